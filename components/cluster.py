@@ -1,0 +1,161 @@
+"""The GKE cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_gcp import container
+
+from components.network import PODS, SERVICES, Network
+from llmd_gke.manifests import access
+from llmd_gke.settings import ClusterSettings, StackSettings
+
+SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
+"""What a node may do is decided by its service account's roles."""
+
+SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
+
+
+@dataclass(frozen=True)
+class ClusterArgs:
+    """``node_service_account`` is the e-mail address nodes run as."""
+
+    settings: StackSettings
+    network: Network
+    node_service_account: pulumi.Output[str]
+
+
+class Cluster(pulumi.ComponentResource):
+    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool, and a way in.
+
+    The Gateway API channel and HTTP load balancing are on from the start: switched on later, GatewayClasses took up
+    to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret), ``provider`` (Kubernetes).
+    """
+
+    control_plane: container.Cluster
+    name: pulumi.Output[str]
+    location: str
+    kubeconfig: pulumi.Output[str]
+    provider: k8s.Provider
+
+    def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:cluster:Cluster", name, None, opts)
+        settings, project = args.settings.cluster, args.settings.project
+        by_dns = settings.endpoint == "dns"
+        cluster = container.Cluster(
+            f"{name}-control-plane",
+            name=settings.name,
+            location=settings.location,
+            node_locations=[settings.node_zone] if settings.control_plane == "regional" else None,
+            network=args.network.network,
+            subnetwork=args.network.subnet,
+            networking_mode="VPC_NATIVE",
+            ip_allocation_policy=container.ClusterIpAllocationPolicyArgs(
+                cluster_secondary_range_name=PODS, services_secondary_range_name=SERVICES
+            ),
+            # NetworkPolicies are native to Dataplane V2; the older add-on must then stay out.
+            datapath_provider="ADVANCED_DATAPATH",
+            gateway_api_config=container.ClusterGatewayApiConfigArgs(channel="CHANNEL_STANDARD"),
+            addons_config=container.ClusterAddonsConfigArgs(
+                http_load_balancing=container.ClusterAddonsConfigHttpLoadBalancingArgs(disabled=False),
+                gcs_fuse_csi_driver_config=container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True),
+            ),
+            release_channel=container.ClusterReleaseChannelArgs(channel=settings.release_channel),
+            min_master_version=settings.min_version,
+            workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
+                workload_pool=f"{project}.svc.id.goog"
+            ),
+            enable_shielded_nodes=True,
+            private_cluster_config=container.ClusterPrivateClusterConfigArgs(
+                enable_private_nodes=settings.private_nodes
+            ),
+            control_plane_endpoints_config=container.ClusterControlPlaneEndpointsConfigArgs(
+                dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
+                    allow_external_traffic=by_dns
+                ),
+                ip_endpoints_config=container.ClusterControlPlaneEndpointsConfigIpEndpointsConfigArgs(
+                    enabled=not by_dns
+                ),
+            ),
+            master_authorized_networks_config=None
+            if by_dns
+            else container.ClusterMasterAuthorizedNetworksConfigArgs(
+                cidr_blocks=[
+                    container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr, display_name=label)
+                    for label, cidr in sorted(settings.authorized_networks.items())
+                ]
+            ),
+            # The default pool cannot be described well enough to keep: it goes, the system pool below comes.
+            remove_default_node_pool=True,
+            initial_node_count=1,
+            node_config=container.ClusterNodeConfigArgs(
+                machine_type="e2-medium", service_account=args.node_service_account, oauth_scopes=SCOPES
+            ),
+            deletion_protection=settings.deletion_protection,
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=settings.protect,
+                custom_timeouts=SLOW,
+                # They describe the removed default pool; a difference there would replace the cluster
+                # (pulumi/pulumi-gcp#744).
+                ignore_changes=["nodeConfig", "initialNodeCount"],
+            ),
+        )
+        system_pool = container.NodePool(
+            f"{name}-system",
+            name="system",
+            cluster=cluster.name,
+            location=settings.location,
+            node_locations=[settings.node_zone],
+            initial_node_count=settings.system_pool.min_nodes,
+            autoscaling=container.NodePoolAutoscalingArgs(
+                min_node_count=settings.system_pool.min_nodes, max_node_count=settings.system_pool.max_nodes
+            ),
+            management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
+            node_config=container.NodePoolNodeConfigArgs(
+                machine_type=settings.system_pool.machine_type,
+                service_account=args.node_service_account,
+                oauth_scopes=SCOPES,
+                shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
+                    enable_secure_boot=True, enable_integrity_monitoring=True
+                ),
+                workload_metadata_config=container.NodePoolNodeConfigWorkloadMetadataConfigArgs(mode="GKE_METADATA"),
+            ),
+            opts=pulumi.ResourceOptions(
+                parent=self, custom_timeouts=SLOW, ignore_changes=["initialNodeCount"], delete_before_replace=True
+            ),
+        )
+        self.control_plane = cluster
+        self.name = cluster.name
+        self.location = settings.location
+        self.kubeconfig = pulumi.Output.secret(_kubeconfig(settings, cluster))
+        self.provider = k8s.Provider(
+            f"{name}-kubernetes",
+            kubeconfig=self.kubeconfig,
+            # Without a constant identity, an unknown kubeconfig plans the replacement of everything in the cluster.
+            cluster_identifier=f"{project}/{settings.location}/{settings.name}",
+            opts=pulumi.ResourceOptions(parent=self, depends_on=[system_pool]),
+        )
+        self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})
+
+
+def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi.Output[str]:
+    if settings.endpoint == "dns":
+        # The DNS endpoint has a public certificate.
+        endpoints = cluster.control_plane_endpoints_config
+        return endpoints.apply(
+            lambda found: access.kubeconfig(settings.name, _known(found.dns_endpoint_config and found.dns_endpoint_config.endpoint), None)
+        )
+    parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
+    return parts.apply(lambda found: access.kubeconfig(settings.name, str(found[0]), str(found[1])))
+
+
+def _known(endpoint: str | None) -> str:
+    if not endpoint:
+        raise pulumi.RunError(
+            "the cluster has no DNS endpoint although its settings ask for one; "
+            "use `llmd-gke:cluster.endpoint: ip` with authorizedNetworks, or run `pulumi refresh` and try again"
+        )
+    return endpoint

@@ -1,0 +1,46 @@
+"""The stack's configuration as typed settings."""
+
+from __future__ import annotations
+
+import json
+from typing import cast
+
+import pulumi
+from pulumi.runtime.config import CONFIG, get_config_env
+
+from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
+from llmd_gke.settings.errors import describe
+from llmd_gke.settings.parse import NAMESPACE, SECRETS
+
+_STRUCTURED = ("[", "{")
+
+
+def read() -> StackSettings:
+    """The checked settings of the current stack; warnings go to the engine's log.
+
+    Raises :class:`pulumi.RunError`, which the engine prints as one message, for settings that cannot be used.
+    """
+    try:
+        checked = _parse()
+    except SettingsError as error:
+        raise pulumi.RunError(str(error)) from None
+    for warning in checked.warnings:
+        pulumi.log.warn(describe(warning).strip())
+    return checked.settings
+
+
+def _parse() -> Checked:
+    values: dict[str, object] = {**get_config_env(), **CONFIG.get()}
+    secrets = [f"{NAMESPACE}:{secret}" for secret in SECRETS]
+    raw = {key: _decoded(value) for key, value in values.items() if key not in secrets}
+    return parse(raw, pulumi.get_stack(), [key for key in secrets if key in values])
+
+
+def _decoded(value: object) -> object:
+    """The engine hands structured values over as JSON text, and every other value as plain text."""
+    if isinstance(value, str) and value.startswith(_STRUCTURED):
+        try:
+            return cast("object", json.loads(value))
+        except json.JSONDecodeError:
+            return value
+    return value

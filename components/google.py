@@ -1,0 +1,27 @@
+"""The Google Cloud provider, made in one place."""
+
+from __future__ import annotations
+
+import pulumi
+import pulumi_gcp as gcp
+
+from llmd_gke.settings import StackSettings
+
+
+def google_provider(settings: StackSettings) -> gcp.Provider:
+    """A provider for the stack's project, with the stack's labels on everything that takes labels.
+
+    Who may do this is the environment's business (application default credentials); impersonation and billing follow
+    the usual ``gcp:impersonateServiceAccount``, ``gcp:billingProject`` and ``gcp:userProjectOverride``.
+    """
+    config = pulumi.Config("gcp")
+    return gcp.Provider(
+        "google",
+        project=settings.project,
+        region=settings.cluster.region,
+        zone=settings.cluster.zone,
+        default_labels={"managed-by": "pulumi", "llmd-gke-cluster": settings.cluster.name, **settings.cluster.labels},
+        impersonate_service_account=config.get("impersonateServiceAccount"),
+        billing_project=config.get("billingProject"),
+        user_project_override=config.get_bool("userProjectOverride"),
+    )

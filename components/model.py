@@ -1,0 +1,68 @@
+"""A served model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_kubernetes.networking import v1 as networking
+
+from components.objects import custom_resource
+from llmd_gke.manifests import firewall, routing, serving
+from llmd_gke.settings import ModelSettings, StackSettings
+
+NODE_MINUTES = 20
+"""A TPU node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
+
+
+@dataclass(frozen=True)
+class ModelArgs:
+    """``model`` is the one of the stack's models to serve."""
+
+    settings: StackSettings
+    model: ModelSettings
+    gateway_ip: pulumi.Output[str]
+    provider: k8s.Provider
+
+
+class Model(pulumi.ComponentResource):
+    """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
+
+    Makes the TPU LLMInferenceServiceConfig, two NetworkPolicies, the HTTPRoute, two HealthCheckPolicies, two
+    GCPBackendPolicies (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready``.
+    The GKE policies do not wait for the service: it can only become healthy with them. Outputs:
+    ``endpoint`` (``url`` and ``servedModelName``, which clients send).
+    """
+
+    endpoint: dict[str, pulumi.Output[str]]
+
+    def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:models:Model", name, None, opts)
+        model, pool = args.model, args.settings.pool(args.model.pool)
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool), child)
+        guards = [
+            networking.NetworkPolicy(f"{name}-{key}", metadata=policy["metadata"], spec=policy["spec"], opts=child)
+            for key, policy in firewall.model_policies(model, args.settings.network.proxies).items()
+        ]
+        route = custom_resource(f"{name}-route", routing.route(model), child)
+        for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
+            custom_resource(f"{name}-{key}", policy, child)
+        wait = f"{model.startup_minutes + NODE_MINUTES}m"
+        custom_resource(
+            f"{name}-service",
+            serving.service(model, pool),
+            pulumi.ResourceOptions(
+                parent=self,
+                provider=args.provider,
+                # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
+                depends_on=[runtime, route, *guards],
+                custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
+            ),
+        )
+        self.endpoint = {
+            "url": pulumi.Output.concat("http://", args.gateway_ip, model.path),
+            "servedModelName": pulumi.Output.from_input(model.served_name),
+        }
+        self.register_outputs(self.endpoint)

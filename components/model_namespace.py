@@ -1,0 +1,48 @@
+"""A namespace for models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+from pulumi_kubernetes.core import v1 as core
+from pulumi_kubernetes.networking import v1 as networking
+
+from llmd_gke.manifests import firewall, naming
+from llmd_gke.settings import StackSettings
+
+
+@dataclass(frozen=True)
+class ModelNamespaceArgs:
+    """``namespace`` is one of the namespaces of the stack's models."""
+
+    settings: StackSettings
+    namespace: str
+    provider: k8s.Provider
+
+
+class ModelNamespace(pulumi.ComponentResource):
+    """``llmd-gke:models:ModelNamespace``: namespace, closed by default, with the token its models share.
+
+    A component of its own, because several models may share a namespace.
+    """
+
+    def __init__(self, name: str, args: ModelNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:models:ModelNamespace", name, None, opts)
+        namespace = core.Namespace(
+            f"{name}-namespace",
+            metadata={"name": args.namespace, "labels": {naming.GATEWAY_ACCESS_LABEL: "true"}},
+            opts=pulumi.ResourceOptions(parent=self, provider=args.provider),
+        )
+        inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
+        closed = firewall.default_deny(args.namespace)
+        networking.NetworkPolicy(f"{name}-default-deny", metadata=closed["metadata"], spec=closed["spec"], opts=inside)
+        if any(model.needs_token for model in args.settings.models if model.namespace == args.namespace):
+            core.Secret(
+                f"{name}-hugging-face-token",
+                metadata={"name": naming.TOKEN_SECRET, "namespace": args.namespace},
+                string_data={"HF_TOKEN": pulumi.Config().require_secret("hfToken")},
+                opts=inside,
+            )
+        self.register_outputs({})

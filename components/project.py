@@ -1,0 +1,66 @@
+"""What the project needs before anything can be made in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+from pulumi_gcp import projects, serviceaccount
+
+from llmd_gke.settings import StackSettings
+
+APIS = ("compute", "container", "iam", "networkservices", "artifactregistry", "logging", "monitoring")
+"""``networkservices`` is for the Inference Gateway, the last two for node logs and metrics."""
+
+NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
+"""What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity."""
+
+
+@dataclass(frozen=True)
+class ProjectArgs:
+    """The stack's settings: the project's id, and the cluster's name, which the node identity is named after."""
+
+    settings: StackSettings
+
+
+class Project(pulumi.ComponentResource):
+    """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
+
+    Makes one ``projects.Service`` for each of :data:`APIS` (left enabled on destroy: others may use them), a service
+    account and a project role binding for each of :data:`NODE_ROLES`. Outputs: ``node_service_account`` (e-mail).
+    """
+
+    node_service_account: pulumi.Output[str]
+
+    def __init__(self, name: str, args: ProjectArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:project:Project", name, None, opts)
+        apis = [
+            projects.Service(
+                f"{name}-{api}",
+                service=f"{api}.googleapis.com",
+                disable_on_destroy=False,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            for api in APIS
+        ]
+        account = serviceaccount.Account(
+            f"{name}-nodes",
+            account_id=f"{args.settings.cluster.name}-nodes",
+            display_name=f"Nodes of GKE cluster {args.settings.cluster.name}",
+            opts=pulumi.ResourceOptions(parent=self, depends_on=apis),
+        )
+        bindings = [
+            projects.IAMMember(
+                f"{name}-nodes-{role.rsplit('.', 1)[-1].rsplit('/', 1)[-1]}",
+                project=args.settings.project,
+                role=role,
+                member=account.member,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+            for role in NODE_ROLES
+        ]
+        # Nodes that start before the roles hold cannot pull images: whoever uses the e-mail waits for the bindings.
+        self.node_service_account = pulumi.Output.all(account.email, *[binding.id for binding in bindings]).apply(
+            lambda values: str(values[0])
+        )
+        self.register_outputs({"node_service_account": self.node_service_account})

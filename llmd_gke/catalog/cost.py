@@ -1,0 +1,34 @@
+"""Chips and price of node pools, from the dated price table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.catalog.tpu import Family, Slice
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+
+
+@dataclass(frozen=True)
+class Totals:
+    """TPU chips, and USD per hour (``None`` where no public price is known)."""
+
+    chips: int
+    usd_per_hour: float | None
+
+
+def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes: int) -> Totals:
+    """Chips and price of that many nodes of a slice's machine type."""
+    chips = nodes * shape.machine.chips
+    price = chip_price(family.name, zone, capacity)
+    return Totals(chips, None if price is None else round(chips * price, 4))
+
+
+def total(pools: list[Totals]) -> Totals:
+    """A cluster with these pools: chips, and their price with GKE's fee. System nodes, disks and traffic come on top.
+
+    No price as soon as one pool's is not known: a sum with a hole in it would be read as the whole.
+    """
+    prices = [pool.usd_per_hour for pool in pools if pool.usd_per_hour is not None]
+    complete = len(prices) == len(pools)
+    price = round(sum(prices) + CLUSTER_FEE_USD_PER_HOUR, 2) if complete else None
+    return Totals(sum(pool.chips for pool in pools), price)

@@ -1,0 +1,67 @@
+"""Rules about names, addresses of objects and ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from llmd_gke.checks.finding import Finding
+
+DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
+
+MODEL_NAME_LIMIT = 38
+"""KServe appends ``-kserve-self-signed-certs``: up to 38 characters every generated name stays predictable, beyond
+it is cut and hashed (knative ``kmeta.ChildName``, used by kserve v0.20.0 ``workload.go``)."""
+
+CLUSTER_NAME_LIMIT = 24
+"""The node service account is called ``NAME-nodes``, and Google allows 30 characters there."""
+
+
+def label(value: str, what: str, limit: int) -> Iterator[Finding]:
+    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters."""
+    if not DNS_LABEL.fullmatch(value):
+        yield Finding(
+            "name-characters",
+            f"{value!r} is not a valid {what}",
+            allowed="lower-case letters, digits and dashes; a letter first, no dash last",
+            fix=f"for example {re.sub('[^a-z0-9]+', '-', value.lower()).strip('-0123456789') or 'name'}",
+        )
+    elif len(value) > limit:
+        yield Finding(
+            "name-length",
+            f"{what} {value!r} has {len(value)} characters",
+            allowed=f"at most {limit}",
+            fix=f"for example {value[:limit].rstrip('-')}",
+        )
+
+
+def project(value: str) -> Iterator[Finding]:
+    """A Google Cloud project id."""
+    if not PROJECT_ID.fullmatch(value):
+        yield Finding(
+            "project-id",
+            f"{value!r} is not a Google Cloud project id",
+            allowed="6 to 30 lower-case letters, digits and dashes, a letter first",
+            fix="pulumi config set gcp:project PROJECT_ID",
+        )
+
+
+def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
+    """No two ranges of the network overlap. ``ranges`` maps the key to a CIDR; unreadable ones are left out."""
+    networks: dict[str, IPv4Network] = {}
+    for key, text in ranges.items():
+        try:
+            network = IPv4Network(text)
+        except ValueError:
+            continue
+        for other, taken in networks.items():
+            if network.overlaps(taken):
+                yield Finding(
+                    "network-overlap",
+                    f"{key} {network} overlaps {other} {taken}",
+                    allowed="ranges that do not overlap",
+                    fix=f"choose another range for {key}",
+                )
+        networks[key] = network

@@ -1,0 +1,149 @@
+"""Runs the program without an engine and records the graph: every registration with its edges.
+
+The official mocks drop parents, dependencies, providers and protection; a monitor of our own keeps the request.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import runpy
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from google.protobuf import json_format
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+"""How an unknown value looks on the wire."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """One registered resource. ``depends_on`` holds URNs: explicit dependencies and those through properties."""
+
+    urn: str
+    type: str
+    name: str
+    custom: bool
+    parent: str
+    provider: str
+    depends_on: frozenset[str]
+    inputs: Mapping[str, object]
+    protect: bool
+    deleted_with: str
+    timeouts: Mapping[str, str]
+
+
+@dataclass
+class Graph:
+    """What the program registered, by URN, and the outputs it exported (``UNKNOWN`` where not known)."""
+
+    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
+    outputs: dict[str, object] = field(default_factory=dict[str, object])
+
+    def find(self, type_: str, name: str | None = None) -> Node:
+        """The only resource of that type (and name). Raises ``LookupError`` when there is none or more than one."""
+        found = [node for node in self.nodes.values() if node.type == type_ and name in (None, node.name)]
+        if len(found) != 1:
+            raise LookupError(f"{len(found)} resources of type {type_} {name or ''}: {[node.name for node in found]}")
+        return found[0]
+
+    def all(self, type_: str) -> list[Node]:
+        """Every resource whose type starts like that."""
+        return [node for node in self.nodes.values() if node.type.startswith(type_)]
+
+    def before(self, node: Node) -> set[str]:
+        """URNs of everything that exists before this resource and outlives it: the closure over all edges.
+
+        A child comes after whatever its parent depends on, a resource after its provider.
+        """
+        seen: set[str] = set()
+        open_ = list(self._edges(node))
+        while open_:
+            urn = open_.pop()
+            if urn not in seen and urn in self.nodes:
+                seen.add(urn)
+                open_.extend(self._edges(self.nodes[urn]))
+        return seen
+
+    def _edges(self, node: Node) -> Iterator[str]:
+        yield from node.depends_on
+        if node.parent in self.nodes:
+            yield node.parent
+        if node.provider:
+            yield node.provider.rsplit("::", 1)[0]
+        # Depending on a component means: on everything inside it.
+        for dependency in node.depends_on:
+            yield from (child.urn for child in self.nodes.values() if child.parent == dependency)
+
+    def comes_before(self, earlier: Node, later: Node) -> bool:
+        """Whether ``earlier`` exists before ``later`` is made, and is destroyed after it."""
+        return earlier.urn in self.before(later)
+
+
+def record(
+    root: Path, stack: str, config: Mapping[str, str], secrets: tuple[str, ...] = (), *, preview: bool = True
+) -> Graph:
+    """Runs ``__main__.py`` in ``root`` as the engine would and returns the graph.
+
+    ``config`` maps full keys to values as the engine passes them (structured ones as JSON text), ``secrets`` names
+    the secret ones. ``preview`` True leaves outputs unknown, as before the first ``up``; False invents them.
+    Raises ``pulumi.RunError`` for settings that cannot be used.
+    """
+    from pulumi.runtime import mocks, rpc, settings, test
+    from pulumi.runtime.config import set_all_config
+
+    from llmd_gke.laptop.recording_monitor import Invented, RecordingMonitor
+
+    graph = Graph()
+    monitor = RecordingMonitor(Invented(preview), graph.nodes)
+    settings.set_root_resource(None)  # pyright: ignore[reportArgumentType] - a stack of an earlier run must not stay
+    set_all_config(dict(config), list(secrets))
+    mocks.set_mocks(Invented(preview), "llmd-gke", stack, preview, _quiet(), monitor)
+
+    @test
+    def run() -> None:
+        runpy.run_path(str(root / "__main__.py"), run_name="__main__")
+
+    @test
+    async def outputs() -> None:
+        exported = cast("dict[str, object]", settings.get_root_resource().outputs)  # type: ignore[union-attr]
+        graph.outputs.update(json_format.MessageToDict(await rpc.serialize_properties(exported, {})))
+
+    with _importable(root):
+        run()
+        outputs()
+    return graph
+
+
+def load(root: Path, stack: str, *, preview: bool = True, changes: Mapping[str, object] | None = None) -> Graph:
+    """The graph of a stack file as it stands, with ``changes`` to its configuration (full keys)."""
+    from llmd_gke.settings.load import read_config
+
+    config = {**read_config(root, stack), **(changes or {})}
+    texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
+    return record(root, stack, texts, preview=preview)
+
+
+def _quiet() -> logging.Logger:
+    logger = logging.getLogger("llmd-gke.recording")
+    logger.addHandler(logging.NullHandler())
+    logger.propagate = False
+    return logger
+
+
+@contextmanager
+def _importable(root: Path) -> Iterator[None]:
+    sys.path.insert(0, str(root))
+    before = Path.cwd()
+    os.chdir(root)
+    try:
+        yield
+    finally:
+        os.chdir(before)
+        sys.path.remove(str(root))

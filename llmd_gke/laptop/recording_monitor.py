@@ -1,0 +1,85 @@
+"""The monitor behind :mod:`llmd_gke.laptop.recording`. Importing it imports Pulumi."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, cast
+
+from google.protobuf import json_format
+from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
+
+from llmd_gke.laptop.recording import UNKNOWN, Node
+
+if TYPE_CHECKING:
+    from pulumi.runtime.proto import resource_pb2
+
+ADDRESS = "203.0.113.7"
+ENDPOINT = "203.0.113.8"
+DNS_ENDPOINT = "gke-0123456789.europe-west4.gke.goog"
+
+
+def merged(inputs: Mapping[str, object], computed: Mapping[str, object], unknown: bool) -> dict[str, object]:
+    """Inputs with computed leaves added, as unknowns in a preview."""
+    result = dict(inputs)
+    for key, value in computed.items():
+        if isinstance(value, Mapping):
+            inner = result.get(key)
+            before = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else {}
+            result[key] = merged(before, cast("Mapping[str, object]", value), unknown)
+        else:
+            result[key] = UNKNOWN if unknown else value
+    return result
+
+
+class Invented(Mocks):
+    """Outputs that only the cloud would know: unknown in a preview, invented otherwise."""
+
+    def __init__(self, preview: bool) -> None:
+        super().__init__()
+        self.preview = preview
+
+    def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
+        inputs = cast("dict[str, object]", args.inputs)
+        email = f"{inputs.get('accountId')}@{inputs.get('project')}.iam.gserviceaccount.com"
+        computed: dict[str, dict[str, object]] = {
+            "gcp:compute/address:Address": {"address": ADDRESS},
+            "gcp:serviceaccount/account:Account": {"email": email, "member": f"serviceAccount:{email}"},
+            "gcp:container/cluster:Cluster": {
+                "endpoint": ENDPOINT,
+                "masterAuth": {"clusterCaCertificate": "Q0EK"},
+                "controlPlaneEndpointsConfig": {"dnsEndpointConfig": {"endpoint": DNS_ENDPOINT}},
+            },
+        }
+        state = merged(inputs, computed.get(args.typ, {}), self.preview)
+        return (None if self.preview else f"{args.name}-id"), state
+
+    def call(self, args: MockCallArgs) -> dict[str, object]:
+        raise LookupError(f"the program calls {args.token}, which the recording does not know")
+
+
+class RecordingMonitor(MockMonitor):
+    """A mock monitor that keeps every registration with its edges."""
+
+    def __init__(self, mocks: Mocks, nodes: dict[str, Node]) -> None:
+        super().__init__(mocks)
+        self.nodes = nodes
+
+    def RegisterResource(self, request: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
+        response = cast("resource_pb2.RegisterResourceResponse", super().RegisterResource(request))
+        through = {urn for found in request.propertyDependencies.values() for urn in found.urns}
+        timeouts = request.customTimeouts
+        named = {"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete}
+        self.nodes[response.urn] = Node(
+            urn=response.urn,
+            type=request.type,
+            name=request.name,
+            custom=request.custom,
+            parent=request.parent,
+            provider=request.provider,
+            depends_on=frozenset({*request.dependencies, *through}),
+            inputs=cast("dict[str, object]", json_format.MessageToDict(request.object)),
+            protect=request.protect,
+            deleted_with=request.deletedWith,
+            timeouts={key: value for key, value in named.items() if value},
+        )
+        return response

@@ -1,0 +1,76 @@
+"""NetworkPolicies of a model's namespace: nothing passes but what is named here.
+
+Selectors are the labels that KServe really sets. The load balancer's data plane is not in the cluster: its requests
+come from the proxy-only subnet, its health checks from Google's ranges.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import gateway as gke
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import ModelSettings
+
+API_VERSION = "networking.k8s.io/v1"
+
+
+def _policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "NetworkPolicy",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
+def _ports(*numbers: int, protocol: str = "TCP") -> list[Json]:
+    return [{"protocol": protocol, "port": number} for number in numbers]
+
+
+def _blocks(*ranges: str) -> list[Json]:
+    return [{"ipBlock": {"cidr": cidr}} for cidr in ranges]
+
+
+def default_deny(namespace: str) -> JsonObject:
+    """Everything in the namespace is closed in both directions; DNS is open to all, names are needed by all."""
+    dns: JsonObject = {"ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
+    return _policy(
+        "default-deny",
+        namespace,
+        {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [dns]},
+    )
+
+
+def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
+    """Policies for one model: who may reach its pods and its endpoint picker, and what those may reach.
+
+    ``proxies`` is the proxy-only subnet's range. Egress on 443 is for weights and, from the picker, the API server:
+    Kubernetes policies know addresses only, names need GKE's FQDN policies.
+    """
+    data_plane = _blocks(proxies, *gke.HEALTH_CHECK_RANGES)
+    picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
+    workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
+    https: JsonObject = {"to": _blocks("0.0.0.0/0"), "ports": _ports(443)}
+    metadata: JsonObject = {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)}
+    return {
+        "allow-workload": _policy(
+            f"{model.name}-workload",
+            model.namespace,
+            {
+                **workload,
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [{"from": [*data_plane, picker], "ports": _ports(naming.WORKLOAD_PORT)}],
+                "egress": [https, metadata],
+            },
+        ),
+        "allow-picker": _policy(
+            f"{model.name}-picker",
+            model.namespace,
+            {
+                **picker,
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [{"from": data_plane, "ports": _ports(naming.PICKER_PORT, naming.PICKER_HEALTH_PORT)}],
+                "egress": [{"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)}, https, metadata],
+            },
+        ),
+    }

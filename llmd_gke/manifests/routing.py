@@ -1,0 +1,145 @@
+"""The edge: GatewayClass, Gateway, HTTPRoute and the two GKE policies that an InferencePool and a Service need.
+
+GKE stops taking *any* change of a Gateway once one of its routes is refused, so the route keeps to what GKE's
+conformance reports claim or users proved: prefix and exact paths, prefix replacement, no ``timeouts``, no ``name``.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import gateway as gke
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import GatewaySettings, ModelSettings
+
+GATEWAY_API = "gateway.networking.k8s.io/v1"
+GKE_API = "networking.gke.io/v1"
+
+SERVICE_PATHS = ("/v1/models", "/health")
+"""Answered by any replica: they go to the workload Service, past the endpoint picker."""
+
+HEALTH_CHECK_INTERVAL_SECONDS = 15
+HEALTH_CHECK_TIMEOUT_SECONDS = 5
+
+
+def gateway_class(settings: GatewaySettings) -> str:
+    """The regional class for the exposure: no global one can carry an InferencePool."""
+    return gke.REGIONAL_EXTERNAL if settings.exposure == "external" else gke.REGIONAL_INTERNAL
+
+
+def gateway(settings: GatewaySettings, address_name: str) -> JsonObject:
+    """The Gateway at a reserved address (by the address resource's name), open to labelled namespaces only."""
+    admitted: JsonObject = {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}}
+    listener: JsonObject = {
+        "name": "http",
+        "protocol": "HTTP",
+        "port": 80,
+        "allowedRoutes": {
+            "kinds": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}],
+            "namespaces": {"from": "Selector", "selector": admitted},
+        },
+    }
+    return {
+        "apiVersion": GATEWAY_API,
+        "kind": "Gateway",
+        "metadata": {
+            "name": naming.GATEWAY_NAME,
+            "namespace": naming.GATEWAY_NAMESPACE,
+            "annotations": {"pulumi.com/waitFor": "condition=Programmed"},
+        },
+        "spec": {
+            "gatewayClassName": gateway_class(settings),
+            "addresses": [{"type": "NamedAddress", "value": address_name}],
+            "listeners": [listener],
+        },
+    }
+
+
+def _pool(model: ModelSettings) -> JsonObject:
+    # The group must be the v1 one: KServe's own routes name the v1alpha2 pool first, which GKE does not have.
+    return {"group": gke.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": naming.inference_pool(model.name)}
+
+
+def _workload(model: ModelSettings) -> JsonObject:
+    return {"kind": "Service", "name": naming.workload_service(model.name), "port": naming.WORKLOAD_PORT}
+
+
+def _rule(match: str, path: str, backend: JsonObject, rewrite: str | None) -> JsonObject:
+    rule: JsonObject = {"matches": [{"path": {"type": match, "value": path}}], "backendRefs": [backend]}
+    if rewrite is not None:
+        replacement: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": rewrite}
+        rule["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": replacement}}]
+    return rule
+
+
+def route(model: ModelSettings) -> JsonObject:
+    """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``).
+
+    Inference goes to the InferencePool, listing and health to the Service. No ``waitFor``: its references resolve
+    only once KServe has made both, and KServe makes them only once the route exists.
+    """
+    rules: list[Json] = [
+        _rule("PathPrefix", f"{model.path}{path}", _workload(model), rewrite=path) for path in SERVICE_PATHS
+    ]
+    rules.append(_rule("PathPrefix", model.path, _pool(model), rewrite="/"))
+    if model.at_root:
+        rules += [_rule("PathPrefix", path, _workload(model), rewrite=None) for path in SERVICE_PATHS]
+        rules.append(_rule("PathPrefix", "/", _pool(model), rewrite=None))
+    parent: JsonObject = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": naming.GATEWAY_NAME,
+        "namespace": naming.GATEWAY_NAMESPACE,
+    }
+    return {
+        "apiVersion": GATEWAY_API,
+        "kind": "HTTPRoute",
+        "metadata": {"name": naming.route(model.name), "namespace": model.namespace},
+        "spec": {"parentRefs": [parent], "rules": rules},
+    }
+
+
+def _targets(model: ModelSettings) -> dict[str, JsonObject]:
+    return {
+        "pool": _pool(model),
+        # `group` is required, also where it is empty.
+        "service": {"group": "", "kind": "Service", "name": naming.workload_service(model.name)},
+    }
+
+
+def health_checks(model: ModelSettings) -> dict[str, JsonObject]:
+    """A HealthCheckPolicy for the InferencePool and one for the Service.
+
+    Without them GKE asks ``/`` and calls every backend unhealthy. Port specification, group, interval and timeout are
+    written out: that is valid under every published version of the CRD's rules.
+    """
+    check: JsonObject = {"port": naming.WORKLOAD_PORT, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
+    default: JsonObject = {
+        "checkIntervalSec": HEALTH_CHECK_INTERVAL_SECONDS,
+        "timeoutSec": HEALTH_CHECK_TIMEOUT_SECONDS,
+        "healthyThreshold": 1,
+        "unhealthyThreshold": 2,
+        "config": {"type": "HTTP", "httpHealthCheck": check},
+    }
+    return _policies("HealthCheckPolicy", "health", model, default)
+
+
+def backend_policies(model: ModelSettings) -> dict[str, JsonObject]:
+    """A GCPBackendPolicy for the InferencePool and one for the Service: GKE's own limit of 30 s cuts long answers."""
+    default: JsonObject = {
+        "timeoutSec": model.request_timeout_seconds,
+        "connectionDraining": {"drainingTimeoutSec": 60},
+        "logging": {"enabled": True, "sampleRate": 100000},
+    }
+    return _policies("GCPBackendPolicy", "backend", model, default)
+
+
+def _policies(kind: str, suffix: str, model: ModelSettings, default: JsonObject) -> dict[str, JsonObject]:
+    return {
+        f"{suffix}-{place}": {
+            "apiVersion": GKE_API,
+            "kind": kind,
+            "metadata": {"name": f"{model.name}-{suffix}-{place}", "namespace": model.namespace},
+            "spec": {"targetRef": target, "default": default},
+        }
+        for place, target in _targets(model).items()
+    }

@@ -1,0 +1,38 @@
+"""Typed stack configuration."""
+
+from llmd_gke.settings.errors import SettingsError
+from llmd_gke.settings.parse import Checked, parse, required_secrets
+from llmd_gke.settings.shapes import (
+    ClusterSettings,
+    GatewaySettings,
+    ModelSettings,
+    NetworkSettings,
+    PlatformSettings,
+    StackSettings,
+    TpuPoolSettings,
+)
+
+__all__ = [
+    "Checked",
+    "ClusterSettings",
+    "GatewaySettings",
+    "ModelSettings",
+    "NetworkSettings",
+    "PlatformSettings",
+    "SettingsError",
+    "StackSettings",
+    "TpuPoolSettings",
+    "load_stack",
+    "parse",
+    "required_secrets",
+]
+
+
+def __getattr__(name: str) -> object:
+    # Only tools read stack files themselves; the program gets its configuration from the engine and must not pay
+    # for a YAML parser in every preview.
+    if name == "load_stack":
+        from llmd_gke.settings.load import load_stack
+
+        return load_stack
+    raise AttributeError(name)

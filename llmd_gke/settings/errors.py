@@ -1,0 +1,97 @@
+"""One message for everything that is wrong with a stack's settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from llmd_gke.checks.finding import Finding
+from llmd_gke.settings.rules import Located
+
+
+class SettingsError(Exception):
+    """A stack's settings cannot be used. ``str()`` is the whole message for the user, all findings at once."""
+
+    def __init__(self, stack: str, located: Iterable[Located]) -> None:
+        self.stack = stack
+        self.located = tuple(located)
+        count = len(self.located)
+        head = f"Pulumi.{stack}.yaml has {count} {'problem' if count == 1 else 'problems'}:"
+        super().__init__("\n".join([head, *(describe(one) for one in self.located)]))
+
+
+def describe(located: Located) -> str:
+    """A finding in words: key and value, then what is wrong, what is allowed, what to do."""
+    finding = located.finding
+    value = "" if located.value is None else f" = {_short(located.value)}"
+    lines = [f"\n  {located.key}{value}", f"    {finding.problem}  [{finding.rule}]"]
+    if finding.allowed:
+        lines.append(f"    allowed: {finding.allowed}")
+    if finding.fix:
+        lines.append(f"    fix:     {finding.fix}")
+    return "\n".join(lines)
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return text if len(text) <= 120 else text[:117] + "..."
+
+
+def from_pydantic(error: ValidationError, known: dict[str, tuple[str, ...]]) -> Iterable[Located]:
+    """pydantic's complaints as findings. ``known`` maps a section's path to the keys that exist there."""
+    for detail in essential(error):
+        yield _located(detail, known)
+
+
+def essential(error: ValidationError) -> list[ErrorDetails]:
+    """The complaints without their echoes: a list whose entries are misshapen also counts as too short."""
+    details = error.errors()
+    paths = [detail["loc"] for detail in details]
+    return [
+        detail
+        for detail, path in zip(details, paths, strict=True)
+        if detail["type"] != "too_short" or not any(len(p) > len(path) and p[: len(path)] == path for p in paths)
+    ]
+
+
+def key_of(path: tuple[int | str, ...]) -> str:
+    """The full configuration key of a path into the settings, e.g. ``llmd-gke:models[0].uri``."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else (f".{step}" if text else step)
+    return "gcp:project" if text == "project" else f"llmd-gke:{text}"
+
+
+def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located:
+    path = detail["loc"]
+    section = ".".join(str(step) for step in path[:-1] if not isinstance(step, int))
+    key, kind, value = key_of(path), detail["type"], detail["input"]
+    if kind == "missing":
+        fix = "pulumi config set gcp:project PROJECT_ID" if key == "gcp:project" else f"add {path[-1]} to the stack file"
+        return Located(key, None, Finding("missing-key", "this setting is missing", fix=fix))
+    if kind == "extra_forbidden":
+        allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
+        near = _nearest(str(path[-1]), allowed)
+        fix = f"did you mean {near}?" if near else "remove it"
+        return Located(key, value, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
+    return Located(key, value, Finding("wrong-value", detail["msg"].removeprefix("Value error, "), fix=_hint(detail)))
+
+
+def _hint(detail: ErrorDetails) -> str:
+    """YAML's traps in words: numbers and booleans that arrive as something else."""
+    value, kind = detail["input"], detail["type"]
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return f"put it in quotes: '{value}'"
+    if kind in {"int_type", "bool_type"} and isinstance(value, str):
+        return f"write {value} without quotes" if value.strip("-").isdigit() or value in {"true", "false"} else ""
+    return ""
+
+
+def _nearest(word: str, allowed: tuple[str, ...]) -> str | None:
+    import difflib  # only errors need it, and every preview pays for imports
+
+    found = difflib.get_close_matches(word, allowed, n=1, cutoff=0.5)
+    return found[0] if found else None

@@ -1,0 +1,148 @@
+"""From raw configuration to checked settings."""
+
+from __future__ import annotations
+
+import copy
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from pydantic import BaseModel, ValidationError
+
+from llmd_gke.checks.finding import Finding
+from llmd_gke.settings import rules
+from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of
+from llmd_gke.settings.rules import Located
+from llmd_gke.settings.shapes import StackSettings
+
+NAMESPACE = "llmd-gke"
+SECRETS = ("hfToken",)
+"""Keys of our namespace that hold secrets. They are never read here."""
+
+
+@dataclass(frozen=True)
+class Checked:
+    """Settings without errors, and the warnings that remain."""
+
+    settings: StackSettings
+    warnings: tuple[Located, ...]
+
+
+def parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None = None) -> Checked:
+    """Checks a stack's configuration and reports everything that is wrong with it at once.
+
+    ``raw`` maps full keys (``gcp:project``, ``llmd-gke:cluster``) to values as YAML or Pulumi give them. ``secrets``
+    names the secrets the stack has, ``None`` where that cannot be known. Raises :class:`SettingsError`.
+    """
+    ours = {key.removeprefix(f"{NAMESPACE}:"): value for key, value in raw.items() if key.startswith(f"{NAMESPACE}:")}
+    for secret in SECRETS:
+        ours.pop(secret, None)
+    if "gcp:project" in raw:
+        ours["project"] = raw["gcp:project"]
+    found: list[Located] = []
+    try:
+        settings = StackSettings.model_validate(ours)
+    except ValidationError as error:
+        found.extend(from_pydantic(error, known_keys(StackSettings)))
+        found.extend(_beyond(ours, error))
+        raise SettingsError(stack, found) from None
+    found.extend(rules.check(settings))
+    if secrets is not None:
+        found.extend(_missing_secrets(settings, secrets))
+    errors = [located for located in found if located.finding.severity == "error"]
+    if errors:
+        raise SettingsError(stack, errors)
+    return Checked(settings, tuple(located for located in found if located.finding.severity == "warning"))
+
+
+def required_secrets(settings: StackSettings) -> list[str]:
+    """Full keys of the secrets that this stack needs."""
+    return [f"{NAMESPACE}:hfToken"] if any(model.needs_token for model in settings.models) else []
+
+
+def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Located]:
+    gated = [model.name for model in settings.models if model.needs_token]
+    return [
+        Located(
+            key,
+            None,
+            Finding(
+                "missing-secret",
+                f"the weights of {', '.join(gated)} are behind a licence gate",
+                fix=f"pulumi config set --secret {key} (then paste a Hugging Face token that accepted the licence)",
+            ),
+        )
+        for key in required_secrets(settings)
+        if key not in secrets
+    ]
+
+
+def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]:
+    """Rule findings about what is left when the misshapen values are set aside, so that one run names everything."""
+    rest = cast("dict[str, object]", copy.deepcopy(dict(ours)))
+    aside = [detail["loc"] for detail in essential(error)]
+    for path in aside:
+        _set_aside(rest, path)
+    try:
+        settings = StackSettings.model_validate({**_STAND_IN, **rest})
+    except ValidationError:
+        return []
+    keys = {key_of(path) for path in aside} | {key_of((section,)) for section in _STAND_IN if section not in rest}
+    return [
+        located
+        for located in rules.check(settings)
+        if located.finding.severity == "error"
+        and not any(located.key == key or located.key.startswith((f"{key}.", f"{key}[")) for key in keys)
+        and not (located.finding.rule in _ACROSS and len(keys) > 0)
+    ]
+
+
+def _set_aside(settings: dict[str, object], path: tuple[int | str, ...]) -> None:
+    """Replaces the value at a path by one that fits, or removes it, so that its default holds."""
+    place: object = settings
+    for step in path[:-1]:
+        place = cast("Mapping[int | str, object]", place)[step]
+    section, last = path[0], path[-1]
+    example = _STAND_IN.get(str(section))
+    if isinstance(example, list) and len(path) > 1:
+        example = cast("list[object]", example)[0]
+    if len(path) > 1 and isinstance(example, Mapping):
+        example = cast("Mapping[str, object]", example).get(str(last))
+    if isinstance(place, dict):
+        table = cast("dict[int | str, object]", place)
+        table.pop(last, None)
+        if example is not None:
+            table[last] = example
+    elif isinstance(place, list) and isinstance(last, int):
+        cast("list[object]", place)[last] = example
+
+
+_STAND_IN: dict[str, object] = {
+    "project": "some-project",
+    "cluster": {"name": "some", "zone": "europe-west4-a"},
+    "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
+    "models": [{"name": "some", "uri": "hf://Qwen/Qwen3-4B", "pool": "some"}],
+}
+_ACROSS = frozenset({"tpu-pool-size", "tpu-update-room", "unique-name", "model-size", "tensor-parallel"})
+"""Rules that compare values, some of which may be stand-ins: not judged while anything is misshapen."""
+
+
+def known_keys(shape: type[BaseModel], prefix: str = "") -> dict[str, tuple[str, ...]]:
+    """Every section of the settings with the keys it has, e.g. ``{"cluster": ("name", "zone", …)}``."""
+    keys: dict[str, tuple[str, ...]] = {}
+    names: list[str] = []
+    for name, field in shape.model_fields.items():
+        alias = field.alias or name
+        names.append(alias)
+        for inner in _models_in(field.annotation):
+            keys.update(known_keys(inner, f"{prefix}.{alias}" if prefix else alias))
+    keys[prefix] = tuple(names)
+    return keys
+
+
+def _models_in(annotation: object) -> list[type[BaseModel]]:
+    if isinstance(annotation, type) and not isinstance(annotation, types.GenericAlias):
+        return [annotation] if issubclass(annotation, BaseModel) else []
+    return [model for inner in typing.get_args(annotation) for model in _models_in(inner)]

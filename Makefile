@@ -3,7 +3,7 @@
 
 STACK ?= local
 CLOUD ?= rehearsal
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n 2
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop
@@ -31,7 +31,7 @@ down: cloud operations  ## destroy every stack of the rehearsal and stop everyth
 shell: cloud operations  ## a shell in which plain `pulumi` commands work on the rehearsal
 	@$(LAPTOP) shell
 
-test: dev  ## all tests (PYTEST_ARGS="-k name" for some)
+test: dev  ## all tests (PYTEST_ARGS="-k name" runs some)
 	@$(LAPTOP) setup --quiet
 	@.venv/bin/python -m pytest $(PYTEST_ARGS)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
@@ -103,7 +103,7 @@ def uv() -> Path:
 
 
 @contextlib.contextmanager
-def only_one() -> Iterator[None]:
+def only_one() -> Generator[None]:
     """Waits for another `make` that is setting up the same clone."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)

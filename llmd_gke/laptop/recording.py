@@ -10,7 +10,7 @@ import logging
 import os
 import runpy
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -95,22 +95,24 @@ def record(
     the secret ones. ``preview`` True leaves outputs unknown, as before the first ``up``; False invents them.
     Raises ``pulumi.RunError`` for settings that cannot be used.
     """
-    from pulumi.runtime import mocks, rpc, settings, test
+    from pulumi.runtime import mocks, rpc, settings
+    from pulumi.runtime import test as untyped  # pyright: ignore[reportUnknownVariableType] - Pulumi types it nowhere
     from pulumi.runtime.config import set_all_config
 
     from llmd_gke.laptop.recording_monitor import Invented, RecordingMonitor
 
+    awaited = cast("Callable[[Callable[[], object]], Callable[[], None]]", untyped)
     graph = Graph()
     monitor = RecordingMonitor(Invented(preview), graph.nodes)
     settings.set_root_resource(None)  # pyright: ignore[reportArgumentType] - a stack of an earlier run must not stay
     set_all_config(dict(config), list(secrets))
     mocks.set_mocks(Invented(preview), "llmd-gke", stack, preview, _quiet(), monitor)
 
-    @test
+    @awaited
     def run() -> None:
         runpy.run_path(str(root / "__main__.py"), run_name="__main__")
 
-    @test
+    @awaited
     async def outputs() -> None:
         exported = cast("dict[str, object]", settings.get_root_resource().outputs)  # type: ignore[union-attr]
         graph.outputs.update(json_format.MessageToDict(await rpc.serialize_properties(exported, {})))
@@ -138,7 +140,7 @@ def _quiet() -> logging.Logger:
 
 
 @contextmanager
-def _importable(root: Path) -> Iterator[None]:
+def _importable(root: Path) -> Generator[None]:
     sys.path.insert(0, str(root))
     before = Path.cwd()
     os.chdir(root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NoReturn, cast
 
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
@@ -24,7 +24,7 @@ def merged(inputs: Mapping[str, object], computed: Mapping[str, object], unknown
     for key, value in computed.items():
         if isinstance(value, Mapping):
             inner = result.get(key)
-            before = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else {}
+            before = cast("Mapping[str, object]", inner) if isinstance(inner, Mapping) else dict[str, object]()
             result[key] = merged(before, cast("Mapping[str, object]", value), unknown)
         else:
             result[key] = UNKNOWN if unknown else value
@@ -39,6 +39,7 @@ class Invented(Mocks):
         self.preview = preview
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
+        """The inputs, and what the cloud would add to them."""
         inputs = cast("dict[str, object]", args.inputs)
         email = f"{inputs.get('accountId')}@{inputs.get('project')}.iam.gserviceaccount.com"
         computed: dict[str, dict[str, object]] = {
@@ -53,7 +54,8 @@ class Invented(Mocks):
         state = merged(inputs, computed.get(args.typ, {}), self.preview)
         return (None if self.preview else f"{args.name}-id"), state
 
-    def call(self, args: MockCallArgs) -> dict[str, object]:
+    def call(self, args: MockCallArgs) -> NoReturn:
+        """Raises ``LookupError``: the program asks the cloud for nothing."""
         raise LookupError(f"the program calls {args.token}, which the recording does not know")
 
 
@@ -64,8 +66,11 @@ class RecordingMonitor(MockMonitor):
         super().__init__(mocks)
         self.nodes = nodes
 
-    def RegisterResource(self, request: resource_pb2.RegisterResourceRequest) -> resource_pb2.RegisterResourceResponse:
-        response = cast("resource_pb2.RegisterResourceResponse", super().RegisterResource(request))
+    def RegisterResource(  # noqa: N802 - the protocol's name
+        self, request: resource_pb2.RegisterResourceRequest
+    ) -> resource_pb2.RegisterResourceResponse:
+        """Answers as the mocks do, and keeps what was asked."""
+        response = super().RegisterResource(request)  # pyright: ignore[reportUnknownMemberType] - untyped in Pulumi
         through = {urn for found in request.propertyDependencies.values() for urn in found.urns}
         timeouts = request.customTimeouts
         named = {"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete}

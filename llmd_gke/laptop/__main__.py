@@ -1,0 +1,127 @@
+"""The commands behind the Makefile: ``python -m llmd_gke.laptop --help``."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from llmd_gke.laptop.engine import choose
+from llmd_gke.laptop.errors import Problem, SetUpFailed
+from llmd_gke.laptop.paths import Places, cache_folder
+from llmd_gke.laptop.rehearsal import cloud, commands, processes, shell, state
+
+STATUSES = """
+Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
+up · 4 refused, a real cloud could be reached · 5 another run is going on · 6 what an earlier run left needs a
+decision · 130 stopped by Ctrl-C.
+"""
+
+app = typer.Typer(
+    help="The rehearsal: the program on the real Pulumi engine, with stand-ins for both clouds.\n\n" + STATUSES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
+console = Console()
+
+
+def places() -> Places:
+    """The rehearsal of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
+    return Places.of()
+
+
+@app.command()
+def up(stack: StackOption = "local") -> None:
+    """Bring a stack up; set up the engine first if there is none."""
+    raise typer.Exit(commands.up(places(), stack, console))
+
+
+@app.command()
+def preview(stack: StackOption = "local") -> None:
+    """Show what `up` would do. Needs no credentials and no secrets."""
+    raise typer.Exit(commands.preview(places(), stack, console))
+
+
+@app.command()
+def down(
+    stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
+) -> None:
+    """Destroy what is up and stop everything."""
+    raise typer.Exit(commands.down(places(), stack, console))
+
+
+@app.command("shell")
+def shell_() -> None:
+    """Start a shell in which plain `pulumi` commands work on the rehearsal."""
+    here = places()
+    commands.set_up(here, console)
+    raise typer.Exit(shell.run(here))
+
+
+@app.command()
+def env() -> None:
+    """Print the path of a file that a shell can source, for plain `pulumi` commands."""
+    here = places()
+    commands.set_up(here, Console(stderr=True))
+    print(here.env_script)
+
+
+@app.command()
+def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
+    """Set up the engine, and nothing else."""
+    engine = choose.ensure(cache_folder(), console)
+    if not quiet:
+        commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
+
+
+@app.command()
+def status() -> None:
+    """Show the engine, the stacks of the rehearsal, what their clouds hold, and what runs."""
+    here = places()
+    engine = choose.ready(cache_folder())
+    commands.say(
+        console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}"
+    )
+    commands.say(console, f"folder   {here.home}")
+    for name in state.names(here):
+        present = state.read(here, name)
+        if present:
+            pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
+            commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
+    commands.say(console, f"clouds   {len(cloud.objects(here))} objects")
+    commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
+
+
+@app.command()
+def clean() -> None:
+    """Remove the rehearsal's folder; the engine in the cache stays."""
+    raise typer.Exit(commands.clear_all(places(), console))
+
+
+def main() -> int:
+    """Runs a command; an expected failure prints its message and leaves with its status."""
+    try:
+        app(prog_name=f"python -m {Path(__file__).parent.parent.name}.laptop", standalone_mode=True)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"The disk is full ({error}).\nFix: free some space, then run the command again.", file=sys.stderr)
+        return SetUpFailed.status
+    except KeyboardInterrupt:
+        print("\nStopped. The next run goes on from here.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""The environment of everything that the rehearsal starts: no credentials, no foreign plugins, a home of its own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+
+from llmd_gke.laptop.paths import Places
+
+PREFIXES = (
+    "ARM_", "AWS_", "AZURE_", "BOTO", "CLOUDSDK_", "CLOUD_SDK_", "GCE_", "GCLOUD", "GCP_", "GITHUB_TOKEN", "GKE_",
+    "GOOGLE_", "HELM_", "HF_", "HUGGINGFACE", "HUGGING_FACE", "KUBE", "PULUMI_", "USE_GKE_GCLOUD_AUTH_PLUGIN", "VAULT_",
+)  # fmt: skip
+"""Variables that could carry credentials, point to a real cluster or change what the engine runs."""
+
+NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
+
+
+def is_removed(name: str) -> bool:
+    """Whether a variable is kept away from the rehearsal."""
+    return name.upper().startswith(PREFIXES) or name in NAMES
+
+
+def own(places: Places) -> dict[str, str]:
+    """What the rehearsal sets, whatever stood there before.
+
+    The Google variables name files that do not exist: every client library then fails at once, rather than falling back
+    to the user's login or to a metadata server.
+    """
+    return {
+        "CLOUDSDK_CONFIG": str(places.nothing),
+        "GCE_METADATA_HOST": "127.0.0.1:1",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(places.nothing / "no-credentials.json"),
+        "KUBECONFIG": str(places.nothing / "no-kubeconfig"),
+        "LLMD_GKE_CLOUD": "rehearsal",
+        "LLMD_GKE_CLOUD_FOLDER": str(places.cloud),
+        "LLMD_GKE_HOME": str(places.home),
+        "LLMD_GKE_ROOT": str(places.root),
+        "LLMD_GKE_STANDIN_PYTHON": sys.executable,
+        "NO_GCE_CHECK": "true",
+        "PULUMI_BACKEND_URL": f"file://{places.state}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(places.passphrase),
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_HOME": str(places.pulumi_home),
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+
+
+def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
+    """``environ`` without credentials, and with the rehearsal's own settings."""
+    return {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+
+
+def script(places: Places) -> str:
+    """A file for ``source`` in sh, bash or zsh that does the same to the shell that reads it."""
+    prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
+    exact = "|".join(sorted(NAMES))
+    lines = [
+        "# Source this file: plain `pulumi` commands of this shell then work on the rehearsal, never on Google Cloud.",
+        f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
+        '  unset "$llmd_gke_name"',
+        "done",
+        "unset llmd_gke_name",
+    ]
+    lines += [f"export {name}={quote(value)}" for name, value in own(places).items()]
+    wrapper = quote(str(places.wrapper))
+    lines += [
+        f'case ":$PATH:" in *:{wrapper}:*) ;; *) export PATH={wrapper}:"$PATH" ;; esac',
+        "hash -r 2>/dev/null || true",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def quote(text: str) -> str:
+    """``text`` as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

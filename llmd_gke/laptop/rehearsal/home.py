@@ -1,0 +1,87 @@
+"""Lays out the rehearsal's folder: passphrase, stand-ins in the plugin folder, wrapper, file to source."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import yaml
+
+from llmd_gke.laptop.engine.found import WRAPPER_MARK, Engine
+from llmd_gke.laptop.errors import BadInput
+from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.laptop.rehearsal.environment import quote, script
+
+STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
+"""Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
+
+
+def project(places: Places) -> str:
+    """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
+    file = places.root / "Pulumi.yaml"
+    try:
+        content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"{file} cannot be read: {error}\nFix: git restore Pulumi.yaml") from None
+    name = content.get("name") if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    if not isinstance(name, str):
+        raise BadInput(f"{file} has no `name:`.\nFix: git restore Pulumi.yaml")
+    return name
+
+
+def launchers(places: Places) -> dict[Path, str]:
+    """The stand-ins' start scripts: path in the plugin folder, content."""
+    found: dict[Path, str] = {}
+    for provider, (package, module) in STAND_INS.items():
+        folder = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}"
+        python = f'"${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}"'
+        found[folder / f"pulumi-resource-{provider}"] = (
+            f"#!/bin/sh\n# Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody.\n"
+            f'PYTHONPATH={quote(str(CLONE))} exec {python} -m llmd_gke.laptop.standins.{module} "$@"\n'
+        )
+    return found
+
+
+def prepare(places: Places, engine: Engine) -> None:
+    """Makes or refreshes everything but state and cloud. Cheap, and safe beside a run that is going on."""
+    for folder in (
+        places.home,
+        places.pulumi_home,
+        places.state,
+        places.cloud,
+        places.config,
+        places.wrapper,
+        places.nothing,
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+    places.home.chmod(0o700)
+    if not places.passphrase.exists():
+        write(places.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
+    for path, content in launchers(places).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, content, 0o755)
+    # `pulumi stack init` and `stack rm` write to, or remove, the stack file beside Pulumi.yaml: here that is the copy.
+    write(places.config / "Pulumi.yaml", yaml.safe_dump({"name": project(places), "runtime": "python"}), 0o644)
+    wrapper = (
+        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the rehearsal.\n"
+        f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(places.home))} "
+        f"LLMD_GKE_ROOT={quote(str(places.root))} PYTHONPATH={quote(str(CLONE))} \\\n"
+        f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
+    )
+    write(places.wrapper / "pulumi", wrapper, 0o755)
+    write(places.env_script, script(places), 0o644)
+
+
+def write(path: Path, content: str, mode: int) -> None:
+    """Replaces a file in one step, when its content or mode differs."""
+    if path.exists() and path.read_text() == content and path.stat().st_mode & 0o777 == mode:
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(handle, "w") as file:
+        file.write(content)
+        os.fchmod(file.fileno(), mode)
+    temporary.replace(path)

@@ -1,0 +1,60 @@
+"""Refuses to go on where a real provider could be started.
+
+The engine looks for a provider in this order (pulumi/pulumi v3.259.0, sdk/go/common/workspace/plugins.go,
+``getPluginInfoAndPath``): ``plugins:`` of Pulumi.yaml; PATH, which PULUMI_IGNORE_AMBIENT_PLUGINS switches off; the
+plugin folder of PULUMI_HOME, which is ours. PULUMI_DEBUG_PROVIDERS, which would attach to a running provider, is
+removed from the environment, and downloading is switched off. What is left is checked here before every command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import yaml
+
+from llmd_gke.laptop.errors import Refused
+from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.home import launchers
+
+WHY = "The rehearsal must not reach Google Cloud, so it does not start"
+
+
+def check(places: Places) -> None:
+    """Raises ``Refused`` naming what could start a real provider, and the fix."""
+    check_project(places)
+    check_plugins(places)
+
+
+def check_project(places: Places) -> None:
+    """No ``plugins:`` in Pulumi.yaml: those win over everything else."""
+    file = places.root / "Pulumi.yaml"
+    content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
+        raise Refused(
+            f"{WHY}: {file} names providers under `plugins:`, which the engine would start instead of the stand-ins.\n"
+            "Fix: remove `plugins:` from Pulumi.yaml."
+        )
+
+
+def check_plugins(places: Places) -> None:
+    """Only the stand-ins lie in the plugin folder, unchanged."""
+    expected = launchers(places)
+    folders = {path.parent for path in expected}
+    strangers = sorted(
+        entry
+        for entry in places.plugins.iterdir()
+        if entry not in folders
+        and entry.name.split("-", 1)[0] in {"resource", "analyzer", "converter", "tool"}
+        and entry.is_dir()
+    )
+    for path, content in expected.items():
+        if not path.is_file() or path.is_symlink() or path.read_text() != content:
+            strangers.append(path)
+        strangers += sorted(entry for entry in path.parent.iterdir() if entry != path)
+    if strangers:
+        names = "\n".join(f"  {path}" for path in strangers)
+        raise Refused(
+            f"{WHY}: its plugin folder holds something other than the stand-ins:\n{names}\n"
+            f"Fix: rm -r {places.plugins}, then run the command again."
+        )

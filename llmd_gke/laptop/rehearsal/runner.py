@@ -1,0 +1,82 @@
+"""Runs engine commands: signals reach the engine exactly once, and it may finish its step."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from llmd_gke.laptop.engine.found import Engine
+from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.environment import clean
+
+STOPPED = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+FROM_KERNEL = 0x80
+"""``si_code`` of a signal that the terminal sent (Linux, SI_KERNEL): the whole foreground group got it."""
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs the engine for one rehearsal."""
+
+    places: Places
+    engine: Engine
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the engine and all it starts may see."""
+        return clean(os.environ, self.places)
+
+    def ask(self, *arguments: str, folder: str | None = None) -> str:
+        """Runs a short command and returns its output. Raises ``Problem`` with the engine's own words when it fails."""
+        command = [str(self.engine.pulumi), "-C", folder or str(self.places.root), "--non-interactive", *arguments]
+        done = subprocess.run(
+            command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Problem(f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.")
+        return done.stdout
+
+    def stream(self, *arguments: str) -> int:
+        """Runs a command on the user's terminal. Returns 0, the engine's status, or 130 when it was told to stop."""
+        return supervise([str(self.engine.pulumi), "-C", str(self.places.root), *arguments], self.environment)
+
+
+def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    """Runs a command and passes signals on.
+
+    On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
+    us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
+    stop at once; that choice stays with the user.
+    """
+    shares_group = sys.stdin.isatty()
+    # Blocked, so that a signal waits until it is asked for; the child unblocks them for itself.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
+    stopped = False
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=None if shares_group else subprocess.DEVNULL,
+            process_group=None if shares_group else 0,
+            preexec_fn=_unblock,
+        )
+        while (status := process.poll()) is None:
+            came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
+            if came is None or came.si_signo == signal.SIGCHLD:
+                continue
+            stopped = True
+            if not (shares_group and came.si_signo == signal.SIGINT and came.si_code == FROM_KERNEL):
+                process.send_signal(signal.SIGINT)
+    finally:
+        _unblock()
+    return STOPPED if stopped and status else status
+
+
+def _unblock() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})

@@ -1,0 +1,41 @@
+"""A shell in which plain `pulumi` commands work on the rehearsal."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.environment import clean
+from llmd_gke.laptop.rehearsal.home import write
+
+
+def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
+    """The shell to start and its environment.
+
+    A user's own start file may put another `pulumi` first on PATH, so ours is read after it where the shell allows.
+    """
+    environment = clean(os.environ, places)
+    environment["PATH"] = f"{places.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    name = Path(wanted).name
+    if name == "bash":
+        start = places.home / "bashrc"
+        write(start, f"[ -f ~/.bashrc ] && . ~/.bashrc\n. '{places.env_script}'\nPS1=\"(rehearsal) $PS1\"\n", 0o644)
+        return [wanted, "--rcfile", str(start), "-i"], environment
+    if name == "zsh":
+        folder = places.home / "zsh"
+        folder.mkdir(exist_ok=True)
+        write(
+            folder / ".zshrc",
+            f"[ -f ~/.zshrc ] && . ~/.zshrc\n. '{places.env_script}'\nPS1=\"(rehearsal) $PS1\"\n",
+            0o644,
+        )
+        environment["ZDOTDIR"] = str(folder)
+    return [wanted], environment
+
+
+def run(places: Places) -> int:
+    """Starts the user's shell in the project folder, and waits for it to end."""
+    words, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
+    return subprocess.run(words, env=environment, cwd=places.root, check=False).returncode

@@ -1,0 +1,182 @@
+"""Property values on the wire and in the cloud file: JSON, unknowns and secrets.
+
+The wire format is pulumi/pulumi ``sdk/go/common/resource/plugin/rpc.go`` @v3.259.0: a protobuf Struct in which unknowns
+are fixed strings and a secret is an object with a signature. Here a property bag is plain JSON (unknowns unified to
+:data:`UNKNOWN`) and, beside it, the paths of what was secret.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from google.protobuf import json_format, struct_pb2
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+JsonObject: TypeAlias = "dict[str, JsonValue]"
+Path: TypeAlias = tuple[str | int, ...]
+
+UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+_UNKNOWNS = frozenset(
+    {
+        UNKNOWN,
+        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # bool
+        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
+        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # array
+        "030794c1-ac77-496b-92df-f27374a8bd58",  # asset
+        "e48ece36-62e2-4504-bad9-02848725956a",  # archive
+        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
+    }
+)
+_SIGNATURE = "4dabf18193072939515e22adb298388d"
+_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the signature of secrets, not one
+_DIGEST = "secret, sha256:"
+
+
+@dataclass(frozen=True)
+class Bag:
+    """Properties as plain JSON, and the paths in them that are secret."""
+
+    values: JsonObject
+    secrets: frozenset[Path] = field(default_factory=frozenset[Path])
+
+
+def decode(struct: struct_pb2.Struct) -> Bag:
+    """A property bag from the wire. Whole numbers become ``int``; nulls are left out, as the real providers do."""
+    secrets: set[Path] = set()
+
+    def plain(value: JsonValue, path: Path) -> JsonValue:
+        if isinstance(value, dict):
+            if value.get(_SIGNATURE) == _SECRET:
+                secrets.add(path)
+                return plain(value.get("value"), path)
+            return {k: plain(v, (*path, k)) for k, v in value.items() if v is not None}
+        if isinstance(value, list):
+            return [plain(v, (*path, i)) for i, v in enumerate(value)]
+        if isinstance(value, float) and value.is_integer():
+            return int(value)
+        return UNKNOWN if isinstance(value, str) and value in _UNKNOWNS else value
+
+    raw = cast(JsonObject, json_format.MessageToDict(struct))
+    return Bag(cast(JsonObject, plain(raw, ())), frozenset(secrets))
+
+
+def encode(values: Mapping[str, JsonValue], secrets: Iterable[Path] = ()) -> struct_pb2.Struct:
+    """A property bag for the wire, with a secret's signature at every path of ``secrets`` that exists."""
+    marked = frozenset(secrets)
+
+    def wrap(value: JsonValue, path: Path) -> JsonValue:
+        inner: JsonValue = value
+        if isinstance(value, dict):
+            inner = {k: wrap(v, (*path, k)) for k, v in value.items()}
+        elif isinstance(value, list):
+            inner = [wrap(v, (*path, i)) for i, v in enumerate(value)]
+        return {_SIGNATURE: _SECRET, "value": inner} if path in marked else inner
+
+    return json_format.ParseDict(cast(JsonObject, wrap(dict(values), ())), struct_pb2.Struct())
+
+
+def has_unknown(value: JsonValue) -> bool:
+    """Whether an unknown is anywhere inside."""
+    if isinstance(value, dict):
+        return any(has_unknown(v) for v in value.values())
+    if isinstance(value, list):
+        return any(has_unknown(v) for v in value)
+    return value == UNKNOWN
+
+
+def all_unknown(value: JsonValue) -> JsonValue:
+    """The same shape with every leaf unknown: what a first preview knows of computed outputs."""
+    return {k: all_unknown(v) for k, v in value.items()} if isinstance(value, dict) and value else UNKNOWN
+
+
+def merge(base: Mapping[str, JsonValue], over: Mapping[str, JsonValue]) -> JsonObject:
+    """``over`` laid on ``base``, objects merged key by key."""
+    merged = dict(base)
+    for key, value in over.items():
+        below = merged.get(key)
+        merged[key] = merge(below, value) if isinstance(below, dict) and isinstance(value, dict) else value
+    return merged
+
+
+def dig(value: JsonValue, *path: str) -> JsonValue:
+    """The value under these keys, ``None`` where a key is missing or something is not an object."""
+    for key in path:
+        if not isinstance(value, dict):
+            return None
+        value = value.get(key)
+    return value
+
+
+def text(value: JsonValue, *path: str) -> str:
+    """The known string under these keys, else ``""`` (missing, unknown or of another type)."""
+    found = dig(value, *path)
+    return found if isinstance(found, str) and found != UNKNOWN else ""
+
+
+def number(value: JsonValue, *path: str) -> int | None:
+    """The known whole number under these keys. Numbers in strings count, as Terraform's types convert them."""
+    found = dig(value, *path)
+    if isinstance(found, str) and found.isdecimal():
+        return int(found)
+    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+
+def objects(value: JsonValue, *path: str) -> list[JsonObject]:
+    """The objects of the list under these keys."""
+    found = dig(value, *path)
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+
+
+def texts(value: JsonValue, *path: str) -> list[str]:
+    """The known strings of the list under these keys."""
+    found = dig(value, *path)
+    return [item for item in found if isinstance(item, str) and item != UNKNOWN] if isinstance(found, list) else []
+
+
+def digest(value: JsonValue) -> str:
+    """What the cloud file keeps in a secret's place."""
+    return _DIGEST + hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
+
+
+def redact(values: Mapping[str, JsonValue], secrets: Iterable[Path]) -> JsonObject:
+    """A copy in which every secret is replaced by its digest, so that no file of the rehearsal holds one."""
+    marked = frozenset(secrets)
+
+    def hide(value: JsonValue, path: Path) -> JsonValue:
+        if path in marked:
+            return digest(value)
+        if isinstance(value, dict):
+            return {k: hide(v, (*path, k)) for k, v in value.items()}
+        if isinstance(value, list):
+            return [hide(v, (*path, i)) for i, v in enumerate(value)]
+        return value
+
+    return cast(JsonObject, hide(dict(values), ()))
+
+
+def restore(stored: JsonValue, known: JsonValue) -> JsonValue:
+    """Undo :func:`redact` with the values the engine knows; a digest they do not fit stays and shows as drift."""
+    if isinstance(stored, str) and stored.startswith(_DIGEST):
+        return known if known is not None and digest(known) == stored else stored
+    if isinstance(stored, dict):
+        return {k: restore(v, dig(known, k)) for k, v in stored.items()}
+    if isinstance(stored, list):
+        others = known if isinstance(known, list) else []
+        return [restore(v, others[i] if i < len(others) else None) for i, v in enumerate(stored)]
+    return stored
+
+
+def leaves(value: JsonValue, path: Path = ()) -> Iterator[Path]:
+    """The paths of everything that is neither a non-empty object nor a non-empty list."""
+    if isinstance(value, dict) and value:
+        for key, below in value.items():
+            yield from leaves(below, (*path, key))
+    elif isinstance(value, list) and value:
+        for index, below in enumerate(value):
+            yield from leaves(below, (*path, index))
+    else:
+        yield path

@@ -1,0 +1,210 @@
+"""GKE: clusters and their pools (whose TPU rules are in :mod:`nodepools`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmd_gke.catalog import zones
+from llmd_gke.laptop.standins.core.rules import Failure
+from llmd_gke.laptop.standins.core.values import JsonObject, dig, number, objects, text, texts
+from llmd_gke.laptop.standins.google import nodepools, serviceaccount
+from llmd_gke.laptop.standins.google.compute import NETWORK, SUBNETWORK, network_id, subnetwork_id
+from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, failed, missing, short
+from llmd_gke.laptop.standins.google.nodepools import CLUSTER, NODE_POOL
+
+API = "container.googleapis.com"
+
+CHANNEL_DEFAULT = "1.34.1-gke.1829001"
+"""What a cluster gets that asks for nothing newer."""
+
+CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
+"""Base64 of a sentence. Nothing is ever connected to."""
+
+
+def _version(text_: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", text_))
+
+
+def _cluster_outputs(target: Target) -> JsonObject:
+    asked = target.text("minMasterVersion")
+    version = asked if _version(asked) > _version(CHANNEL_DEFAULT) else CHANNEL_DEFAULT
+    number_ = digits(target.id, 12)
+    region = zones.region_of(target.place.get("location", ""))
+    return {
+        "selfLink": f"https://container.googleapis.com/v1/{target.id}",
+        # 192.0.2.0/24 is reserved for documentation (RFC 5737): nothing answers there.
+        "endpoint": f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
+        "masterAuth": {
+            "clusterCaCertificate": CERTIFICATE_AUTHORITY,
+            "clientCertificate": "",
+            "clientKey": "",
+            "clientCertificateConfig": {"issueClientCertificate": False},
+        },
+        "masterVersion": version,
+        "nodeVersion": version,
+        "servicesIpv4Cidr": "34.118.224.0/20",
+        "clusterIpv4Cidr": "10.4.0.0/14",
+        "labelFingerprint": digits(target.id, 8),
+        "operation": "",
+        "tpuIpv4CidrBlock": "",
+        "controlPlaneEndpointsConfig": {
+            "dnsEndpointConfig": {"endpoint": f"gke-{digits(target.id, 30)}-{number_}.{region}.gke.goog"}
+        },
+    }
+
+
+def _cluster_check(target: Target) -> Iterator[Failure]:
+    inputs = target.inputs
+    if dig(inputs, "networkPolicy", "enabled") is True and target.text("datapathProvider") == "ADVANCED_DATAPATH":
+        # https://cloud.google.com/kubernetes-engine/docs/how-to/dataplane-v2: NetworkPolicy is built in.
+        yield Failure("networkPolicy", "Network policy cannot be enabled together with ADVANCED_DATAPATH")
+    if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
+        yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
+
+
+def _cluster_create(world: World, target: Target) -> None:
+    title, inputs, location = "Error creating Cluster", target.inputs, target.place["location"]
+    region = zones.region_of(location)
+    network = network_id(target.text("network") or "default", target.project)
+    if world.get(NETWORK, network) is None:
+        raise missing("Cluster", network)
+    subnet_id = subnetwork_id(target.text("subnetwork") or "default", target.project, region)
+    subnet = world.get(SUBNETWORK, subnet_id)
+    if subnet is None:
+        raise missing("Cluster", subnet_id)
+    known = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
+    for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
+        wanted = target.text("ipAllocationPolicy", key)
+        if wanted and wanted not in known:
+            raise failed(
+                title,
+                400,
+                f'Secondary range "{wanted}" does not exist in subnetwork "{short(subnet_id)}".',
+                "badRequest",
+            )
+    autopilot = dig(inputs, "enableAutopilot") is True
+    if not autopilot and "nodePools" not in inputs and not number(inputs, "initialNodeCount"):
+        raise failed(title, 400, "Cluster.initial_node_count must be greater than zero.", "badRequest")
+    for zone in texts(inputs, "nodeLocations"):
+        if zones.region_of(zone) != region or zones.is_ai_zone(zone):
+            # AI zones take accelerator pools only: GoogleCloudPlatform/accelerated-platforms @9320f3b2 filters them.
+            raise failed(
+                title, 400, f'Location "{zone}" is not valid for the nodes of a cluster in "{location}".', "badRequest"
+            )
+    if zones.is_ai_zone(location):
+        raise failed(title, 400, f'Location "{location}" does not exist.', "badRequest")
+    workload_pool = target.text("workloadIdentityConfig", "workloadPool")
+    if workload_pool and workload_pool != f"{target.project}.svc.id.goog":
+        raise failed(
+            title, 400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".', "badRequest"
+        )
+    account = target.text("nodeConfig", "serviceAccount")
+    if account and not serviceaccount.exists(world, target.project, account):
+        raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
+
+
+def pools_of(world: World, cluster: str) -> list[str]:
+    """Ids of a cluster's pools."""
+    return [ident for ident in world.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
+
+
+def _cluster_delete(world: World, target: Target) -> None:
+    """GKE deletes a cluster with its pools."""
+    for ident in pools_of(world, target.id):
+        world.drop(NODE_POOL, ident)
+
+
+def hosts(record: JsonObject) -> set[str]:
+    """The names under which a cluster's API server is reached."""
+    dns = text(record, "computed", "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")
+    return {name for name in (text(record, "computed", "endpoint"), dns) if name}
+
+
+def _turned_off(old: object, new: object) -> bool:
+    """Upstream ``isBeenEnabled``."""
+    return old is True and new is not True
+
+
+_NODE_CONFIG_FORCE_NEW = (
+    "advancedMachineFeatures", "bootDiskKmsKey", "confidentialNodes.confidentialInstanceType",
+    "enableConfidentialStorage", "ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "flexStart",
+    "guestAccelerators", "hostMaintenancePolicy", "localNvmeSsdBlockConfig", "localSsdCount",
+    "localSsdEncryptionMode", "maxRunDuration", "metadata", "minCpuPlatform", "nodeGroup", "oauthScopes",
+    "preemptible", "reservationAffinity", "secondaryBootDisks", "serviceAccount", "shieldedInstanceConfig",
+    "soleTenantConfig", "spot",
+)  # fmt: skip
+"""``container/node_config.go``. Not in it, so changed in place: machineType, diskType, diskSizeGb, bootDisk,
+storagePools, labels, taints, tags, resourceLabels, kubeletConfig, linuxNodeConfig, gcfsConfig, imageType,
+workloadMetadataConfig, gvnic, loggingVariant (``resource_container_node_pool.go`` nodePoolNodeConfigUpdate)."""
+
+
+_IP_ALLOCATION_FORCE_NEW = (
+    "clusterIpv4CidrBlock", "servicesIpv4CidrBlock", "clusterSecondaryRangeName", "servicesSecondaryRangeName",
+    "podCidrOverprovisionConfig",
+)  # fmt: skip
+_POOL_NETWORK_FORCE_NEW = (
+    "acceleratorNetworkProfile", "additionalNodeNetworkConfigs", "additionalPodNetworkConfigs", "createPodRange",
+    "podIpv4CidrBlock", "podRange", "subnetwork",
+)  # fmt: skip
+
+
+def _below(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{prefix}.{name}" for name in names)
+
+
+KINDS: dict[str, Kind] = {
+    CLUSTER: Kind(
+        id="projects/{project}/locations/{location}/clusters/{name}",
+        title="Cluster",
+        source="container/resource_container_cluster.go",
+        api=API,
+        force_new=(
+            "name", "project", "location", "description", "initialNodeCount", "network", "subnetwork",
+            "clusterIpv4Cidr", "networkingMode", "datapathProvider", "dataplaneOptimizationMode",
+            "defaultMaxPodsPerNode", "enableAutopilot", "enableKubernetesAlpha", "enableTpu", "tpuConfig",
+            "confidentialNodes", "nodePools", "masterAuth.clientCertificateConfig",
+            "clusterAutoscaling.autoProvisioningDefaults.bootDiskKmsKey",
+            *_below("ipAllocationPolicy", _IP_ALLOCATION_FORCE_NEW),
+            *_below("privateClusterConfig", ("masterIpv4CidrBlock", "privateEndpointSubnetwork")),
+            *_below("userManagedKeysConfig", ("clusterCa", "etcdApiCa", "etcdPeerCa", "aggregationCa")),
+            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
+        ),
+        force_new_block=("nodeConfig", "ipAllocationPolicy"),
+        force_new_if={"enableL4IlbSubsetting": _turned_off, "enableFqdnNetworkPolicy": _turned_off},
+        defaults={"deletionProtection": True},
+        computed=_cluster_outputs,
+        labels="resourceLabels",
+        autoname=40,
+        secrets=(("masterAuth", "clientKey"),),  # Sensitive upstream
+        check=_cluster_check,
+        create=_cluster_create,
+        delete=_cluster_delete,
+    ),
+    NODE_POOL: Kind(
+        id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
+        title="NodePool",
+        source="container/resource_container_node_pool.go",
+        api=API,
+        force_new=(
+            "name", "namePrefix", "project", "location", "cluster", "initialNodeCount", "maxPodsPerNode",
+            "placementPolicy.policyName", "queuedProvisioning",
+            *_below("networkConfig", _POOL_NETWORK_FORCE_NEW),
+            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
+        ),
+        # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
+        force_new_block=("nodeConfig", "placementPolicy", "networkConfig.podCidrOverprovisionConfig"),
+        computed=lambda _: {
+            "instanceGroupUrls": [],
+            "managedInstanceGroupUrls": [],
+            "operation": "",
+            "version": CHANNEL_DEFAULT,
+            "maxPodsPerNode": 110,
+        },
+        autoname=40,
+        check=nodepools.check,
+        create=nodepools.create,
+        update=nodepools.update,
+        after=nodepools.settle,
+    ),
+}  # fmt: skip

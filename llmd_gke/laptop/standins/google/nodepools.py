@@ -1,0 +1,231 @@
+"""Node pools: GKE's rules for TPU hosts, quota and capacity.
+
+The facts (families, slices, zones, disks) are the catalogue's; the rules here are GKE's, written apart from the
+product's own checks, so that a product that checks too little is found out. GKE's texts for these refusals are public
+only in part: where a source is named the text is GKE's, elsewhere it says in our words what the documentation says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import tpu, zones
+from llmd_gke.laptop.standins.core.faults import Faults
+from llmd_gke.laptop.standins.core.rules import Failure, Refused
+from llmd_gke.laptop.standins.core.values import JsonObject, JsonValue, dig, number, text, texts
+from llmd_gke.laptop.standins.google import serviceaccount
+from llmd_gke.laptop.standins.google.kind import Target, World, failed, short
+
+CLUSTER = "gcp:container/cluster:Cluster"
+NODE_POOL = "gcp:container/nodePool:NodePool"
+
+DEFAULT_QUOTA = 64
+"""Chips of a TPU family per region. Real projects start at 0; the rehearsal's project has been granted some."""
+
+DOCS = "https://cloud.google.com/kubernetes-engine/docs"
+"""``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
+
+
+def cluster_of(world: World, target: Target) -> JsonObject | None:
+    """The pool's cluster."""
+    ident = f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+    return world.get(CLUSTER, ident)
+
+
+def pool_zones(inputs: JsonObject, cluster: JsonObject | None, location: str) -> list[str]:
+    """Where the nodes are: the pool's own zones, else the cluster's, else its zone or three zones of its region."""
+    own = texts(inputs, "nodeLocations") or texts(cluster, "inputs", "nodeLocations")
+    zonal = location.count("-") > 1
+    return own or ([location] if zonal else [f"{location}-{letter}" for letter in "abc"])
+
+
+def first_nodes(inputs: JsonObject) -> int:
+    """Nodes per zone that creation asks for: the fixed number, else the initial one, else the autoscaler's minimum."""
+    counts = (
+        number(inputs, "nodeCount"),
+        number(inputs, "initialNodeCount"),
+        number(inputs, "autoscaling", "minNodeCount"),
+    )
+    return max(count or 0 for count in counts)
+
+
+def check(target: Target) -> Iterator[Failure]:
+    """What upstream's provider refuses in a plan (``resource_container_node_pool.go``)."""
+    inputs = target.inputs
+    if "nodeCount" in inputs and "initialNodeCount" in inputs:
+        # expandNodePool, line 1254
+        yield Failure("nodeCount", f"Cannot set both initial_node_count and node_count on node pool {target.name}")
+    for low, high in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
+        minimum, maximum = number(inputs, "autoscaling", low), number(inputs, "autoscaling", high)
+        if minimum is not None and maximum is not None and minimum > maximum:
+            yield Failure(f"autoscaling.{low}", f"{low} {minimum} is greater than {high} {maximum}")
+    if (
+        number(inputs, "autoscaling", "maxNodeCount") is not None
+        and number(inputs, "autoscaling", "totalMaxNodeCount") is not None
+    ):
+        # schema: ConflictsWith
+        yield Failure("autoscaling", '"max_node_count": conflicts with total_max_node_count')
+
+
+def create(world: World, target: Target) -> None:
+    """What GKE refuses when a pool is made."""
+    cluster = cluster_of(world, target)
+    if cluster is None:
+        where = (
+            f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+        )
+        raise failed("error creating NodePool", 404, f"Not found: {where}.", "notFound")
+    region = zones.region_of(target.place["location"])
+    where = pool_zones(target.inputs, cluster, target.place["location"])
+    if stray := [zone for zone in where if zones.region_of(zone) != region]:
+        raise _refuse(f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
+    account = text(target.inputs, "nodeConfig", "serviceAccount")
+    if account and not serviceaccount.exists(world, target.project, account):
+        raise _refuse(f'Service account "{account}" does not exist.')
+    _judge_machine(target, where)
+
+
+def update(world: World, target: Target, old: JsonObject) -> None:
+    """What GKE refuses when a pool is changed in place. The shape of a TPU slice is fixed for the pool's life."""
+    before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
+    if before != after:
+        raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
+    _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.place["location"]))
+
+
+def _refuse(message: str) -> Refused:
+    return failed("error creating NodePool", 400, message, "badRequest")
+
+
+def _judge_machine(target: Target, where: list[str]) -> None:
+    inputs = target.inputs
+    machine = text(inputs, "nodeConfig", "machineType") or "e2-medium"
+    family = tpu.family_of(machine)
+    if family is None and not machine.startswith(("ct", "tpu")):
+        if text(inputs, "placementPolicy", "tpuTopology"):
+            raise _refuse(f'A TPU topology is not supported for machine type "{machine}".')
+        return
+    for zone in where:
+        if family is None or zone not in zones.GKE_ZONES[family.name]:
+            # the text of GKE: keras-team/kinetic#305
+            raise _refuse(f'Invalid machine type "{machine}" in zone "{zone}": GCE_NOT_FOUND')
+    if family is None:
+        return
+    named = text(inputs, "nodeConfig", "bootDisk", "diskType") or text(inputs, "nodeConfig", "diskType")
+    disk = named or tpu.PD_BALANCED  # GKE's default
+    if disk not in family.boot_disks:
+        # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
+        raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
+    _judge_slice(inputs, machine, family, where)
+
+
+def _judge_slice(inputs: JsonObject, machine: str, family: tpu.Family, where: list[str]) -> None:
+    topology, placement = (text(inputs, "placementPolicy", key) for key in ("tpuTopology", "type"))
+    single = next(s for s in family.slices() if s.machine.name == machine and not s.multi_host)
+    shape = tpu.find_slice(machine, topology) if topology else single
+    if shape is None:
+        allowed = ", ".join(tpu.topologies(machine))
+        raise _refuse(f'TPU topology "{topology}" is invalid for machine type "{machine}", valid: {allowed}.')
+    if not shape.multi_host:
+        if dig(inputs, "placementPolicy") is not None:
+            # AI-Hypercomputer/xpk @367c8382 src/xpk/core/nodepool.py: "should not be set for single-host"
+            raise _refuse(f'A placement policy is not supported for single-host TPU nodes ("{machine}", {topology}).')
+        return
+    if family.workload_policy and placement:
+        # the text of GKE: vllm-project/ci-infra#547
+        raise _refuse(
+            f"Creation of a managed instance group with {machine} machine type with placement policy is not "
+            "supported. Use workload policy instead."
+        )
+    if not family.workload_policy and placement != "COMPACT":
+        raise _refuse(f'Multi-host TPU topology "{topology}" needs placement policy type COMPACT, not "{placement}".')
+    if len(where) != 1:
+        raise _refuse(f"A multi-host TPU node pool must be in exactly one zone, not in {', '.join(where)}.")
+    counts = {
+        number(inputs, "nodeCount"),
+        number(inputs, "initialNodeCount"),
+        number(inputs, "autoscaling", "maxNodeCount"),
+    }
+    if wrong := counts - {None, 0, shape.hosts}:
+        raise _refuse(
+            f"A {topology} slice of {machine} has {shape.hosts} nodes or none, not {max(n or 0 for n in wrong)}."
+        )
+    if text(inputs, "upgradeSettings", "strategy") == "BLUE_GREEN":
+        # GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions
+        raise _refuse("Compact placement is not supported with blue-green upgrades.")
+
+
+def chips_of(machine: str) -> int:
+    """TPU chips of one node."""
+    family = tpu.family_of(machine)
+    return next((m.chips for m in family.machines if m.name == machine), 0) if family else 0
+
+
+def settle(world: World, target: Target) -> None:
+    """After creation: count the nodes, or leave the pool behind in the state ``ERROR`` with GKE's reason.
+
+    That is what GKE does with a pool whose first nodes cannot be made; it goes on trying
+    (hashicorp/terraform-provider-google#10121). A pool that starts with no node is fine in any case.
+    """
+    record = world.get(NODE_POOL, target.id)
+    if record is None:
+        return
+    where = pool_zones(target.inputs, cluster_of(world, target), target.place["location"])
+    nodes = first_nodes(target.inputs) * len(where)
+    cause = ""
+    if nodes and tpu.family_of(text(target.inputs, "nodeConfig", "machineType")):
+        cause = _over_quota(world, target, nodes) or _no_capacity(world, target, where)
+    record["status"], record["nodes"], record["statusMessage"] = ("ERROR", 0, "") if cause else ("RUNNING", nodes, "")
+    if cause:
+        # the text: GoogleCloudPlatform/cluster-toolkit#6278, after the 35 minutes that GKE tries
+        record["statusMessage"] = (
+            f"Google Compute Engine: Not all instances running in IGM after 35m. Expected {nodes}, running 0, "
+            f"transitioning {nodes}. Current errors: {cause}"
+        )
+
+
+def _no_capacity(world: World, target: Target, where: list[str]) -> str:
+    for zone in where:
+        if zone in world.faults.listed("stockout"):
+            return (
+                f"[GCE_STOCKOUT]: Instance 'gke-{target.name}-0' creation failed: The zone "
+                f"'projects/{target.project}/zones/{zone}' does not have enough resources available to fulfill the "
+                "request."
+            )
+    return ""
+
+
+def _spot(inputs: JsonValue) -> bool:
+    return dig(inputs, "nodeConfig", "spot") is True
+
+
+def quota_name(inputs: JsonObject) -> str:
+    """The quota that the pool's nodes draw on: Compute Engine's, not Cloud TPU's; spot has its own."""
+    family = tpu.family_of(text(inputs, "nodeConfig", "machineType"))
+    return "" if family is None else family.spot_quota if _spot(inputs) else family.quota
+
+
+def quota_limit(inputs: JsonObject, faults: Faults) -> float:
+    """Chips that the project may have per region of that sort."""
+    family = tpu.family_of(text(inputs, "nodeConfig", "machineType"))
+    key = "" if family is None else family.spot_quota if _spot(inputs) else family.quota_family
+    limit = faults.value("quota", key)
+    return limit if isinstance(limit, int | float) else DEFAULT_QUOTA
+
+
+def _over_quota(world: World, target: Target, nodes: int) -> str:
+    """Quota is drawn by nodes, so only nodes that run count, per region, and spot apart from the rest."""
+    machine = text(target.inputs, "nodeConfig", "machineType")
+    region, limit = zones.region_of(target.place["location"]), quota_limit(target.inputs, world.faults)
+    used = 0
+    for ident, record in world.all(NODE_POOL).items():
+        other = text(record, "inputs", "nodeConfig", "machineType")
+        alike = tpu.family_of(other) is tpu.family_of(machine) and _spot(record["inputs"]) == _spot(target.inputs)
+        if ident != target.id and alike and zones.region_of(ident.split("/")[3]) == region:
+            used += chips_of(other) * (number(record, "nodes") or 0)
+    if used + chips_of(machine) * nodes <= limit:
+        return ""
+    return (
+        f"[GCE_QUOTA_EXCEEDED]: Instance 'gke-{target.name}-0' creation failed: "
+        f"Quota '{quota_name(target.inputs)}' exceeded. Limit: {float(limit)} in region {region}."
+    )

@@ -19,6 +19,7 @@ google = google_provider(settings)
 
 
 def after(*earlier: pulumi.Resource) -> pulumi.ResourceOptions:
+    """Options of a component that comes after others."""
     return pulumi.ResourceOptions(providers=[google], depends_on=earlier)
 
 

@@ -146,7 +146,9 @@ def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi
         # The DNS endpoint has a public certificate.
         endpoints = cluster.control_plane_endpoints_config
         return endpoints.apply(
-            lambda found: access.kubeconfig(settings.name, _known(found.dns_endpoint_config and found.dns_endpoint_config.endpoint), None)
+            lambda found: access.kubeconfig(
+                settings.name, _known(found.dns_endpoint_config.endpoint if found.dns_endpoint_config else None), None
+            )
         )
     parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
     return parts.apply(lambda found: access.kubeconfig(settings.name, str(found[0]), str(found[1])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -38,7 +39,8 @@ class Edge(pulumi.ComponentResource):
         )
         custom_resource(
             f"{name}-gateway",
-            routing.gateway(args.settings, args.network.address_name),
+            # The SDK resolves an Output wherever it stands in a specification.
+            routing.gateway(args.settings, cast("str", args.network.address_name)),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

@@ -39,9 +39,10 @@ class GatewayApi(pulumi.ComponentResource):
             f"{name}-class",
             api_version=GATEWAY_API,
             kind="GatewayClass",
-            metadata=k8s.meta.v1.ObjectMetaPatchArgs(
-                name=gateway_class(args.settings), annotations={"pulumi.com/waitFor": "condition=Accepted"}
-            ),
+            metadata={
+                "name": gateway_class(args.settings),
+                "annotations": {"pulumi.com/waitFor": "condition=Accepted"},
+            },
             opts=pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

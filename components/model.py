@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.networking import v1 as networking
 
-from components.objects import custom_resource
+from components.objects import custom_resource, network_policy
 from llmd_gke.manifests import firewall, routing, serving
 from llmd_gke.settings import ModelSettings, StackSettings
 
@@ -43,7 +42,7 @@ class Model(pulumi.ComponentResource):
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool), child)
         guards = [
-            networking.NetworkPolicy(f"{name}-{key}", metadata=policy["metadata"], spec=policy["spec"], opts=child)
+            network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(model, args.settings.network.proxies).items()
         ]
         route = custom_resource(f"{name}-route", routing.route(model), child)

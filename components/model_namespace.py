@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.core import v1 as core
-from pulumi_kubernetes.networking import v1 as networking
 
+from components.objects import network_policy
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
 
@@ -36,8 +36,7 @@ class ModelNamespace(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
-        closed = firewall.default_deny(args.namespace)
-        networking.NetworkPolicy(f"{name}-default-deny", metadata=closed["metadata"], spec=closed["spec"], opts=inside)
+        network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
         if any(model.needs_token for model in args.settings.models if model.namespace == args.namespace):
             core.Secret(
                 f"{name}-hugging-face-token",

@@ -19,7 +19,9 @@ delete the network. Retries must outlast that (hashicorp/terraform-provider-goog
 
 @dataclass(frozen=True)
 class NetworkArgs:
-    """The stack's settings: ranges, region, and whether the reserved address is public. Names start as the cluster's."""
+    """The stack's settings: ranges, region, and whether the reserved address is public. Names
+    start as the cluster's.
+    """
 
     settings: StackSettings
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pulumi
 from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.meta import v1 as meta
+from pulumi_kubernetes.networking import v1 as networking
 
 from llmd_gke.manifests.types import JsonObject
 
@@ -14,7 +18,17 @@ def custom_resource(name: str, manifest: JsonObject, opts: pulumi.ResourceOption
         name,
         api_version=str(manifest["apiVersion"]),
         kind=str(manifest["kind"]),
-        metadata=manifest["metadata"],
+        metadata=cast("JsonObject", manifest["metadata"]),
         spec=manifest["spec"],
+        opts=opts,
+    )
+
+
+def network_policy(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> networking.NetworkPolicy:
+    """One NetworkPolicy from its manifest."""
+    return networking.NetworkPolicy(
+        name,
+        metadata=cast("meta.ObjectMetaArgsDict", manifest["metadata"]),
+        spec=cast("networking.NetworkPolicySpecArgsDict", manifest["spec"]),
         opts=opts,
     )

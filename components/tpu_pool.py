@@ -13,7 +13,9 @@ from llmd_gke.settings import StackSettings, TpuPoolSettings
 
 @dataclass(frozen=True)
 class TpuPoolArgs:
-    """``pool`` is the one of the stack's pools to make, ``node_service_account`` the e-mail address its nodes run as."""
+    """``pool`` is the one of the stack's pools to make, ``node_service_account`` the e-mail address
+    its nodes run as.
+    """
 
     settings: StackSettings
     pool: TpuPoolSettings

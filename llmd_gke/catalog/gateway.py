@@ -1,6 +1,6 @@
 """GKE's GatewayClasses and the networks their data plane comes from.
 
-Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``conformance/reports`` v1.4–v1.6
+Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``conformance/reports`` v1.4 to v1.6
 (gke-gateway), GoogleCloudPlatform/gke-gateway-api CRDs @fc40d606.
 """
 

@@ -44,14 +44,17 @@ class Slice:
 
     @property
     def chips(self) -> int:
+        """Chips of the whole slice."""
         return prod(int(side) for side in self.topology.split("x"))
 
     @property
     def hosts(self) -> int:
+        """Nodes of the slice."""
         return self.chips // self.machine.chips
 
     @property
     def multi_host(self) -> bool:
+        """Whether the slice is one unit of several nodes, made and lost together."""
         return self.hosts > 1
 
 

@@ -83,7 +83,7 @@ def is_ai_zone(zone: str) -> bool:
 
 def known_zones() -> frozenset[str]:
     """Every zone the catalogue knows to offer some TPU family on GKE."""
-    return frozenset().union(*GKE_ZONES.values())
+    return frozenset[str]().union(*GKE_ZONES.values())
 
 
 def chip_price(family: str, zone: str, capacity: Capacity) -> float | None:

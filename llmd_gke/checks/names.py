@@ -48,6 +48,27 @@ def project(value: str) -> Iterator[Finding]:
         )
 
 
+def cidr(value: str) -> Iterator[Finding]:
+    """An IPv4 range in CIDR notation, written with its first address."""
+    try:
+        # Without the slash a lone address would pass as a range of one.
+        valid = "/" in value and bool(IPv4Network(value))
+    except ValueError:
+        valid = False
+    if valid:
+        return
+    try:
+        example = str(IPv4Network(value, strict=False))
+    except ValueError:
+        example = "10.0.0.0/20"
+    yield Finding(
+        "cidr",
+        f"{value!r} is not an IPv4 range",
+        allowed="the first address of a range, a slash, and its number of fixed bits",
+        fix=f"for example {example}",
+    )
+
+
 def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
     """No two ranges of the network overlap. ``ranges`` maps the key to a CIDR; unreadable ones are left out."""
     networks: dict[str, IPv4Network] = {}

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from math import ceil
 
 from llmd_gke.catalog import tpu, zones
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.checks.finding import Finding
+
+ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 
 
 def listed(values: Iterable[str]) -> str:
@@ -49,7 +52,14 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
     if family is None or zone in zones.GKE_ZONES[family.name]:
         return
     offered = listed(zones.GKE_ZONES[family.name])
-    if zone in zones.known_zones() or zones.region_of(zone) in {zones.region_of(z) for z in zones.known_zones()}:
+    if not ZONE.fullmatch(zone):
+        yield Finding(
+            "tpu-zone",
+            f"{zone!r} is not the name of a zone",
+            allowed=offered,
+            fix="name a zone, not a region" if zone else "name a zone",
+        )
+    elif zone in zones.known_zones() or zones.region_of(zone) in {zones.region_of(z) for z in zones.known_zones()}:
         yield Finding(
             "tpu-zone",
             f"GKE has no {family.name} in {zone} (state {zones.ZONES_AS_OF}); a zone of TPU VMs or of a price list is "

@@ -16,7 +16,7 @@ GATEWAY_ACCESS_LABEL = "llmd-gke/gateway-access"
 KSERVE_NAMESPACE = "kserve"
 """Not a choice: the CRD chart hard-codes its conversion webhook there."""
 
-TOKEN_SECRET = "hugging-face-token"
+TOKEN_SECRET = "hugging-face-token"  # noqa: S105 - the name of an object
 
 WORKLOAD_PORT = 8000
 PICKER_PORT = 9002

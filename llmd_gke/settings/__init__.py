@@ -1,5 +1,7 @@
 """Typed stack configuration."""
 
+from typing import TYPE_CHECKING
+
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.shapes import (
@@ -11,6 +13,9 @@ from llmd_gke.settings.shapes import (
     StackSettings,
     TpuPoolSettings,
 )
+
+if TYPE_CHECKING:
+    from llmd_gke.settings.load import load_stack
 
 __all__ = [
     "Checked",

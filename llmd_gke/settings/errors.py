@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings.rules import Located
+
+_SECRET_KEY = re.compile(r"token|secret|password|credential|api_?key", re.IGNORECASE)
+_SECRET_TEXT = re.compile(
+    r"""hf_\w+|(?<=--hf-token=)[^"]+|(?<=--api-key=)[^"]+|(?<=--hf-token", ")[^"]+|(?<=--api-key", ")[^"]+"""
+)
+"""A secret in the wrong place is still a secret: messages end up in logs and pull requests."""
 
 
 class SettingsError(Exception):
@@ -26,7 +33,7 @@ class SettingsError(Exception):
 def describe(located: Located) -> str:
     """A finding in words: key and value, then what is wrong, what is allowed, what to do."""
     finding = located.finding
-    value = "" if located.value is None else f" = {_short(located.value)}"
+    value = "" if located.value is None else f" = {_short(located.key, located.value)}"
     lines = [f"\n  {located.key}{value}", f"    {finding.problem}  [{finding.rule}]"]
     if finding.allowed:
         lines.append(f"    allowed: {finding.allowed}")
@@ -35,13 +42,16 @@ def describe(located: Located) -> str:
     return "\n".join(lines)
 
 
-def _short(value: object) -> str:
+def _short(key: str, value: object) -> str:
+    if _SECRET_KEY.search(key.rsplit(".", 1)[-1]):
+        return "(not shown)"
     text = json.dumps(value, default=str, ensure_ascii=False)
+    text = _SECRET_TEXT.sub("(not shown)", text)
     return text if len(text) <= 120 else text[:117] + "..."
 
 
 def from_pydantic(error: ValidationError, known: dict[str, tuple[str, ...]]) -> Iterable[Located]:
-    """pydantic's complaints as findings. ``known`` maps a section's path to the keys that exist there."""
+    """Pydantic's complaints as findings. ``known`` maps a section's path to the keys that exist there."""
     for detail in essential(error):
         yield _located(detail, known)
 
@@ -70,14 +80,36 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
     section = ".".join(str(step) for step in path[:-1] if not isinstance(step, int))
     key, kind, value = key_of(path), detail["type"], detail["input"]
     if kind == "missing":
-        fix = "pulumi config set gcp:project PROJECT_ID" if key == "gcp:project" else f"add {path[-1]} to the stack file"
+        fix = (
+            "pulumi config set gcp:project PROJECT_ID" if key == "gcp:project" else f"add {path[-1]} to the stack file"
+        )
         return Located(key, None, Finding("missing-key", "this setting is missing", fix=fix))
     if kind == "extra_forbidden":
         allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
         near = _nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
         return Located(key, value, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
-    return Located(key, value, Finding("wrong-value", detail["msg"].removeprefix("Value error, "), fix=_hint(detail)))
+    if kind == "model_type":
+        inside = ".".join(str(step) for step in path if not isinstance(step, int))
+        problem, allowed, fix = (
+            "this must be a table of settings",
+            ", ".join(known.get(inside, ())),
+            "one `key: value` a line",
+        )
+    else:
+        problem, allowed, fix = _WORDS.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
+    return Located(key, value, Finding("wrong-value", problem, allowed, _hint(detail) or fix))
+
+
+_WORDS: Mapping[str, tuple[str, str, str]] = {
+    "int_type": ("this must be a whole number", "", "write a number without quotes"),
+    "bool_type": ("this must be true or false", "true, false", "write true or false without quotes"),
+    "string_type": ("this must be text", "", "put it in quotes"),
+    "tuple_type": ("this must be a list", "", "start each entry on a new line with `- `"),
+    "dict_type": ("this must be a table", "", "one `name: value` a line"),
+    "too_short": ("this list is empty", "at least one entry", "add an entry, see Pulumi.eu4a.yaml"),
+}
+"""Pydantic's kinds of complaint in the words of a stack file: problem, what is allowed, fix."""
 
 
 def _hint(detail: ErrorDetails) -> str:

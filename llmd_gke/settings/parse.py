@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
@@ -81,7 +82,7 @@ def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Lo
 
 def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]:
     """Rule findings about what is left when the misshapen values are set aside, so that one run names everything."""
-    rest = cast("dict[str, object]", copy.deepcopy(dict(ours)))
+    rest = copy.deepcopy(dict(ours))
     aside = [detail["loc"] for detail in essential(error)]
     for path in aside:
         _set_aside(rest, path)
@@ -95,7 +96,7 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
         for located in rules.check(settings)
         if located.finding.severity == "error"
         and not any(located.key == key or located.key.startswith((f"{key}.", f"{key}[")) for key in keys)
-        and not (located.finding.rule in _ACROSS and len(keys) > 0)
+        and not any(_blind(located.finding.rule, key) for key in keys)
     ]
 
 
@@ -108,7 +109,7 @@ def _set_aside(settings: dict[str, object], path: tuple[int | str, ...]) -> None
     example = _STAND_IN.get(str(section))
     if isinstance(example, list) and len(path) > 1:
         example = cast("list[object]", example)[0]
-    if len(path) > 1 and isinstance(example, Mapping):
+    if isinstance(last, str) and len(path) > 1 and isinstance(example, Mapping):
         example = cast("Mapping[str, object]", example).get(str(last))
     if isinstance(place, dict):
         table = cast("dict[int | str, object]", place)
@@ -125,8 +126,33 @@ _STAND_IN: dict[str, object] = {
     "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
     "models": [{"name": "some", "uri": "hf://Qwen/Qwen3-4B", "pool": "some"}],
 }
-_ACROSS = frozenset({"tpu-pool-size", "tpu-update-room", "unique-name", "model-size", "tensor-parallel"})
-"""Rules that compare values, some of which may be stand-ins: not judged while anything is misshapen."""
+_POOL = r"tpuPools(\[\d+\](\.({}))?)?"
+_MODEL = r"models(\[\d+\](\.({}))?)?"
+_ANY_POOL_OR_MODEL = r"(tpuPools|models).*"
+_BLIND: Mapping[str, str] = {
+    "tpu-topology": _POOL.format("machineType"),
+    "tpu-zone": _POOL.format("machineType"),
+    "tpu-node-count": _POOL.format("machineType|topology|minNodes|maxNodes"),
+    "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType"),
+    "tpu-pool-size": _ANY_POOL_OR_MODEL,
+    "tpu-update-room": _ANY_POOL_OR_MODEL,
+    "unique-name": _ANY_POOL_OR_MODEL,
+    "model-pool": _POOL.format("name"),
+    "model-multi-host": _POOL.format("name|machineType|topology"),
+    "model-size": _ANY_POOL_OR_MODEL,
+    "tensor-parallel": _ANY_POOL_OR_MODEL,
+    "root-model": _MODEL.format("name"),
+    "control-plane-access": r"cluster(\.authorizedNetworks.*)?",
+    "node-count": r"cluster(\.systemPool.*)?",
+    "network-overlap": r"network.*",
+    "plain-http": r"gateway(\.allowPlainHttp)?",
+}
+"""Rules that compare several values, each with the keys (a pattern) without which it cannot judge."""
+
+
+def _blind(rule: str, misshapen: str) -> bool:
+    pattern = _BLIND.get(rule)
+    return pattern is not None and re.fullmatch(pattern, misshapen.removeprefix(f"{NAMESPACE}:")) is not None
 
 
 def known_keys(shape: type[BaseModel], prefix: str = "") -> dict[str, tuple[str, ...]]:

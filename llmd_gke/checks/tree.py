@@ -1,0 +1,126 @@
+"""Walks through an object's fields that may be missing, unknown, or of the wrong shape.
+
+Rules about whole objects (HTTPRoutes, node pools …) get a :class:`Node` and never meet a surprise: what is not known
+yet and what has the wrong shape is noted on the way, so that whoever called the rule can say so.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+class Unknown(enum.Enum):
+    """A value that only the cloud will know."""
+
+    UNKNOWN = "unknown"
+
+    def __repr__(self) -> str:
+        return "UNKNOWN"
+
+
+UNKNOWN = Unknown.UNKNOWN
+
+Value: TypeAlias = "bool | int | float | str | Unknown | Mapping[str, Value] | Sequence[Value] | None"
+
+
+@dataclass
+class Notes:
+    """What a rule met on its way: paths of unknown values it asked for, and shapes that are wrong."""
+
+    unknown: list[str] = field(default_factory=list[str])
+    malformed: list[str] = field(default_factory=list[str])
+
+    def note_unknown(self, path: str) -> None:
+        """Remembers a path, once."""
+        if path not in self.unknown:
+            self.unknown.append(path)
+
+    def note_malformed(self, path: str, value: Value, due: str) -> None:
+        """Remembers a wrong shape, once. The value itself may be a secret: only its type is kept."""
+        found = "text" if isinstance(value, str) else type(value).__name__
+        found = {
+            "int": "a number",
+            "float": "a number",
+            "bool": "a truth value",
+            "dict": "a map",
+            "list": "a list",
+        }.get(found, found)
+        text = f"{path or 'the object'} is {found} where {due} is due"
+        if text not in self.malformed:
+            self.malformed.append(text)
+
+
+class Node:
+    """A value inside an object, with its path."""
+
+    __slots__ = ("notes", "path", "value")
+
+    def __init__(self, value: Value, path: str = "", notes: Notes | None = None) -> None:
+        self.value = value
+        self.path = path
+        self.notes = Notes() if notes is None else notes
+
+    def get(self, *keys: str) -> Node:
+        """The value behind a chain of keys: missing where a link is missing or malformed, unknown below an unknown."""
+        node = self
+        for key in keys:
+            if isinstance(node.value, Unknown):
+                return node
+            path = f"{node.path}.{key}" if node.path else key
+            node = Node(node.mapping().get(key), path, self.notes)
+        return node
+
+    def mapping(self) -> Mapping[str, Value]:
+        """The value as a map; empty where it is not one."""
+        if isinstance(self.value, Mapping):
+            return self.value
+        self._refused("a map")
+        return {}
+
+    def pairs(self) -> Iterator[tuple[str, Node]]:
+        """The entries of a map."""
+        for key in self.mapping():
+            yield key, self.get(key)
+
+    def each(self) -> Iterator[Node]:
+        """The items of a list; none where it is not one."""
+        if isinstance(self.value, Sequence) and not isinstance(self.value, str):
+            for position, item in enumerate(self.value):
+                yield Node(item, f"{self.path}[{position}]", self.notes)
+        else:
+            self._refused("a list")
+
+    def text(self) -> str | None:
+        """The value as text, or ``None``."""
+        return self.value if isinstance(self.value, str) else self._refused("text")
+
+    def integer(self) -> int | None:
+        """The value as a whole number, also where it is written as text (``"4"``), or ``None``."""
+        value = self.value
+        if isinstance(value, bool):
+            return self._refused("a number")
+        if isinstance(value, str) and value.strip().isdigit():
+            return int(value)
+        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+            return int(value)
+        return self._refused("a whole number")
+
+    def flag(self) -> bool | None:
+        """The value as a truth value, or ``None``."""
+        return self.value if isinstance(self.value, bool) else self._refused("true or false")
+
+    def present(self) -> bool:
+        """Whether there is a value. An unknown one is noted and counts as absent."""
+        if isinstance(self.value, Unknown):
+            self.notes.note_unknown(self.path)
+            return False
+        return self.value is not None
+
+    def _refused(self, due: str) -> None:
+        if isinstance(self.value, Unknown):
+            self.notes.note_unknown(self.path)
+        elif self.value is not None:
+            self.notes.note_malformed(self.path, self.value, due)

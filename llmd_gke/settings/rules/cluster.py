@@ -1,0 +1,68 @@
+"""Rules about place, cluster and network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from llmd_gke.checks import names
+from llmd_gke.checks.finding import Finding
+from llmd_gke.settings.rules.located import Located, at
+from llmd_gke.settings.shapes import ClusterSettings, StackSettings
+
+REHEARSAL_PROJECT = "rehearsal"
+"""Project id of stacks that only ever run on the stand-ins of ``make up``."""
+
+CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
+"""Set by ``make``: which stand-in cloud the engine has been pointed at. Unset means Google Cloud."""
+
+
+def place(settings: StackSettings) -> Iterator[Located]:
+    """A stack made for the stand-ins never reaches Google Cloud."""
+    if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
+        yield Located(
+            "gcp:project",
+            settings.project,
+            Finding(
+                "rehearsal-only",
+                "this stack is made for the stand-ins on this machine and must not reach Google Cloud",
+                allowed="make up, make preview, or plain pulumi inside `make shell`",
+                fix="run `make up`; for Google Cloud use a stack with your project, such as eu4a",
+            ),
+        )
+
+
+def cluster(cluster: ClusterSettings) -> Iterator[Located]:
+    """Name, way in and system pool of the cluster."""
+    key = "llmd-gke:cluster"
+    limit = names.CLUSTER_NAME_LIMIT
+    yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
+    if cluster.endpoint == "ip" and not cluster.authorized_networks:
+        yield Located(
+            f"{key}.authorizedNetworks",
+            {},
+            Finding(
+                "control-plane-access",
+                "nobody could reach the control plane: its IP endpoint admits authorised networks only",
+                allowed="at least one name with its CIDR, or endpoint: dns",
+                fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
+            ),
+        )
+    for name, cidr in cluster.authorized_networks.items():
+        yield from at(f"{key}.authorizedNetworks.{name}", cidr, names.cidr(cidr))
+    pool = cluster.system_pool
+    if pool.min_nodes > pool.max_nodes:
+        yield Located(
+            f"{key}.systemPool.minNodes",
+            pool.min_nodes,
+            Finding("node-count", f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}", fix="swap them"),
+        )
+
+
+def network(settings: StackSettings) -> Iterator[Located]:
+    """The network's ranges."""
+    network = settings.network
+    ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
+    for name, cidr in ranges.items():
+        yield from at(f"llmd-gke:network.{name}", cidr, names.cidr(cidr))
+    yield from at("llmd-gke:network", ranges, names.disjoint(ranges))

@@ -1,0 +1,74 @@
+"""Rules about models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import tpu
+from llmd_gke.checks import models, names
+from llmd_gke.checks.finding import Finding
+from llmd_gke.settings.rules.located import Located, at
+from llmd_gke.settings.shapes import ModelSettings, StackSettings
+
+
+def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[Located]:
+    """One model, at ``key``: its names, weights, image, arguments and pool."""
+    limit = names.MODEL_NAME_LIMIT
+    yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
+    yield from at(f"{key}.namespace", model.namespace, names.label(model.namespace, "namespace", 63))
+    yield from at(f"{key}.uri", model.uri, models.uri(model.uri))
+    yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
+    yield from at(f"{key}.image", model.image, models.image(model.image))
+    yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    pool = next((pool for pool in settings.tpu_pools if pool.name == model.pool), None)
+    if pool is None:
+        known = [pool.name for pool in settings.tpu_pools]
+        yield Located(
+            f"{key}.pool",
+            model.pool,
+            Finding(
+                "model-pool", f"there is no TPU pool {model.pool}", allowed=", ".join(known), fix=f"pool: {known[0]}"
+            ),
+        )
+        return
+    shape = tpu.find_slice(pool.machine_type, pool.topology)
+    if shape is not None and shape.multi_host:
+        yield Located(
+            f"{key}.pool",
+            model.pool,
+            Finding(
+                "model-multi-host",
+                f"pool {pool.name} is a multi-host slice of {shape.hosts} nodes, models need a single-host pool so far",
+                allowed="a pool of ct6e-standard-1t 1x1, ct6e-standard-4t 2x2 or ct6e-standard-8t 2x4",
+                fix="use a single-host pool",
+            ),
+        )
+        return
+    if model.tensor_parallel is not None:
+        found = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
+        yield from at(f"{key}.tensorParallel", model.tensor_parallel, found)
+    yield from at(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+
+
+def unique(settings: StackSettings) -> Iterator[Located]:
+    """No two pools or models share a name, and one model at most is at the root."""
+    seen: set[str] = set()
+    for index, pool in enumerate(settings.tpu_pools):
+        if pool.name in seen or pool.name == "system":
+            finding = Finding("unique-name", f"another pool is called {pool.name}", fix="give each pool its own name")
+            yield Located(f"llmd-gke:tpuPools[{index}].name", pool.name, finding)
+        seen.add(pool.name)
+    models_seen: set[str] = set()
+    rooted: str | None = None
+    for index, model in enumerate(settings.models):
+        key = f"llmd-gke:models[{index}]"
+        if model.name in models_seen:
+            finding = Finding(
+                "unique-name", f"another model is called {model.name}", fix="give each model its own name"
+            )
+            yield Located(f"{key}.name", model.name, finding)
+        models_seen.add(model.name)
+        if model.at_root and rooted is not None:
+            finding = Finding("root-model", f"{rooted} is at the root already", fix="keep atRoot for one model")
+            yield Located(f"{key}.atRoot", True, finding)
+        rooted = model.name if model.at_root else rooted

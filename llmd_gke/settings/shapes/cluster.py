@@ -1,0 +1,59 @@
+"""The cluster and its system pool."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from llmd_gke.catalog import versions
+from llmd_gke.catalog.zones import is_ai_zone, region_of
+from llmd_gke.settings.shapes.base import Cidr, Shape
+
+
+class SystemPoolSettings(Shape):
+    """Ordinary nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool."""
+
+    machine_type: str = "e2-standard-4"
+    min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
+    max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4
+
+
+class ClusterSettings(Shape):
+    """The GKE cluster.
+
+    ``zone`` is where the TPU nodes are; the region is derived from it. ``control_plane`` regional (default) keeps the
+    API server up during upgrades, zonal does not. ``endpoint`` is how kubectl and Pulumi reach the control plane:
+    ``dns`` (default) is guarded by IAM and works from anywhere, ``ip`` is limited to ``authorized_networks``.
+    """
+
+    name: str
+    zone: str
+    control_plane: Literal["regional", "zonal"] = "regional"
+    release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
+    min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
+        default_factory=versions.gke_floor
+    )
+    endpoint: Literal["dns", "ip"] = "dns"
+    authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])
+    private_nodes: bool = True
+    deletion_protection: bool = True
+    protect: bool = False
+    system_zone: str | None = None
+    system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)
+    labels: dict[str, str] = Field(default_factory=dict[str, str])
+
+    @property
+    def region(self) -> str:
+        """The region of ``zone``."""
+        return region_of(self.zone)
+
+    @property
+    def location(self) -> str:
+        """Where the control plane is: the region, or the zone of a zonal cluster."""
+        return self.region if self.control_plane == "regional" else self.zone
+
+    @property
+    def node_zone(self) -> str:
+        """Where ordinary nodes are: the TPU zone, unless that is an AI zone, which holds accelerators only."""
+        return self.system_zone or (f"{self.region}-a" if is_ai_zone(self.zone) else self.zone)

@@ -1,0 +1,46 @@
+"""TPU node pools."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from llmd_gke.catalog import tpu
+from llmd_gke.catalog.cost import Totals, pool_cost
+from llmd_gke.catalog.tpu import Family, Slice
+from llmd_gke.catalog.zones import Capacity
+from llmd_gke.settings.shapes.base import Nodes, Shape
+
+
+class TpuPoolSettings(Shape):
+    """A node pool of TPU hosts. ``updates_need_stop``: the pool has no spare host, see ``docs/pools.md``."""
+
+    name: str
+    machine_type: str
+    topology: str
+    min_nodes: Nodes = 0
+    max_nodes: Annotated[int, Field(ge=1, le=1000)]
+    capacity: Capacity = "on-demand"
+    updates_need_stop: bool = False
+    disk_gb: Annotated[int, Field(ge=50, le=65536)] = 100
+
+    @property
+    def family(self) -> Family:
+        """The TPU family. Raises ``KeyError`` for a machine type the validator would have refused."""
+        family = tpu.family_of(self.machine_type)
+        if family is None:
+            raise KeyError(self.machine_type)
+        return family
+
+    @property
+    def slice(self) -> Slice:
+        """The slice its nodes form. Raises ``KeyError`` for a shape the validator would have refused."""
+        shape = tpu.find_slice(self.machine_type, self.topology)
+        if shape is None:
+            raise KeyError(f"{self.machine_type} {self.topology}")
+        return shape
+
+    def cost(self, zone: str, nodes: int) -> Totals:
+        """Chips and price of that many nodes of this pool."""
+        return pool_cost(self.family, self.slice, zone, self.capacity, nodes)

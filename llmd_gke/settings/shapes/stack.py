@@ -1,0 +1,46 @@
+"""A stack as a whole."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from llmd_gke.catalog.cost import Totals, total
+from llmd_gke.settings.shapes.base import Shape
+from llmd_gke.settings.shapes.cluster import ClusterSettings
+from llmd_gke.settings.shapes.gateway import GatewaySettings
+from llmd_gke.settings.shapes.models import ModelSettings
+from llmd_gke.settings.shapes.network import NetworkSettings
+from llmd_gke.settings.shapes.platform import PlatformSettings
+from llmd_gke.settings.shapes.pools import TpuPoolSettings
+
+
+class StackSettings(Shape):
+    """Everything a stack says, checked. Made by :func:`llmd_gke.settings.parse`."""
+
+    project: str
+    cluster: ClusterSettings
+    network: NetworkSettings = Field(default_factory=NetworkSettings)
+    tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    platform: PlatformSettings = Field(default_factory=PlatformSettings)
+    models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
+
+    @property
+    def totals(self) -> Totals:
+        """Chips and hourly price with all replicas running."""
+        nodes = [(pool, self.busy_nodes(pool)) for pool in self.tpu_pools]
+        return total([pool.cost(self.cluster.zone, count) for pool, count in nodes])
+
+    def busy_nodes(self, pool: TpuPoolSettings) -> int:
+        """Nodes of a pool while all replicas run: the autoscaler takes the others away."""
+        hosts = sum(model.replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
+        return max(pool.min_nodes, min(hosts, pool.max_nodes))
+
+    def pool(self, name: str) -> TpuPoolSettings:
+        """The TPU pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
+        return next(pool for pool in self.tpu_pools if pool.name == name)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces of the models, each once, in the order of the settings."""
+        return tuple(dict.fromkeys(model.namespace for model in self.models))

@@ -1,0 +1,81 @@
+"""Resources by what they are, for tests about the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from llmd_gke.laptop.recording import Graph, Node
+
+Select = Callable[[Graph], list[Node]]
+
+GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
+GATEWAY_CLASS = "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch"
+ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
+SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
+CONFIG = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceServiceConfig"
+HEALTH = "kubernetes:networking.gke.io/v1:HealthCheckPolicy"
+BACKEND = "kubernetes:networking.gke.io/v1:GCPBackendPolicy"
+NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"
+NAMESPACE = "kubernetes:core/v1:Namespace"
+SECRET = "kubernetes:core/v1:Secret"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+CLUSTER = "gcp:container/cluster:Cluster"
+NODE_POOL = "gcp:container/nodePool:NodePool"
+VPC = "gcp:compute/network:Network"
+SUBNET = "gcp:compute/subnetwork:Subnetwork"
+ADDRESS = "gcp:compute/address:Address"
+API = "gcp:projects/service:Service"
+ROLE = "gcp:projects/iAMMember:IAMMember"
+ACCOUNT = "gcp:serviceaccount/account:Account"
+GOOGLE_PROVIDER = "pulumi:providers:gcp"
+KUBERNETES_PROVIDER = "pulumi:providers:kubernetes"
+STACK = "pulumi:pulumi:Stack"
+
+
+def of(type_: str) -> Select:
+    """Every resource of exactly that type."""
+    return lambda graph: [node for node in graph.nodes.values() if node.type == type_]
+
+
+def chart(name: str) -> Select:
+    """The Helm release of that name."""
+    return lambda graph: [node for node in of(RELEASE)(graph) if node.inputs["name"] == name]
+
+
+def proxy_subnet(graph: Graph) -> list[Node]:
+    """The subnet that GKE's regional gateways send requests from."""
+    return [node for node in of(SUBNET)(graph) if node.inputs.get("purpose") == "REGIONAL_MANAGED_PROXY"]
+
+
+def system_pool(graph: Graph) -> list[Node]:
+    """The pool of ordinary nodes."""
+    return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] == "system"]
+
+
+def tpu_pool(graph: Graph) -> list[Node]:
+    """The pools of TPU hosts."""
+    return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] != "system"]
+
+
+def everything_in_kubernetes(graph: Graph) -> list[Node]:
+    """Every object in the cluster."""
+    return [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
+
+
+def everything_in_google_cloud(graph: Graph) -> list[Node]:
+    """Every resource of Google Cloud."""
+    return [node for node in graph.nodes.values() if node.custom and node.type.startswith("gcp:")]
+
+
+def metadata(node: Node, key: str) -> object:
+    """A field of an object's metadata."""
+    found = node.inputs["metadata"]
+    assert isinstance(found, dict)
+    return found.get(key)
+
+
+def spec(node: Node) -> dict[str, object]:
+    """An object's specification."""
+    found = node.inputs["spec"]
+    assert isinstance(found, dict)
+    return found

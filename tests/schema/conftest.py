@@ -1,0 +1,117 @@
+"""Every custom resource that the program emits: the shipped stacks, and settings that change what is emitted."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from llmd_gke.laptop.recording import load
+from llmd_gke.settings.rules import CLOUD_VARIABLE
+from tests.schema.structural import Table, table
+
+ROOT = Path(__file__).parents[2]
+STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
+
+QWEN: Table = {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3}
+CLUSTER: Table = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
+POOLS: list[Table] = [
+    {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 8},
+    {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 8},
+]
+VARIANTS: dict[str, tuple[str, Table]] = {
+    **{stack: (stack, {}) for stack in STACKS},
+    "gated model": (
+        "eu4a",
+        {
+            "llmd-gke:models": [{**QWEN, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}],
+            "llmd-gke:hfToken": "hf_a_token_of_tests",
+        },
+    ),
+    "model at the root": ("eu4a", {"llmd-gke:models": [{**QWEN, "atRoot": True}]}),
+    "internal gateway": ("eu4a", {"llmd-gke:gateway": {"exposure": "internal"}}),
+    "several models": (
+        "eu4a",
+        {
+            "llmd-gke:tpuPools": POOLS,
+            "llmd-gke:models": [
+                QWEN,
+                {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
+                {"name": "third", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "atRoot": True, "replicas": 2},
+            ],
+        },
+    ),
+    "every model setting": (
+        "eu4a",
+        {
+            "llmd-gke:models": [
+                {
+                    **QWEN,
+                    "name": "q" * 38,
+                    "servedModelName": "Qwen/Qwen2.5-3B-Instruct",
+                    "tensorParallel": 4,
+                    "prefixCaching": False,
+                    "maxModelLen": 4096,
+                    "maxNumSeqs": 64,
+                    "maxNumBatchedTokens": 8192,
+                    "dtype": "bfloat16",
+                    "extraArgs": ["--seed", "7"],
+                    "startupMinutes": 180,
+                    "requestTimeoutSeconds": 86400,
+                }
+            ]
+        },
+    ),
+    "zonal cluster with an IP endpoint": (
+        "eu4a",
+        {
+            "llmd-gke:cluster": {
+                **CLUSTER,
+                "controlPlane": "zonal",
+                "endpoint": "ip",
+                "authorizedNetworks": {"office": "203.0.113.0/24"},
+            }
+        },
+    ),
+}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rehearsal() -> Iterator[None]:
+    """Stacks of the project `rehearsal` are refused outside of the stand-ins."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CLOUD_VARIABLE, "rehearsal")
+        yield
+
+
+@cache
+def _emitted(variant: str) -> list[Table]:
+    stack, changes = VARIANTS[variant]
+    graph = load(ROOT, stack, preview=False, changes=changes)
+    nodes = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
+    return [table(whole(node.inputs)) for node in nodes if "apiVersion" in node.inputs and "chart" not in node.inputs]
+
+
+def whole(value: object) -> object:
+    """The value with whole numbers as such: JSON on the wire has one kind of number."""
+    if isinstance(value, dict):
+        return {key: whole(entry) for key, entry in cast("Table", value).items()}
+    if isinstance(value, list):
+        return [whole(entry) for entry in cast("list[object]", value)]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+@pytest.fixture(params=VARIANTS)
+def emitted(request: pytest.FixtureRequest) -> list[Table]:
+    """Every Kubernetes object of a variant, as it goes over the wire."""
+    return copy.deepcopy(_emitted(request.param))
+
+
+@pytest.fixture
+def one() -> dict[str, Table]:
+    """One object of each kind, of stack `eu4a`, to break."""
+    return {str(thing["kind"]): copy.deepcopy(thing) for thing in _emitted("eu4a")}

@@ -1,0 +1,98 @@
+"""Where upstream's own files are: CRDs, charts and source of the pinned versions."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pytest
+import yaml
+
+from llmd_gke.catalog import versions
+
+ROOT = Path(__file__).parents[2]
+GKE_FOLDER = "LLMD_GKE_GKE_CRDS"
+
+KSERVE = "github.com/kserve/kserve"
+GATEWAY_API = "sigs.k8s.io/gateway-api"
+INFERENCE_EXTENSION = "sigs.k8s.io/gateway-api-inference-extension"
+LWS = "sigs.k8s.io/lws"
+
+
+@cache
+def module(path: str) -> Path:
+    """The folder of a Go module at the version of ``versions.toml``; fetched when the module cache lacks it."""
+    version = versions.modules()[path]
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed: it brings the modules with KServe's and the Gateway API's CRDs")
+    cache_folder = subprocess.run(["go", "env", "GOMODCACHE"], check=True, capture_output=True, text=True)
+    folder = Path(cache_folder.stdout.strip()) / f"{path}@{version}"
+    return folder if folder.is_dir() else _download(f"{path}@{version}")
+
+
+def _download(module_at_version: str) -> Path:
+    with tempfile.TemporaryDirectory() as empty:
+        answer = subprocess.run(
+            ["go", "mod", "download", "-json", module_at_version],
+            cwd=empty,
+            env={**os.environ, "GOFLAGS": "-mod=mod"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if answer.returncode != 0:
+        pytest.fail(f"go mod download {module_at_version} failed: {answer.stdout}{answer.stderr}")
+    return Path(json.loads(answer.stdout)["Dir"])
+
+
+def gke_folder() -> Path:
+    """The folder of GKE's CRDs. Skips the test where there is none: they are in no package registry."""
+    folder = Path(os.environ.get(GKE_FOLDER) or ROOT.parent / "shared" / "crds" / "gke")
+    if not folder.is_dir():
+        pytest.skip(
+            f"GKE's CRDs are not here: set {GKE_FOLDER} to `config/crd` of a clone of "
+            "https://github.com/GoogleCloudPlatform/gke-gateway-api"
+        )
+    return folder
+
+
+@cache
+def read(file: Path) -> dict[str, object]:
+    """A YAML file with one document."""
+    # The C parser takes a second for KServe's two megabytes, the other half a minute.
+    loaded: object = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    return cast("dict[str, object]", loaded)
+
+
+_GATEWAY_API = "config/crd/standard/gateway.networking.k8s.io_{}.yaml"
+_KSERVE = "config/crd/full/llmisvc/serving.kserve.io_{}.yaml"
+_GKE = "networking.gke.io_{}.yaml"
+
+_PLACES: dict[str, tuple[str | None, str]] = {
+    "Gateway": (GATEWAY_API, _GATEWAY_API.format("gateways")),
+    "GatewayClass": (GATEWAY_API, _GATEWAY_API.format("gatewayclasses")),
+    "HTTPRoute": (GATEWAY_API, _GATEWAY_API.format("httproutes")),
+    "InferencePool": (INFERENCE_EXTENSION, "config/crd/bases/inference.networking.k8s.io_inferencepools.yaml"),
+    "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
+    "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
+    "HealthCheckPolicy": (None, _GKE.format("healthcheckpolicies")),
+    "GCPBackendPolicy": (None, _GKE.format("gcpbackendpolicies")),
+}
+KINDS = tuple(_PLACES)
+
+
+def crd(kind: str) -> dict[str, object]:
+    """The CustomResourceDefinition of a kind. Raises ``KeyError`` for a kind nobody has placed here."""
+    path, file = _PLACES[kind]
+    return read((gke_folder() if path is None else module(path)) / file)
+
+
+def chart_values(path: str, chart: str) -> dict[str, object]:
+    """The ``values.yaml`` of a chart inside a Go module."""
+    return read(module(path) / "charts" / chart / "values.yaml")

@@ -1,0 +1,229 @@
+"""Every custom resource the program emits, against the real CRDs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import cast
+
+import pytest
+
+from tests.schema import rules, sources, structural
+from tests.schema.structural import Table, table
+
+BUILT_IN = frozenset({"Namespace", "NetworkPolicy", "Secret"})
+
+PUBLISHED_LATER: dict[str, frozenset[str]] = {
+    # balancingMode, trafficDuration, customMetrics, maxInFlightRequestsPerEndpoint and capacityScalerPercent are in
+    # Google's documentation and charts, but not in the published CRD.
+    "GCPBackendPolicy": frozenset({"spec.default"}),
+}
+
+
+def schema_of(thing: Table) -> Table:
+    return structural.version_schema(sources.crd(str(thing["kind"])), str(thing["apiVersion"]))
+
+
+def errors(thing: Table) -> list[str]:
+    """What the API server would say: structure first, then rules."""
+    schema = schema_of(thing)
+    extra = PUBLISHED_LATER.get(str(thing["kind"]), frozenset())
+    return [*structural.errors(thing, schema, extra), *rules.broken(thing, schema)]
+
+
+def judge(emitted: list[Table], *kinds: str) -> None:
+    things = [thing for thing in emitted if thing["kind"] in kinds]
+    assert {thing["kind"] for thing in things} == set(kinds)
+    found = {f"{thing['kind']} {table(thing['metadata'])['name']}": errors(thing) for thing in things}
+    assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+def test_every_kind_that_is_emitted_is_checked_here(emitted: list[Table]) -> None:
+    assert {str(thing["kind"]) for thing in emitted} - BUILT_IN <= set(sources.KINDS)
+
+
+def test_gateway_class_gateway_and_routes_fit_the_gateway_api(emitted: list[Table]) -> None:
+    judge([thing for thing in emitted if thing["kind"] != "GatewayClass"], "Gateway", "HTTPRoute")
+
+
+def test_services_and_configs_fit_kserves_crds(emitted: list[Table]) -> None:
+    judge(emitted, "LLMInferenceService", "LLMInferenceServiceConfig")
+
+
+def test_health_checks_and_backend_policies_fit_gkes_crds(emitted: list[Table]) -> None:
+    judge(emitted, "HealthCheckPolicy", "GCPBackendPolicy")
+
+
+def test_the_patch_of_the_gateway_class_names_a_version_that_is_served(emitted: list[Table]) -> None:
+    (patch,) = [thing for thing in emitted if thing["kind"] == "GatewayClass"]
+    assert schema_of(patch)
+    assert set(patch) == {"apiVersion", "kind", "metadata"}
+
+
+def test_routes_and_policies_name_the_inference_pool_as_its_crd_does(emitted: list[Table]) -> None:
+    spec = table(sources.crd("InferencePool")["spec"])
+    found = re.findall(r"'group': '([^']*)', 'kind': 'InferencePool'", str(emitted))
+    assert found
+    assert set(found) == {spec["group"]}
+    assert structural.version_schema(sources.crd("InferencePool"), f"{spec['group']}/v1")
+
+
+def test_names_are_valid_and_short_enough_for_labels(emitted: list[Table]) -> None:
+    for thing in emitted:
+        name = str(table(thing["metadata"])["name"])
+        assert re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", name), name
+        assert len(name) <= 63, name
+
+
+def test_no_rule_was_left_out(emitted: list[Table]) -> None:
+    left_out: set[str] = set()
+    judged = 0
+    for thing in emitted:
+        if thing["kind"] in BUILT_IN or thing["kind"] == "GatewayClass":
+            continue
+        found = rules.verdicts(thing, schema_of(thing))
+        judged += sum(verdict.judged for verdict in found)
+        left_out |= {verdict.rule for verdict in found if not verdict.judged}
+    assert judged > 20
+    assert left_out == set(), "these rules compare with an older object, which is not at hand"
+
+
+# --- each check can fail -------------------------------------------------------------------------------------------
+
+Break = Callable[[Table], object]
+
+
+def inside(thing: Table, *path: str | int) -> Table:
+    place: object = thing
+    for step in path:
+        place = cast("list[object]", place)[step] if isinstance(step, int) else table(place)[step]
+    return cast("Table", place)
+
+
+def set_(*path: str | int, to: object) -> Break:
+    def change(thing: Table) -> None:
+        inside(thing, *path[:-1])[str(path[-1])] = to
+
+    return change
+
+
+def drop(*path: str | int) -> Break:
+    return lambda thing: inside(thing, *path[:-1]).pop(str(path[-1]))
+
+
+HTTP = ("spec", "default", "config", "httpHealthCheck")
+
+BROKEN: dict[str, tuple[str, Break, str]] = {
+    "a HealthCheckPolicy without the target's group, as the first deployment had it": (
+        "HealthCheckPolicy",
+        drop("spec", "targetRef", "group"),
+        "'group' is a required property",
+    ),
+    "a HealthCheckPolicy with a port but no portSpecification": (
+        "HealthCheckPolicy",
+        drop(*HTTP, "portSpecification"),
+        "port",
+    ),
+    "a HealthCheckPolicy with a fixed port but no port": ("HealthCheckPolicy", drop(*HTTP, "port"), "USE_FIXED_PORT"),
+    "a HealthCheckPolicy whose timeout exceeds its interval": (
+        "HealthCheckPolicy",
+        set_("spec", "default", "timeoutSec", to=60),
+        "checkIntervalSec",
+    ),
+    "a HealthCheckPolicy of a type without its block": (
+        "HealthCheckPolicy",
+        set_("spec", "default", "config", "type", to="HTTPS"),
+        "httpsHealthCheck must be specified",
+    ),
+    "a GCPBackendPolicy with a field beside `default`": (
+        "GCPBackendPolicy",
+        set_("spec", "timeoutSec", to=30),
+        "'timeoutSec' was unexpected",
+    ),
+    "a GCPBackendPolicy without timeout range": (
+        "GCPBackendPolicy",
+        set_("spec", "default", "timeoutSec", to=0),
+        "less than the minimum",
+    ),
+    "a GCPBackendPolicy without the target's group": (
+        "GCPBackendPolicy",
+        drop("spec", "targetRef", "group"),
+        "'group' is a required property",
+    ),
+    "an HTTPRoute with an unknown field": (
+        "HTTPRoute",
+        set_("spec", "rules", 0, "retries", to=3),
+        "'retries' was unexpected",
+    ),
+    "an HTTPRoute with a service but no port": (
+        "HTTPRoute",
+        drop("spec", "rules", 0, "backendRefs", 0, "port"),
+        "Must have port for Service reference",
+    ),
+    "an HTTPRoute that replaces the prefix of an exact path": (
+        "HTTPRoute",
+        set_("spec", "rules", 0, "matches", 0, "path", "type", to="Exact"),
+        "PathPrefix",
+    ),
+    "a Gateway with two listeners of one name": (
+        "Gateway",
+        lambda thing: cast("list[object]", inside(thing, "spec")["listeners"]).append(
+            cast("list[object]", inside(thing, "spec")["listeners"])[0]
+        ),
+        "there twice",
+    ),
+    "a Gateway whose port is text": (
+        "Gateway",
+        set_("spec", "listeners", 0, "port", to="80"),
+        "is not of type 'integer'",
+    ),
+    "a service with replicas and scaling": (
+        "LLMInferenceService",
+        set_("spec", "scaling", to={"minReplicas": 1, "maxReplicas": 2, "wva": {"hpa": {}}}),
+        "mutually exclusive",
+    ),
+    "a service with an unknown field": (
+        "LLMInferenceService",
+        set_("spec", "router", "route", "http", "ref", to=[]),
+        "'ref' was unexpected",
+    ),
+    "a service without a model's URI": (
+        "LLMInferenceService",
+        drop("spec", "model", "uri"),
+        "'uri' is a required property",
+    ),
+    "a config whose container has an unknown field": (
+        "LLMInferenceServiceConfig",
+        set_("spec", "template", "containers", 0, "arguments", to=[]),
+        "'arguments' was unexpected",
+    ),
+    "a config whose probe has no port": (
+        "LLMInferenceServiceConfig",
+        drop("spec", "template", "containers", 0, "startupProbe", "httpGet", "port"),
+        "'port' is a required property",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_broken_is_refused(one: dict[str, Table], name: str) -> None:
+    kind, break_, complaint = BROKEN[name]
+    thing = one[kind]
+    assert errors(thing) == []
+    break_(thing)
+    found = errors(thing)
+    assert any(complaint in error for error in found), f"{name} passes, or is refused for another reason: {found}"
+
+
+@pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "LLMInferenceService", "HealthCheckPolicy"])
+def test_a_version_that_is_not_served_is_refused(one: dict[str, Table], kind: str) -> None:
+    thing = one[kind]
+    group = str(thing["apiVersion"]).split("/")[0]
+    with pytest.raises(LookupError, match="does not serve"):
+        errors({**thing, "apiVersion": f"{group}/v9"})
+
+
+def test_fields_that_google_documents_but_has_not_published_pass(one: dict[str, Table]) -> None:
+    thing = one["GCPBackendPolicy"]
+    inside(thing, "spec", "default")["maxInFlightRequestsPerEndpoint"] = 100
+    assert errors(thing) == []

@@ -1,0 +1,94 @@
+"""Pinned versions, known models, GatewayClasses."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from importlib import metadata
+
+import pytest
+
+from llmd_gke.catalog import gateway, models, versions
+
+
+def parts(version: str) -> tuple[int, ...]:
+    return tuple(int(number) for number in re.findall(r"\d+", version))
+
+
+CHARTS = sorted(tomllib.loads(versions.FILE.read_text())["charts"])
+
+
+@pytest.mark.parametrize("name", CHARTS)
+def test_charts_are_pinned_and_come_from_oci(name: str) -> None:
+    chart = versions.chart(name)
+    assert re.fullmatch(r"v?\d+\.\d+\.\d+", chart.version)
+    assert re.fullmatch(rf"oci://[a-z0-9.]+/.*{name}", chart.home)
+
+
+def test_an_unknown_chart_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        versions.chart("argo-cd")
+
+
+@pytest.mark.parametrize("name", ["vllm-tpu", "endpoint-picker"])
+def test_images_have_a_tag_that_does_not_move(name: str) -> None:
+    assert re.search(r":v\d+\.\d+\.\d+$", versions.image(name))
+
+
+def test_modules_have_versions() -> None:
+    assert versions.modules()
+    assert all(re.fullmatch(r"v\d+\.\d+\.\d+", version) for version in versions.modules().values())
+
+
+def test_floors_are_kept() -> None:
+    assert parts(versions.engine_cli()) >= parts(versions.engine_floor())
+    assert parts(versions.chart("kserve-llmisvc-crd").version) >= (0, 20)
+    assert parts(versions.chart("lws").version) >= (0, 8)
+    assert parts(versions.gke_floor())[:2] >= (1, 34)
+
+
+def test_the_sdk_is_not_older_than_the_floor_of_the_engine() -> None:
+    assert parts(metadata.version("pulumi")) >= parts(versions.engine_floor())
+
+
+def test_kserves_charts_have_one_version() -> None:
+    assert len({versions.chart(name).version for name in CHARTS if name.startswith("kserve")}) == 1
+
+
+@pytest.mark.parametrize(
+    ("uri", "repository"),
+    [
+        ("hf://Qwen/Qwen3-4B", "Qwen/Qwen3-4B"),
+        ("hf://Qwen/Qwen3-4B@main", "Qwen/Qwen3-4B"),
+        ("hf://Qwen/Qwen3-4B:abc123", "Qwen/Qwen3-4B"),
+        ("pvc://claim/path", None),
+    ],
+)
+def test_the_repository_of_a_uri(uri: str, repository: str | None) -> None:
+    assert models.repository_of(uri) == repository
+
+
+@pytest.mark.parametrize(
+    ("uri", "gated"),
+    [
+        ("hf://meta-llama/Llama-3.1-8B-Instruct", True),
+        ("hf://meta-llama/Some-Future-Model", True),
+        ("hf://google/gemma-9", True),
+        ("hf://Qwen/Qwen3-4B", False),
+        ("hf://googly/model", False),
+        ("pvc://meta-llama/model", False),
+    ],
+)
+def test_gated_models_are_told_by_table_then_owner(uri: str, gated: bool) -> None:
+    assert models.is_gated(uri) is gated
+
+
+def test_weights_take_two_bytes_a_parameter() -> None:
+    assert models.weights_gb("hf://Qwen/Qwen3-32B") == pytest.approx(65.6)
+    assert models.weights_gb("hf://someone/unknown") is None
+
+
+def test_only_regional_classes_carry_inference_pools() -> None:
+    assert {gateway.REGIONAL_EXTERNAL, gateway.REGIONAL_INTERNAL} == gateway.INFERENCE_POOL_CLASSES
+    assert all(name.startswith(gateway.GKE_CLASS_PREFIX) for name in gateway.INFERENCE_POOL_CLASSES)
+    assert not any("global" in name for name in gateway.INFERENCE_POOL_CLASSES)

@@ -1,0 +1,76 @@
+"""Zones, prices and what a pool costs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog.cost import Totals, pool_cost, total
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity
+
+
+@pytest.mark.parametrize("zone", sorted(zones.known_zones()))
+def test_zones_look_like_zones(zone: str) -> None:
+    assert re.fullmatch(r"[a-z]+-[a-z]+\d+-([a-z]|ai\d[a-z])", zone)
+
+
+@pytest.mark.parametrize(
+    ("zone", "region"),
+    [("europe-west4-a", "europe-west4"), ("us-south1-ai1b", "us-south1"), ("us-east5-b", "us-east5")],
+)
+def test_the_region_is_the_first_two_parts(zone: str, region: str) -> None:
+    assert zones.region_of(zone) == region
+
+
+def test_ai_zones_are_told_by_their_last_part() -> None:
+    assert {zone for zone in zones.known_zones() if zones.is_ai_zone(zone)} == {"us-south1-ai1b", "us-central1-ai1a"}
+
+
+def test_flex_start_is_offered_only_where_the_family_is() -> None:
+    for family, offered in zones.FLEX_START_ZONES.items():
+        assert offered <= zones.GKE_ZONES[family]
+
+
+def test_facts_carry_their_dates() -> None:
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", zones.ZONES_AS_OF)
+    assert re.fullmatch(r"\d{4}-\d{2}", zones.PRICES_AS_OF)
+
+
+def test_spot_is_cheaper_than_on_demand() -> None:
+    assert all(price.spot is None or price.spot < price.on_demand for price in zones.V6E_PRICES.values())
+
+
+@pytest.mark.parametrize(
+    ("family", "zone", "capacity", "price"),
+    [
+        ("v6e", "europe-west4-a", "on-demand", 2.97),
+        ("v6e", "europe-west4-a", "reservation", 2.97),
+        ("v6e", "europe-west4-a", "spot", 1.037),
+        ("v6e", "europe-west4-a", "flex-start", None),
+        ("v6e", "southamerica-west1-a", "spot", None),
+        ("v6e", "mars-north1-a", "on-demand", None),
+        ("v5e", "us-west4-a", "on-demand", None),
+    ],
+)
+def test_prices_are_public_ones_or_unknown(family: str, zone: str, capacity: Capacity, price: float | None) -> None:
+    assert zones.chip_price(family, zone, capacity) == price
+
+
+def test_a_pool_costs_its_chips() -> None:
+    family, shape = tpu.family_of("ct6e-standard-4t"), tpu.find_slice("ct6e-standard-4t", "2x2")
+    assert family is not None
+    assert shape is not None
+    assert pool_cost(family, shape, "europe-west4-a", "on-demand", 3) == Totals(12, 35.64)
+    assert pool_cost(family, shape, "europe-west4-a", "on-demand", 0) == Totals(0, 0.0)
+    assert pool_cost(family, shape, "europe-west4-a", "flex-start", 3) == Totals(12, None)
+
+
+def test_a_cluster_costs_its_pools_and_the_fee() -> None:
+    assert total([Totals(12, 35.64), Totals(1, 2.97)]) == Totals(13, round(38.61 + CLUSTER_FEE_USD_PER_HOUR, 2))
+    assert total([]) == Totals(0, CLUSTER_FEE_USD_PER_HOUR)
+
+
+def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
+    assert total([Totals(12, 35.64), Totals(4, None)]) == Totals(16, None)

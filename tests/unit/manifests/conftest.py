@@ -1,0 +1,46 @@
+"""A model and its pool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
+
+MakeModel = Callable[..., ModelSettings]
+MakePool = Callable[..., TpuPoolSettings]
+
+
+@pytest.fixture
+def make_model() -> MakeModel:
+    """Makes a model's settings, with changes by their names in Python."""
+
+    def make(**changes: object) -> ModelSettings:
+        base = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "replicas": 3}
+        return ModelSettings.model_validate({**base, **changes})
+
+    return make
+
+
+@pytest.fixture
+def make_pool() -> MakePool:
+    """Makes a pool's settings, with changes by their names in Python."""
+
+    def make(**changes: object) -> TpuPoolSettings:
+        base = {"name": "v6e4", "machine_type": "ct6e-standard-4t", "topology": "2x2", "max_nodes": 4}
+        return TpuPoolSettings.model_validate({**base, **changes})
+
+    return make
+
+
+@pytest.fixture
+def model(make_model: MakeModel) -> ModelSettings:
+    """A model of three replicas."""
+    return make_model()
+
+
+@pytest.fixture
+def pool(make_pool: MakePool) -> TpuPoolSettings:
+    """A pool of v6e hosts with four chips."""
+    return make_pool()

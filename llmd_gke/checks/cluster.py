@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from llmd_gke.catalog import zones
+from llmd_gke.checks import versions
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.platform import version_of
 from llmd_gke.checks.tree import Node
 
 SMALLEST_PROXY_PREFIX = 26
@@ -52,17 +52,7 @@ def _cluster(rule: str, problem: str, allowed: str, fix: str) -> Finding:
 def version(cluster: Node, floor: str) -> Iterator[Finding]:
     """The control plane is new enough to own the InferencePool CRD. Left out, the channel decides."""
     for key in ("minMasterVersion", "nodeVersion"):
-        text = cluster.get(key).text()
-        found, least = version_of(text or ""), version_of(floor)
-        # "1.34" means the newest patch of 1.34.
-        exact = len((text or "").split(".")) > 2
-        if found and least and (found < least if exact else found[:2] < least[:2]):
-            yield _cluster(
-                "cluster-version",
-                f"{key} {text} is older than {floor}, from which on GKE installs the InferencePool v1 CRD itself",
-                f"{floor} or newer",
-                f"set {key} to {floor} or newer, or leave it to the release channel",
-            )
+        yield from versions.gke(cluster.get(key).text() or "", floor, key)
 
 
 def dataplane(cluster: Node) -> Iterator[Finding]:

@@ -37,6 +37,22 @@ def label(value: str, what: str, limit: int) -> Iterator[Finding]:
         )
 
 
+RESERVED_NAMESPACES = frozenset({"default", "kserve", "cert-manager", "lws-system", "inference-gateway"})
+"""Namespaces that the platform or the cluster owns."""
+
+
+def namespace(value: str) -> Iterator[Finding]:
+    """A namespace for models: a valid name that belongs to nobody else."""
+    yield from label(value, "namespace", 63)
+    if value in RESERVED_NAMESPACES or value.startswith(("kube-", "gke-", "gmp-")):
+        yield Finding(
+            "reserved-namespace",
+            f"namespace {value} belongs to the cluster or the platform: closing it for models would cut that off",
+            allowed="a namespace for models only",
+            fix="namespace: models",
+        )
+
+
 def project(value: str) -> Iterator[Finding]:
     """A Google Cloud project id."""
     if not PROJECT_ID.fullmatch(value):

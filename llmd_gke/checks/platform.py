@@ -12,6 +12,7 @@ from typing import cast
 
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node, Value
+from llmd_gke.checks.versions import version_of
 
 KSERVE_NAMESPACE = "kserve"
 KSERVE_CHARTS = frozenset(
@@ -19,14 +20,7 @@ KSERVE_CHARTS = frozenset(
 )
 CONTROLLER_CHART = "kserve-llmisvc-resources"
 GKE_OWNED = re.compile(r"(inferencepools\.inference\.networking\.(x-)?k8s\.io|[a-z]+\.gateway\.networking\.k8s\.io)")
-VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:-gke\.(\d+))?")
 STALE_LABEL = ("app.kubernetes.io/component", "workload")
-
-
-def version_of(text: str) -> tuple[int, ...] | None:
-    """A version as numbers: ``v0.20.0``, ``1.34``, ``1.34.0-gke.1626000``; ``None`` for other text."""
-    match = VERSION.match(text)
-    return tuple(int(part or 0) for part in match.groups()) if match else None
 
 
 def chart_name(chart: str) -> str:

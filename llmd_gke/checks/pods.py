@@ -14,8 +14,8 @@ from dataclasses import replace
 from llmd_gke.catalog import tpu
 from llmd_gke.checks import models
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.platform import version_of
 from llmd_gke.checks.tree import Node
+from llmd_gke.checks.versions import version_of
 
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
 

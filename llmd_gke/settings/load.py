@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import cast
 
@@ -29,7 +29,7 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
     """The ``config`` table of a stack file as it stands. Raises :class:`SettingsError`."""
     file = root / f"Pulumi.{stack}.yaml"
     try:
-        content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+        content: object = yaml.load(file.read_text(encoding="utf-8"), Loader=_OnceLoader)  # noqa: S506 - a safe one
     except FileNotFoundError:
         stacks = sorted(path.name.split(".")[1] for path in root.glob("Pulumi.*.yaml"))
         raise _broken(
@@ -48,6 +48,19 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
     if not isinstance(config, Mapping):
         raise _broken(stack, f"{file.name} has no table `config:`", "", "see Pulumi.eu4a.yaml for a complete one")
     return {str(key): value for key, value in cast("Mapping[object, object]", config).items()}
+
+
+class _OnceLoader(yaml.SafeLoader):
+    """Refuses a key that stands twice: YAML keeps the last one in silence, and a setting would be lost."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if key.value in seen:
+                    raise yaml.MarkedYAMLError(problem=f"{key.value} stands there twice", problem_mark=key.start_mark)
+                seen.add(key.value)
+        return super().construct_mapping(node, deep)
 
 
 def _place(error: yaml.YAMLError) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from llmd_gke.catalog import versions
 from llmd_gke.checks import names
+from llmd_gke.checks import versions as version_checks
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings.rules.located import Located, at
 from llmd_gke.settings.shapes import ClusterSettings, StackSettings
@@ -37,6 +39,8 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
     key = "llmd-gke:cluster"
     limit = names.CLUSTER_NAME_LIMIT
     yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
+    old = version_checks.gke(cluster.min_version, versions.gke_floor(), "minVersion")
+    yield from at(f"{key}.minVersion", cluster.min_version, old)
     if cluster.endpoint == "ip" and not cluster.authorized_networks:
         yield Located(
             f"{key}.authorizedNetworks",
@@ -55,7 +59,12 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
         yield Located(
             f"{key}.systemPool.minNodes",
             pool.min_nodes,
-            Finding("node-count", f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}", fix="swap them"),
+            Finding(
+                "node-count",
+                f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}",
+                allowed="minNodes <= maxNodes",
+                fix="swap them",
+            ),
         )
 
 

@@ -15,7 +15,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     """One model, at ``key``: its names, weights, image, arguments and pool."""
     limit = names.MODEL_NAME_LIMIT
     yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
-    yield from at(f"{key}.namespace", model.namespace, names.label(model.namespace, "namespace", 63))
+    yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
     yield from at(f"{key}.uri", model.uri, models.uri(model.uri))
     yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
     yield from at(f"{key}.image", model.image, models.image(model.image))

@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable
 from concurrent import futures
 from pathlib import Path
-from types import FrameType
 
 import grpc
 
@@ -27,6 +26,10 @@ WORKERS = 64
 """Long waits hold a thread each; the engine asks for at most 16 resources at once unless told otherwise."""
 
 
+GRACE = 1
+"""Seconds that calls under way have to answer after their waits were cut short."""
+
+
 def cloud_folder() -> Path:
     """The folder with the cloud's files. Ends the process with a message where it is not named."""
     folder = os.environ.get("LLMD_GKE_CLOUD_FOLDER")
@@ -41,6 +44,9 @@ def cloud_folder() -> Path:
 def serve(make: Callable[[Path, Faults], Rules]) -> None:
     """Serve until told to stop: by a signal, or by the end of standard input where the engine holds it open."""
     folder, faults = cloud_folder(), Faults()
+    # Waited for below, in no handler: one that runs while a lock is held would never end. Threads inherit the mask.
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
     rules = make(folder, faults)
     limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
@@ -49,17 +55,17 @@ def serve(make: Callable[[Path, Faults], Rules]) -> None:
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
-    done = threading.Event()
-
-    def finish(number: int, frame: FrameType | None) -> None:
-        del number, frame
-        done.set()
-
-    for sort in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(sort, finish)
     if stat.S_ISFIFO(os.fstat(0).st_mode):
-        threading.Thread(target=lambda: (sys.stdin.buffer.read(), done.set()), daemon=True).start()
-    done.wait()
+        threading.Thread(target=_end_with_standard_input, daemon=True).start()
+    signal.sigwait(ends)
     faults.stop.set()
-    server.stop(grace=2).wait()
-    os._exit(0)  # grpc's threads would hold the interpreter for a second more
+    server.stop(grace=GRACE).wait(GRACE)
+    # grpc's threads would hold the interpreter for a second more. The engine waits for us, and it gives all its
+    # providers five seconds together (pulumi/pulumi pkg/host/host.go ReleaseContext): who is slow makes it say that
+    # the next one "exited prematurely".
+    os._exit(0)
+
+
+def _end_with_standard_input() -> None:
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)

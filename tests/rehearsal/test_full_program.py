@@ -1,0 +1,190 @@
+"""The product's own program on the real engine: what is made, what changes, what goes wrong and what is said then."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from llmd_gke.laptop.rehearsal import processes
+from llmd_gke.settings.rules import CLOUD_VARIABLE
+from tests.rehearsal.harness import APIS_ON, Rehearsal, until
+
+MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
+"""How the Kubernetes stand-in files it."""
+
+
+def kinds(rehearsal: Rehearsal) -> list[str]:
+    return sorted(str(entry.get("type")) for entry in rehearsal.cloud().values())
+
+
+def model(config: dict[str, Any]) -> dict[str, Any]:
+    return config["llmd-gke:models"][0]
+
+
+def output(rehearsal: Rehearsal, name: str) -> Any:
+    return json.loads(rehearsal.pulumi("stack", "output", name, "--json", "--stack", "local").stdout)
+
+
+def creations(rehearsal: Rehearsal) -> list[str]:
+    made = [c for c in rehearsal.calls() if c["method"] == "Create" and not c.get("preview")]
+    return [str(call["urn"]) for call in made if call["outcome"] == "ok"]
+
+
+@pytest.fixture
+def real_project(rehearsal: Rehearsal) -> Rehearsal:
+    """A project in which no API is enabled yet, as Google makes them."""
+    rehearsal.faults({"timeScale": 0.001})
+    return rehearsal
+
+
+def test_the_whole_graph_comes_up_from_an_empty_project_and_goes_without_a_trace(real_project: Rehearsal) -> None:
+    shown = real_project.up().stdout
+    assert "policies" in shown
+    there = kinds(real_project)
+    for kind in ("gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool", "helm.sh/v3/Release", MODEL):
+        assert kind in there
+    endpoint = output(real_project, "models")["qwen"]
+    ip = output(real_project, "gatewayIp")
+    assert endpoint == {"url": f"http://{ip}/models/qwen", "servedModelName": "qwen"}
+    assert output(real_project, "chips") == 12
+    config = real_project.pulumi("stack", "output", "kubeconfig", "--stack", "local").stdout
+    assert "[secret]" in config
+    again = real_project.up().stdout
+    assert "50 unchanged" in again
+    preview = real_project.preview().stdout
+    assert ip in preview or "unchanged" in preview
+    assert "Nothing is left" in real_project.down().stdout
+    assert real_project.cloud() == {}
+
+
+def test_more_replicas_change_the_service_and_nothing_else(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("local", lambda config: model(config).update(replicas=1))
+    rehearsal.up()
+    rehearsal.edit("local", lambda config: model(config).update(replicas=3))
+    steps = rehearsal.steps("up", "--yes", "--skip-preview")
+    # The stack's outputs (chips, price) follow, its resource stays the same.
+    assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-service": "update"}
+
+
+def test_a_changed_server_argument_changes_the_runtime_config_only(rehearsal: Rehearsal) -> None:
+    rehearsal.up()
+    rehearsal.edit("local", lambda config: model(config).update(maxModelLen=4096))
+    steps = rehearsal.steps("preview")
+    assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-tpu": "update"}
+
+
+def test_refresh_shows_what_somebody_changed_by_hand(rehearsal: Rehearsal) -> None:
+    rehearsal.up()
+    assert "50 unchanged" in rehearsal.pulumi("refresh", "--yes", "--stack", "local").stdout
+    file = rehearsal.places.cloud / "kubernetes.json"
+    text = file.read_text()
+    assert '"timeoutSec": 600' in text
+    file.write_text(text.replace('"timeoutSec": 600', '"timeoutSec": 30'))
+    shown = rehearsal.pulumi("refresh", "--preview-only", "--diff", "--stack", "local").stdout
+    assert "timeoutSec" in shown
+    failed = rehearsal.pulumi("refresh", "--preview-only", "--expect-no-changes", "--stack", "local", check=False)
+    assert failed.returncode != 0
+
+
+def test_without_capacity_a_pool_that_must_have_nodes_fails_with_the_cause(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(minNodes=1))
+    rehearsal.faults({**APIS_ON, "stockout": ["europe-west4-a"]})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "GCE_STOCKOUT" in done.stdout
+    assert "v6e4-nodes" in done.stdout
+    assert MODEL not in kinds(rehearsal)
+    rehearsal.faults(APIS_ON)
+    rehearsal.up()
+    assert MODEL in kinds(rehearsal)
+
+
+def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehearsal: Rehearsal) -> None:
+    rehearsal.faults({**APIS_ON, "stockout": ["europe-west4-a"]})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "qwen-service" in done.stdout
+    assert "GCE_STOCKOUT" in done.stdout or "FailedScaleUp" in done.stdout
+    rehearsal.faults(APIS_ON)
+    rehearsal.up()
+    assert "50 unchanged" in rehearsal.up().stdout
+
+
+def test_without_quota_the_message_names_the_quota(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(minNodes=1))
+    rehearsal.faults({**APIS_ON, "quota": {"CT6E": 0}})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "TPUS_PER_TPU_FAMILY" in done.stdout
+
+
+def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: Rehearsal) -> None:
+    rehearsal.faults({"enabledApis": ["*"], "delaySeconds": {"gcp:container/cluster:Cluster": 30}})
+    with rehearsal.started("up", "--stack", "local"):
+        until(lambda: "gcp:container/cluster:Cluster" in kinds(rehearsal), "the cluster is being made")
+        for engine in processes.engines(rehearsal.places):
+            engine.kill()
+        until(lambda: not rehearsal.processes(), "the killed engine's children end")
+    rehearsal.faults(APIS_ON)
+    rehearsal.up()
+    assert kinds(rehearsal).count("gcp:container/cluster:Cluster") == 1
+    # Everything but the cluster whose answer the killed engine never heard was created exactly once.
+    made = creations(rehearsal)
+    assert len(made) == len(set(made))
+    assert "50 unchanged" in rehearsal.up().stdout
+
+
+def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:
+    rehearsal.preview()
+    engine = rehearsal.runner().engine
+    environment = {key: value for key, value in os.environ.items() if key != CLOUD_VARIABLE}
+    environment |= {
+        "PULUMI_BACKEND_URL": f"file://{rehearsal.folder}/elsewhere",
+        "PULUMI_HOME": str(rehearsal.places.pulumi_home),
+        "PULUMI_CONFIG_PASSPHRASE": "somebody's",
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    (rehearsal.folder / "elsewhere").mkdir()
+    subprocess.run(
+        [str(engine.pulumi), "stack", "init", "local"],
+        cwd=rehearsal.root,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    done = subprocess.run(
+        [str(engine.pulumi), "up", "--yes", "--non-interactive", "--stack", "local"],
+        cwd=rehearsal.root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "this stack is made for the stand-ins on this machine and must not reach Google Cloud" in done.stdout
+    assert rehearsal.cloud() == {}
+
+
+def test_two_wrong_settings_are_named_together(rehearsal: Rehearsal) -> None:
+    def spoil(config: dict[str, Any]) -> None:
+        config["llmd-gke:cluster"]["zone"] = "europe-west4-b"
+        model(config)["uri"] = "gs://bucket/model"
+
+    rehearsal.edit("local", spoil)
+    done = rehearsal.up(check=False)
+    assert done.returncode == 2
+    assert "[tpu-zone]" in done.stdout
+    assert "[model-uri]" in done.stdout
+    assert not rehearsal.places.pulumi_home.exists()
+
+
+def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("eu4a", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
+    shown = rehearsal.preview("eu4a").stdout
+    assert "hugging-face-token" in shown
+    assert "51 to create" in shown

@@ -47,7 +47,7 @@ types: dev  ## pyright, strict
 	@.venv/bin/basedpyright
 
 docs: operations  ## the pages that are generated from the code
-	@echo "Nothing is generated yet."
+	@.venv/bin/python policies/generate_docs.py
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
 	@if [ -x .venv/bin/python ]; then $(LAPTOP) clean; fi

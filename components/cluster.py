@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_gcp import container
 
 from components.network import PODS, SERVICES, Network
+from components.sdk import container
 from llmd_gke.manifests import access
 from llmd_gke.settings import ClusterSettings, StackSettings
 

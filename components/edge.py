@@ -7,10 +7,10 @@ from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.core import v1 as core
 
 from components.network import Network
 from components.objects import custom_resource
+from components.sdk import core
 from llmd_gke.manifests import naming, routing
 from llmd_gke.settings import GatewaySettings
 

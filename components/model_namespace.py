@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import pulumi
 import pulumi_kubernetes as k8s
-from pulumi_kubernetes.core import v1 as core
 
 from components.objects import network_policy
+from components.sdk import core
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_gcp import compute
 
+from components.sdk import compute
 from llmd_gke.settings import StackSettings
 
 PODS = "pods"

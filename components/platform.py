@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_kubernetes.helm import v3 as helm
 
 from components.cluster import Cluster
 from components.gateway_api import GatewayApi
+from components.sdk import helm
 from llmd_gke.manifests import charts
 from llmd_gke.settings import PlatformSettings
 

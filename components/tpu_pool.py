@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import pulumi
-from pulumi_gcp import container
 
 from components.cluster import SCOPES, Cluster
+from components.sdk import container
 from llmd_gke.settings import StackSettings, TpuPoolSettings
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from llmd_gke.catalog import models, versions
+from llmd_gke.checks.tpu_pods import MINIMUM_STARTUP_MINUTES
 from llmd_gke.settings.shapes.base import Shape
 
 
@@ -34,7 +35,7 @@ class ModelSettings(Shape):
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     image: str = Field(default_factory=lambda: versions.image("vllm-tpu"))
     gated: bool | None = None
-    startup_minutes: Annotated[int, Field(ge=5, le=180)] = 30
+    startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] = 30
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
     at_root: bool = False
 

@@ -91,7 +91,7 @@ def test_a_pod_selects_accelerator_topology_and_count(model: ModelSettings, pool
     assert template["tolerations"] == [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}]
 
 
-@given(minutes=some.integers(5, 180))
+@given(minutes=some.integers(15, 180))
 def test_the_startup_probe_gives_exactly_the_models_budget(minutes: int) -> None:
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", startup_minutes=minutes)
     pool = TpuPoolSettings(name="p", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4)

@@ -35,8 +35,8 @@ def test_a_control_plane_below_the_floor_is_refused(
     config["llmd-gke:cluster"]["minVersion"] = version
     assert (
         f'  llmd-gke:cluster.minVersion = "{version}"\n'
-        f"    minVersion {version} is older than 1.34.0-gke.1626000, from which on GKE installs the InferencePool v1 CRD "
-        "itself  [cluster-version]\n"
+        f"    minVersion {version} is older than 1.34.0-gke.1626000, from which on GKE installs the InferencePool v1 "
+        "CRD itself  [cluster-version]\n"
     ) in refused(config)
 
 

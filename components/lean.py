@@ -1,0 +1,67 @@
+"""The big SDK packages without the parts that nobody asked for.
+
+``import pulumi_gcp.compute`` runs every one of its six hundred modules, a second of each preview, for five resources.
+Here a package stands in ``sys.modules`` without its ``__init__`` having run, and a class is looked for in the module
+that is named after it. Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import re
+import sys
+from types import ModuleType
+
+_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+class LeanPackage(ModuleType):
+    """A package whose classes are imported one by one, on first use."""
+
+    def __getattr__(self, name: str) -> object:
+        """The class of that name. Raises ``AttributeError`` where the package has no module for it."""
+        if name.startswith("__"):
+            raise AttributeError(name)
+        snake = _WORDS.sub("_", name).lower()
+        for module in (snake, name, snake.removesuffix("_args"), name.removesuffix("Args"), "_inputs"):
+            if importlib.util.find_spec(f"{self.__name__}.{module}") is not None:
+                found = getattr(_imported(f"{self.__name__}.{module}"), name, None)
+                if found is not None:
+                    setattr(self, name, found)
+                    return found
+        raise AttributeError(f"{self.__name__} has no {name} that can be found by its name; import the package itself")
+
+
+def _imported(name: str) -> ModuleType:
+    """Imports a module without the collector looking through its classes again and again, now and at the exit."""
+    if name in sys.modules:
+        return sys.modules[name]
+    gc.disable()
+    try:
+        return importlib.import_module(name)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def package(name: str) -> ModuleType:
+    """The package of that name, lean, unless somebody imported it in full already; later imports get the same."""
+    present = sys.modules.get(name)
+    # A package that the SDK prepared for lazy loading has a class of its own until something of it is used.
+    if isinstance(present, LeanPackage) or type(present) is ModuleType:
+        return present
+    parent, _, last = name.rpartition(".")
+    above = importlib.import_module(parent)
+    sys.modules.pop(name, None)
+    spec = importlib.util.find_spec(name)
+    if spec is None or spec.submodule_search_locations is None:
+        raise ImportError(f"{name} is not a package")
+    lean = LeanPackage(name)
+    lean.__path__ = list(spec.submodule_search_locations)
+    lean.__spec__ = spec
+    lean.__package__ = name
+    sys.modules[name] = lean
+    setattr(above, last, lean)
+    return lean

@@ -1,0 +1,1 @@
+"""A CrossGuard pack that refuses what GKE refuses: ``pulumi preview --policy-pack policies``."""

@@ -1,0 +1,21 @@
+"""The rules, one file per room. They import no engine: see :mod:`policies.pack` for how they become policies."""
+
+from __future__ import annotations
+
+from policies.rules import cluster, gateway, health, platform, pods, production, routes, serving, tpu_pools
+from policies.rules.rule import Rule
+
+ROOMS = {
+    "Gateways": gateway.RULES,
+    "Routes": routes.RULES,
+    "Health checks and timeouts": health.RULES,
+    "LLMInferenceService": serving.RULES,
+    "Model pods": pods.RULES,
+    "Platform": platform.RULES,
+    "Clusters and networks": cluster.RULES,
+    "TPU node pools": tpu_pools.RULES,
+    "Production stacks": production.RULES,
+}
+"""The rules by room, in the order of the documentation."""
+
+ALL: tuple[Rule, ...] = tuple(rule for rules in ROOMS.values() for rule in rules)

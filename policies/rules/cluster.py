@@ -1,0 +1,276 @@
+"""Clusters and their networks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from llmd_gke.catalog import versions
+from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
+from llmd_gke.checks import cluster, node_pools
+from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node, Unknown
+from policies.rules.gateway import GATEWAY_YAML
+from policies.rules.rule import (
+    CLUSTER,
+    GATEWAY,
+    NETWORK,
+    NODE_POOL,
+    SUBNET,
+    Example,
+    Parameter,
+    Program,
+    Rule,
+    Settings,
+    Subject,
+    Verdict,
+)
+
+GATEWAY_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways"
+HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
+
+
+def on_inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+    """A check of a resource's inputs as they are."""
+
+    def run(subject: Subject, _settings: Settings) -> Iterable[Finding]:
+        return check(subject.node)
+
+    return run
+
+
+def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    yield from cluster.version(subject.node, settings.text("floor"))
+
+
+def _ai_zones(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    if subject.kind == CLUSTER or not node_pools.is_tpu(subject.node):
+        yield from cluster.ai_zones(subject.node.get("nodeLocations"), subject.node.get("location"))
+
+
+def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]:
+    subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
+    found = any(purpose.text() == "REGIONAL_MANAGED_PROXY" for purpose in subnets)
+    if found or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
+        return
+    for gateway in program.of(GATEWAY):
+        name = gateway.spec.get("gatewayClassName").text() or ""
+        if name.startswith(GKE_CLASS_PREFIX) and "global" not in name and "gxlb" not in name:
+            finding = Finding(
+                "proxy-subnet-missing",
+                "the program makes a VPC and a regional Gateway, but no proxy-only subnet: GKE never programs it",
+                fix="add a Subnetwork with purpose REGIONAL_MANAGED_PROXY, role ACTIVE and a /23 in the region",
+            )
+            yield Verdict(gateway, finding)
+
+
+def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
+    pools = list(program.of(NODE_POOL))
+    if not pools or not all(node_pools.is_tpu(pool.node) for pool in pools):
+        return
+    for owner in program.of(CLUSTER):
+        if owner.node.get("removeDefaultNodePool").flag() is True:
+            finding = Finding(
+                "ordinary-node-pool",
+                "every node pool of the program is TPU: GKE's own pods, KServe and the endpoint pickers find no node",
+                fix="add a small pool without TPU",
+            )
+            unknown = any(isinstance(pool.node.get("nodeConfig", "machineType").value, Unknown) for pool in pools)
+            yield Verdict(owner, finding, "a machine type is not known yet" if unknown else "")
+
+
+def cluster_yaml(**changes: str) -> str:
+    """A cluster as it should be, with fields changed (``""`` takes one out)."""
+    fields = {
+        "location": "europe-west4",
+        "nodeLocations": "[europe-west4-a]",
+        "minMasterVersion": "1.34.0-gke.1626000",
+        "networkingMode": "VPC_NATIVE",
+        "datapathProvider": "ADVANCED_DATAPATH",
+        "gatewayApiConfig": "{channel: CHANNEL_STANDARD}",
+        "addonsConfig": "{httpLoadBalancing: {disabled: false}}",
+        "workloadIdentityConfig": "{workloadPool: my-project.svc.id.goog}",
+        "privateClusterConfig": "{enablePrivateNodes: true}",
+        "controlPlaneEndpointsConfig": "{ipEndpointsConfig: {enabled: false}}",
+        "removeDefaultNodePool": "true",
+        **changes,
+    }
+    lines = [f"  {key}: {value}" for key, value in fields.items() if value]
+    return "\n".join(["type: gcp:container/cluster:Cluster", "properties:", *lines, ""])
+
+
+def pool_yaml(**changes: str) -> str:
+    """A pool of single v6e hosts, with fields changed (``""`` takes one out)."""
+    config = {
+        "machineType": "ct6e-standard-4t",
+        "diskType": "hyperdisk-balanced",
+        "serviceAccount": "nodes@my-project.iam.gserviceaccount.com",
+        "reservationAffinity": "{consumeReservationType: NO_RESERVATION}",
+        "shieldedInstanceConfig": "{enableSecureBoot: true}",
+        "workloadMetadataConfig": "{mode: GKE_METADATA}",
+    }
+    fields = {
+        "location": "europe-west4",
+        "nodeLocations": "[europe-west4-a]",
+        "autoscaling": "{minNodeCount: 0, maxNodeCount: 4}",
+        "upgradeSettings": "{strategy: SURGE, maxSurge: 0, maxUnavailable: 1}",
+    }
+    outer = ("management", "placementPolicy", "nodeCount", "queuedProvisioning", *fields)
+    fields |= {key: value for key, value in changes.items() if key in outer}
+    config |= {key: value for key, value in changes.items() if key not in outer}
+    lines = [f"  {key}: {value}" for key, value in fields.items() if value]
+    inner = [f"    {key}: {value}" for key, value in config.items() if value]
+    head = ["type: gcp:container/nodePool:NodePool", "properties:"]
+    return "\n".join([*head, *lines, "  nodeConfig:", *inner, ""])
+
+
+GOOD = Example(cluster_yaml())
+
+GATEWAY_API = Rule(
+    name="cluster-gateway-api",
+    title="Clusters have the Gateway API on from the start",
+    why="GKE's Gateway needs the standard channel, HTTP load balancing and a VPC-native cluster. Switched on later, "
+    "GatewayClasses took up to 45 minutes to appear.",
+    sources=(GATEWAY_DOC,),
+    kinds=(CLUSTER,),
+    check=on_inputs(cluster.gateway_api),
+    bad=Example(cluster_yaml(gatewayApiConfig=""), unknown="gatewayApiConfig"),
+    good=GOOD,
+    more_bad=(
+        Example(cluster_yaml(gatewayApiConfig="{channel: CHANNEL_DISABLED}")),
+        Example(cluster_yaml(addonsConfig="{httpLoadBalancing: {disabled: true}}")),
+        Example(cluster_yaml(networkingMode="ROUTES")),
+    ),
+    more_good=(Example(cluster_yaml(gatewayApiConfig="", enableAutopilot="true")),),
+    opt_out="Clusters that serve no models: set this rule to advisory.",
+)
+
+VERSION = Rule(
+    name="cluster-version",
+    title="Control planes own the InferencePool CRD",
+    why="From 1.34.0-gke.1626000 on GKE installs the InferencePool v1 CRD itself; below, nobody does.",
+    sources=("https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",),
+    kinds=(CLUSTER,),
+    check=_version,
+    parameters=(Parameter("floor", versions.gke_floor(), "Oldest control plane"),),
+    bad=Example(cluster_yaml(minMasterVersion="1.33.4-gke.1000000"), unknown="minMasterVersion"),
+    good=GOOD,
+    more_bad=(Example(cluster_yaml(minMasterVersion='"1.33"')),),
+    more_good=(Example(cluster_yaml(minMasterVersion='"1.34"')), Example(cluster_yaml(minMasterVersion=""))),
+)
+
+DATAPLANE = Rule(
+    name="cluster-dataplane",
+    title="Clusters have one NetworkPolicy engine and no retired TPU settings",
+    why="Dataplane V2 enforces NetworkPolicies itself and GKE refuses the older add-on beside it. `enableTpu` and "
+    "`tpuConfig` belong to the retired TPU-node product.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
+    kinds=(CLUSTER,),
+    check=on_inputs(cluster.dataplane),
+    bad=Example(cluster_yaml(networkPolicy="{enabled: true}"), unknown="networkPolicy"),
+    good=GOOD,
+    more_bad=(
+        Example(cluster_yaml(addonsConfig="{networkPolicyConfig: {disabled: false}}")),
+        Example(cluster_yaml(enableTpu="true")),
+    ),
+)
+
+WORKLOAD_IDENTITY = Rule(
+    name="workload-identity",
+    title="Pods have identities of their own",
+    why="Without Workload Identity every pod acts as its node.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",),
+    kinds=(CLUSTER,),
+    check=on_inputs(cluster.workload_identity),
+    bad=Example(cluster_yaml(workloadIdentityConfig=""), unknown="workloadIdentityConfig"),
+    good=GOOD,
+    more_good=(Example(cluster_yaml(workloadIdentityConfig="", enableAutopilot="true")),),
+)
+
+AI_ZONE = Rule(
+    name="ai-zone",
+    title="Control planes and ordinary nodes stay out of AI zones",
+    why="Zones such as us-south1-ai1b hold accelerators only.",
+    sources=("https://cloud.google.com/compute/docs/regions-zones/ai-zones",),
+    kinds=(CLUSTER, NODE_POOL),
+    check=_ai_zones,
+    bad=Example(cluster_yaml(location="us-south1", nodeLocations="[us-south1-ai1b]"), unknown="nodeLocations[0]"),
+    good=GOOD,
+    more_bad=(Example(pool_yaml(machineType="e2-standard-4", nodeLocations="[us-south1-ai1b]")),),
+    more_good=(Example(pool_yaml(nodeLocations="[us-south1-ai1b]")),),
+)
+
+NODE_HARDENING = Rule(
+    name="node-hardening",
+    title="Nodes are shielded and run as an account of their own",
+    why="Secure boot, GKE's metadata server and a least-privilege service account are Google's hardening guide.",
+    sources=(HARDENING,),
+    kinds=(NODE_POOL,),
+    check=on_inputs(node_pools.node_hardening),
+    level="advisory",
+    severity="medium",
+    bad=Example(pool_yaml(serviceAccount=""), unknown="nodeConfig.workloadMetadataConfig.mode"),
+    good=Example(pool_yaml()),
+    more_bad=(
+        Example(pool_yaml(shieldedInstanceConfig="{enableSecureBoot: false}")),
+        Example(pool_yaml(workloadMetadataConfig="")),
+        Example(pool_yaml(kubeletConfig="{insecureKubeletReadonlyPortEnabled: 'TRUE'}")),
+    ),
+)
+
+
+def _subnet(role: str = "ACTIVE", cidr: str = "10.9.0.0/23", purpose: str = "REGIONAL_MANAGED_PROXY") -> str:
+    return (
+        "type: gcp:compute/subnetwork:Subnetwork\n"
+        f"properties: {{region: europe-west4, purpose: {purpose}, role: {role}, ipCidrRange: {cidr}}}\n"
+    )
+
+
+PROXY_SUBNET = Rule(
+    name="proxy-subnet",
+    title="Proxy-only subnets are active and large enough",
+    why="GKE's regional Gateways send requests from it: one active subnet of at least /26 (better /23) per region and "
+    "VPC.",
+    sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
+    kinds=(SUBNET,),
+    check=on_inputs(cluster.proxy_subnet),
+    bad=Example(_subnet(cidr="10.9.0.0/28"), unknown="ipCidrRange"),
+    good=Example(_subnet()),
+    more_bad=(Example(_subnet(role="BACKUP")),),
+    more_good=(Example(_subnet(purpose="PRIVATE", role="null", cidr="10.0.0.0/28")),),
+)
+
+VPC = "type: gcp:compute/network:Network\nproperties: {autoCreateSubnetworks: false}\n"
+MISSING_PROXIES = Rule(
+    name="proxy-subnet-missing",
+    title="A VPC made for a regional Gateway has a proxy-only subnet",
+    why="Without it GKE accepts the Gateway and never programs it. Programs that do not make their VPC are not judged.",
+    sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets", GATEWAY_DOC),
+    kinds=(GATEWAY, SUBNET, NETWORK),
+    judge=_missing_proxies,
+    bad=Example(f"{VPC}---\n{GATEWAY_YAML}", unknown="spec.gatewayClassName"),
+    good=Example(f"{VPC}---\n{_subnet()}---\n{GATEWAY_YAML}"),
+    more_good=(Example(GATEWAY_YAML),),
+)
+
+ORDINARY_POOL = Rule(
+    name="ordinary-node-pool",
+    title="A cluster has a node pool without TPU",
+    why="GKE's system pods, KServe and the endpoint pickers do not run on TPU nodes.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
+    kinds=(CLUSTER, NODE_POOL),
+    judge=_ordinary_pool,
+    bad=Example(f"{pool_yaml()}---\n{cluster_yaml()}", unknown="removeDefaultNodePool"),
+    good=Example(f"{cluster_yaml()}---\n{pool_yaml()}---\n{pool_yaml(machineType='e2-standard-4')}"),
+)
+
+RULES = (
+    GATEWAY_API,
+    VERSION,
+    DATAPLANE,
+    WORKLOAD_IDENTITY,
+    AI_ZONE,
+    NODE_HARDENING,
+    PROXY_SUBNET,
+    MISSING_PROXIES,
+    ORDINARY_POOL,
+)

@@ -1,0 +1,81 @@
+"""Gateways: which of GKE's classes can serve models at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES
+from llmd_gke.checks import gateway
+from llmd_gke.checks.finding import Finding
+from policies.rules.rule import GATEWAY, Example, Parameter, Rule, Settings, Subject
+
+
+def _class(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    yield from gateway.gateway_class(subject.spec.get("gatewayClassName"), settings.texts("allowed"))
+
+
+def _unclaimed(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from gateway.unclaimed_gateway_features(subject.spec)
+
+
+GATEWAY_YAML = """\
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: inference-gateway, namespace: inference-gateway}
+spec:
+  gatewayClassName: gke-l7-regional-external-managed
+  listeners:
+    - {name: http, protocol: HTTP, port: 80}
+"""
+
+GATEWAY_CLASS = Rule(
+    name="gateway-class",
+    title="Gateways of GKE use a class that can carry an InferencePool",
+    why="Of GKE's classes only the two regional, single-cluster ones take an InferencePool as a backend. Global, "
+    "classic and multi-cluster ones accept the Gateway and answer 503 for ever. Classes that are not GKE's "
+    "(`gke-l7-…`) are not judged.",
+    sources=(
+        "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
+        "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/20",
+    ),
+    kinds=(GATEWAY,),
+    check=_class,
+    severity="critical",
+    parameters=(
+        Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "GKE's GatewayClasses that Gateways may use"),
+    ),
+    bad=Example(
+        GATEWAY_YAML.replace("regional-external-managed", "global-external-managed"), unknown="spec.gatewayClassName"
+    ),
+    good=Example(GATEWAY_YAML),
+    more_bad=(
+        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-gxlb")),
+        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb-mc")),
+    ),
+    more_good=(
+        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb")),
+        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "istio")),
+    ),
+    opt_out="A Gateway for something else than models may use another class: add the class to `allowed`.",
+)
+
+GATEWAY_FEATURES = Rule(
+    name="gateway-unclaimed-features",
+    title="Gateways keep to features that GKE claims",
+    why="GKE's conformance reports up to GKE 1.36 list GatewayInfrastructurePropagation and GatewayAddressEmpty as "
+    "not supported.",
+    sources=("https://github.com/kubernetes-sigs/gateway-api/tree/v1.6.1/conformance/reports",),
+    kinds=(GATEWAY,),
+    check=_unclaimed,
+    level="advisory",
+    severity="low",
+    bad=Example(
+        GATEWAY_YAML + "  infrastructure: {labels: {team: llm}}\n",
+        unknown="spec.infrastructure",
+    ),
+    good=Example(GATEWAY_YAML),
+    more_bad=(Example(GATEWAY_YAML + "  addresses: [{type: IPAddress}]\n"),),
+    more_good=(Example(GATEWAY_YAML + "  addresses: [{type: NamedAddress, value: reserved}]\n"),),
+)
+
+RULES = (GATEWAY_CLASS, GATEWAY_FEATURES)

@@ -1,0 +1,305 @@
+"""Backends: every one is checked by the right health check, and long answers are not cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS, GKE_CLASS_PREFIX
+from llmd_gke.checks import health
+from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node, Unknown
+from policies.rules.routes import GOOD_ROUTE, OTHER_GATEWAYS, is_elsewhere, route_of, route_yaml
+from policies.rules.rule import (
+    BACKEND_POLICY,
+    GATEWAY,
+    HEALTH_CHECK,
+    HTTP_ROUTE,
+    POOL,
+    SERVICE,
+    Example,
+    Kind,
+    Parameter,
+    Program,
+    Rule,
+    Settings,
+    Subject,
+    Verdict,
+)
+
+CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
+POLICY_CHART = (
+    "https://github.com/llm-d/llm-d-router/blob/v0.10.0/config/charts/llm-d-router-gateway/templates/gke.yaml"
+)
+
+
+def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    if subject.partial:
+        return
+    check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
+    yield from check(subject.spec)
+
+
+def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if not subject.partial:
+        yield from health.model_server(subject.spec, settings.texts("protocols"))
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What a policy aims at: an InferencePool or a Service."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def _text(node: Node, default: str = "") -> str:
+    value = node.value
+    if isinstance(value, Unknown):
+        node.notes.note_unknown(node.path)
+    return value if isinstance(value, str) else default
+
+
+def _other_classes(program: Program) -> set[str]:
+    """Gateways of the program whose class is not GKE's."""
+    found: set[str] = set()
+    for gateway in program.of(GATEWAY):
+        name = gateway.spec.get("gatewayClassName").value
+        if isinstance(name, str) and not name.startswith(GKE_CLASS_PREFIX):
+            found.add(f"{gateway.namespace}/{gateway.name}")
+    return found
+
+
+def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
+    """Every backend of a route that GKE's Gateway serves, with the object that makes it one."""
+    found: dict[Backend, Subject] = {}
+    values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
+    known = Settings(values, settings.stack)
+    for route in program.of(HTTP_ROUTE, SERVICE):
+        if is_elsewhere(route, known):
+            continue
+        for rule in route_of(route).get("rules").each():
+            for reference in rule.get("backendRefs").each():
+                kind = _text(reference.get("kind"), "Service")
+                name = _text(reference.get("name"))
+                if kind in ("Service", "InferencePool") and name:
+                    backend = Backend(kind, _text(reference.get("namespace"), route.namespace), name)
+                    found.setdefault(backend, route)
+    for pool in program.of(POOL):
+        found.setdefault(Backend("InferencePool", pool.namespace, pool.name), pool)
+    return found
+
+
+def aimed_at(policy: Subject) -> Backend | None:
+    """The target of a policy, ``None`` where it is not known."""
+    reference = policy.spec.get("targetRef")
+    name, kind = _text(reference.get("name")), _text(reference.get("kind"))
+    return Backend(kind, policy.namespace, name) if name and kind else None
+
+
+def _policies(program: Program, kind: Kind) -> tuple[set[Backend], list[str]]:
+    """Targets of the policies of a kind, and why something missing may be there all the same."""
+    targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
+    unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
+    hidden = [f"{label} may hold it, the engine does not show its objects" for label in program.opaque]
+    return {target for _, target in targets if target is not None}, [*unknown, *hidden]
+
+
+def _missing_check(program: Program, settings: Settings) -> Iterator[Verdict]:
+    targets, doubts = _policies(program, HEALTH_CHECK)
+    for backend, origin in served(program, settings).items():
+        if backend not in targets:
+            finding = Finding(
+                "health-check-missing",
+                f"{backend} is a backend of GKE's Gateway and has no HealthCheckPolicy in this program: GKE asks for / "
+                "on the serving port and calls it unhealthy (no healthy upstream)",
+                fix=f"add a HealthCheckPolicy in namespace {backend.namespace} with targetRef kind {backend.kind}, "
+                f"name {backend.name}",
+            )
+            yield Verdict(origin, finding, "; ".join(doubts))
+
+
+def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
+    policies = list(program.of(BACKEND_POLICY))
+    _, doubts = _policies(program, BACKEND_POLICY)
+    timed: set[Backend] = set()
+    for policy in policies:
+        target, timeout = aimed_at(policy), policy.spec.get("default", "timeoutSec")
+        if target is None:
+            continue
+        if isinstance(timeout.value, Unknown):
+            timeout.notes.note_unknown(timeout.path)
+            timed.add(target)
+        elif (timeout.integer() or 0) >= settings.number("minimumSeconds"):
+            timed.add(target)
+    for backend, origin in served(program, settings).items():
+        if backend.kind == "InferencePool" and backend not in timed:
+            finding = Finding(
+                "backend-timeout",
+                f"{backend} has no GCPBackendPolicy with a timeout: GKE answers 504 after "
+                f"{DEFAULT_BACKEND_TIMEOUT_SECONDS} s, in the middle of a long generation",
+                allowed=f"spec.default.timeoutSec of at least {settings.number('minimumSeconds')}",
+                fix=f"add a GCPBackendPolicy in namespace {backend.namespace} with targetRef kind InferencePool, name "
+                f"{backend.name} and timeoutSec: 600",
+            )
+            yield Verdict(origin, finding, "; ".join(doubts))
+
+
+def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
+    seen: dict[tuple[Kind, Backend], Subject] = {}
+    for policy in program.of(HEALTH_CHECK, BACKEND_POLICY):
+        target = aimed_at(policy)
+        if target is None or policy.partial:
+            continue
+        first = seen.setdefault((policy.kind, target), policy)
+        if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
+            finding = Finding(
+                "one-policy-per-target",
+                f"{first.label} aims at {target}, too: GKE keeps the oldest and marks the other Conflicted",
+                fix="merge the two",
+            )
+            yield Verdict(policy, finding)
+
+
+def policy_yaml(kind: str, default: str, target: str = "pool") -> str:
+    """A policy on the InferencePool or Service of a model called qwen."""
+    reference = (
+        "{group: inference.networking.k8s.io, kind: InferencePool, name: qwen-inference-pool}"
+        if target == "pool"
+        else '{group: "", kind: Service, name: qwen-kserve-workload-svc}'
+    )
+    return f"""\
+apiVersion: networking.gke.io/v1
+kind: {kind}
+metadata: {{name: qwen-{kind.lower()}-{target}, namespace: models}}
+spec:
+  targetRef: {reference}
+  default: {default}
+"""
+
+
+GOOD_DEFAULT = (
+    "{checkIntervalSec: 15, timeoutSec: 5, config: {type: HTTP, httpHealthCheck: "
+    "{requestPath: /health, port: 8000, portSpecification: USE_FIXED_PORT}}}"
+)
+GOOD_CHECK = policy_yaml("HealthCheckPolicy", GOOD_DEFAULT)
+GOOD_TIMEOUT = policy_yaml("GCPBackendPolicy", "{timeoutSec: 600}")
+
+HEALTH_SHAPE = Rule(
+    name="health-check-shape",
+    title="HealthCheckPolicies and GCPBackendPolicies are admitted by every version of their CRDs",
+    why="The CRDs require `targetRef.group`, a block that fits the type, and since 2026-03 CEL rules for the port "
+    "specification and for the timeout against the interval. An incomplete policy is refused or attaches to nothing.",
+    sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
+    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    check=_shape,
+    bad=Example(
+        policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace(", portSpecification: USE_FIXED_PORT", "")),
+        unknown="spec.default.config.type",
+    ),
+    good=Example(GOOD_CHECK),
+    more_bad=(
+        Example(GOOD_CHECK.replace("group: inference.networking.k8s.io, ", "")),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("timeoutSec: 5", "timeoutSec: 20"))),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("checkIntervalSec: 15, ", ""))),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("type: HTTP", "type: HTTPS"))),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("port: 8000", "port: 80000"))),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT, "service").replace('""', "apps")),
+        Example(policy_yaml("GCPBackendPolicy", "{timeoutSec: 0}")),
+    ),
+    more_good=(
+        Example(GOOD_TIMEOUT),
+        Example(
+            policy_yaml(
+                "HealthCheckPolicy",
+                GOOD_DEFAULT.replace(
+                    "port: 8000, portSpecification: USE_FIXED_PORT", "portSpecification: USE_SERVING_PORT"
+                ),
+                "service",
+            )
+        ),
+    ),
+)
+
+MODEL_HEALTH = Rule(
+    name="model-health-check",
+    title="Health checks of model servers ask /health by HTTP",
+    why="vLLM answers 404 at `/`, so with GKE's default path every backend stays UNHEALTHY while its pod is Ready "
+    "(`no healthy upstream`). KServe's backends speak plain HTTP unless its TLS switch is on: an HTTPS check makes "
+    "vLLM log `Invalid HTTP request received`.",
+    sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
+    kinds=(HEALTH_CHECK,),
+    check=_model,
+    parameters=(Parameter("protocols", ("HTTP",), "Types of check that fit the model servers"),),
+    bad=Example(
+        policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("requestPath: /health", "requestPath: /")),
+        unknown="spec.default.config.httpHealthCheck.requestPath",
+    ),
+    good=Example(GOOD_CHECK),
+    more_bad=(
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("requestPath: /health, ", ""), "service")),
+        Example(
+            policy_yaml(
+                "HealthCheckPolicy",
+                GOOD_DEFAULT.replace("type: HTTP", "type: HTTPS").replace("httpHealth", "httpsHealth"),
+            )
+        ),
+    ),
+    opt_out="Model servers that speak HTTPS or gRPC: set `protocols`.",
+)
+
+MISSING_CHECK = Rule(
+    name="health-check-missing",
+    title="Every backend of GKE's Gateway has a HealthCheckPolicy",
+    why="KServe makes none, and GKE's default asks for `/`. Pools and Services are collected from all routes of the "
+    "program; a route does not show the class of its Gateway, so routes count as GKE's.",
+    sources=(POLICY_CHART,),
+    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, HEALTH_CHECK),
+    judge=_missing_check,
+    severity="critical",
+    parameters=(OTHER_GATEWAYS,),
+    bad=Example(GOOD_ROUTE, unknown="spec.rules[0].backendRefs[0].name"),
+    good=Example(f"{GOOD_ROUTE}---\n{GOOD_CHECK}"),
+    more_bad=(
+        Example(f"{route_yaml('{backendRefs: [{name: qwen-kserve-workload-svc, port: 8000}]}')}---\n{GOOD_CHECK}"),
+    ),
+    opt_out="Policies that another program makes: set this rule to advisory. Routes elsewhere: `otherGateways`.",
+)
+
+BACKEND_TIMEOUT = Rule(
+    name="backend-timeout",
+    title="Every InferencePool behind GKE's Gateway has a backend timeout",
+    why="GKE cuts any answer after 30 s with 504 unless a GCPBackendPolicy says otherwise; routes cannot (GWCER104).",
+    sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
+    kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, BACKEND_POLICY),
+    judge=_missing_timeout,
+    parameters=(
+        OTHER_GATEWAYS,
+        Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Smallest timeout in seconds that counts"),
+    ),
+    bad=Example(GOOD_ROUTE, unknown="spec.rules[0].backendRefs[0].name"),
+    good=Example(f"{GOOD_ROUTE}---\n{GOOD_TIMEOUT}"),
+    more_bad=(Example(f"{GOOD_ROUTE}---\n{GOOD_TIMEOUT.replace('600', '30')}"),),
+    opt_out="As for health-check-missing.",
+)
+
+ONE_POLICY = Rule(
+    name="one-policy-per-target",
+    title="A backend has one policy of each kind",
+    why="Of two policies on one target GKE keeps the oldest; the other is marked Conflicted and does nothing.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
+    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    judge=_one_policy,
+    severity="medium",
+    bad=Example(
+        f"{GOOD_CHECK}---\n{GOOD_CHECK.replace('name: qwen-healthcheckpolicy-pool', 'name: second')}",
+        unknown="spec.targetRef.name",
+    ),
+    good=Example(f"{GOOD_CHECK}---\n{policy_yaml('HealthCheckPolicy', GOOD_DEFAULT, 'service')}"),
+)
+
+RULES = (HEALTH_SHAPE, MODEL_HEALTH, MISSING_CHECK, BACKEND_TIMEOUT, ONE_POLICY)

@@ -1,0 +1,240 @@
+"""The platform in the cluster: charts, CRDs, KServe's configuration, NetworkPolicies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.checks import platform
+from llmd_gke.checks.finding import Finding
+from policies.rules.rule import (
+    CHART,
+    CONFIG_MAP,
+    CRD,
+    NETWORK_POLICY,
+    RELEASE,
+    Example,
+    Parameter,
+    Rule,
+    Settings,
+    Subject,
+)
+
+CHARTS = "https://github.com/kserve/kserve/tree/v0.20.0/charts"
+WHY_FLOOR = {
+    "kserve": "0.18 and 0.19 fail where the v1alpha2 InferencePool CRD is absent, as on GKE (kserve/kserve#5708)",
+    "lws": "an upgrade across 0.7 to 0.8 deletes the CRD and with it every LeaderWorkerSet (kubernetes-sigs/lws#880)",
+}
+
+
+def _chart(subject: Subject) -> str:
+    return platform.chart_name(subject.node.get("chart").text() or "")
+
+
+def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from platform.kserve_namespace(_chart(subject), subject.node.get("namespace"))
+
+
+def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    if subject.kind == CRD:
+        yield from platform.owned_crd(subject.node.get("metadata", "name"))
+    else:
+        yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))
+
+
+def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    floors = {"kserve": settings.text("kserveFloor"), "lws": settings.text("lwsFloor")}
+    yield from platform.chart_version(_chart(subject), subject.node.get("version"), floors, WHY_FLOOR)
+
+
+def _presets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from platform.preset_deletion(_chart(subject), subject.node.get("values"))
+
+
+def _tls(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    if subject.name == "inferenceservice-config":
+        yield from platform.kserve_tls(subject.node.get("data"))
+
+
+def _labels(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from platform.stale_labels(subject.spec)
+
+
+def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from platform.open_policy(subject.spec)
+
+
+def release_yaml(
+    *, name: str = "kserve-llmisvc-resources", namespace: str = "kserve", version: str = "v0.20.0", gie: str = "false"
+) -> str:
+    """KServe's controller as a Helm release."""
+    return f"""\
+type: kubernetes:helm.sh/v3:Release
+properties:
+  chart: oci://ghcr.io/kserve/charts/{name}
+  version: {version}
+  namespace: {namespace}
+  values:
+    kserve:
+      llmisvc:
+        createGIECRDs: {gie}
+        controller: {{env: [{{name: PREVENT_WELL_KNOWN_CONFIG_DELETION, value: "false"}}]}}
+"""
+
+
+GOOD = Example(release_yaml())
+
+NAMESPACE = Rule(
+    name="kserve-namespace",
+    title="KServe is installed in namespace kserve",
+    why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate it injects.",
+    sources=(f"{CHARTS}/kserve-llmisvc-crd",),
+    kinds=(RELEASE, CHART),
+    check=_namespace,
+    bad=Example(release_yaml(namespace="opendatahub"), unknown="properties.namespace"),
+    good=GOOD,
+)
+
+CRD_OWNERSHIP = Rule(
+    name="crd-ownership",
+    title="CRDs that GKE owns are left to GKE",
+    why="With its Gateway API channel on, GKE installs the Gateway API CRDs and from 1.34.0-gke.1626000 the "
+    "InferencePool v1 CRD. KServe's chart brings its own unless told not to, and GKE 1.35 blocks experimental ones.",
+    sources=(
+        "https://github.com/kserve/kserve/issues/5543",
+        "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
+    ),
+    kinds=(RELEASE, CHART, CRD),
+    check=_crds,
+    bad=Example(release_yaml(gie="true"), unknown="properties.values.kserve.llmisvc.createGIECRDs"),
+    good=GOOD,
+    more_bad=(
+        Example(release_yaml(gie="null")),
+        Example(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+            "metadata: {name: inferencepools.inference.networking.k8s.io}\nspec: {}\n"
+        ),
+        Example(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+            "metadata: {name: httproutes.gateway.networking.k8s.io}\nspec: {}\n"
+        ),
+    ),
+    more_good=(
+        Example(
+            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
+            "metadata: {name: inferenceobjectives.llm-d.ai}\nspec: {}\n"
+        ),
+    ),
+    opt_out="A cluster older than 1.34.0-gke.1626000, or not GKE: set this rule to advisory.",
+)
+
+VERSION = Rule(
+    name="platform-version",
+    title="KServe and LeaderWorkerSet are not older than what works on GKE",
+    why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}.",
+    sources=("https://github.com/kserve/kserve/issues/5708", "https://github.com/kubernetes-sigs/lws/issues/880"),
+    kinds=(RELEASE, CHART),
+    check=_version,
+    parameters=(
+        Parameter("kserveFloor", "0.20.0", "Oldest chart version of KServe"),
+        Parameter("lwsFloor", "0.8.0", "Oldest chart version of LeaderWorkerSet"),
+    ),
+    bad=Example(release_yaml(version="v0.19.0"), unknown="properties.version"),
+    good=GOOD,
+    more_bad=(
+        Example(
+            "type: kubernetes:helm.sh/v4:Chart\n"
+            "properties: {chart: 'oci://registry.k8s.io/lws/charts/lws', version: 0.4.0}\n"
+        ),
+    ),
+)
+
+PRESETS = Rule(
+    name="preset-deletion",
+    title="KServe lets its presets be deleted",
+    why="From 0.20 on a webhook refuses to delete the well-known LLMInferenceServiceConfigs, and `pulumi destroy` with "
+    "it, unless the controller's environment says otherwise.",
+    sources=("https://github.com/kserve/kserve/tree/v0.20.0/pkg/controller/v1alpha2/llmisvc",),
+    kinds=(RELEASE, CHART),
+    check=_presets,
+    level="advisory",
+    severity="medium",
+    bad=Example(
+        release_yaml().replace('value: "false"', 'value: "true"'),
+        unknown="properties.values.kserve.llmisvc.controller.env",
+    ),
+    good=GOOD,
+)
+
+
+def _config_yaml(tls: str) -> str:
+    return f"""\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: inferenceservice-config, namespace: kserve}}
+data:
+  ingress: '{{"enableLLMInferenceServiceTLS": {tls}}}'
+"""
+
+
+TLS = Rule(
+    name="kserve-tls",
+    title="KServe's backends speak plain HTTP",
+    why="With the switch on, KServe gives the workload Service `appProtocol: https`, while the InferencePool has no "
+    "protocol and is called by plain HTTP. GKE's Gateway has no override: GCPBackendPolicy has no protocol field.",
+    sources=("https://github.com/kserve/kserve/issues/5531",),
+    kinds=(CONFIG_MAP,),
+    check=_tls,
+    bad=Example(_config_yaml("true"), unknown="data.ingress"),
+    good=Example(_config_yaml("false")),
+    opt_out="Where HTTPS to the backends is proven, with HealthCheckPolicies of type HTTPS: set this rule to advisory.",
+)
+
+
+def _network_policy(spec: str) -> str:
+    return f"""\
+apiVersion: networking.k8s.io/v1
+kind: NetworkPolicy
+metadata: {{name: guard, namespace: models}}
+spec: {spec}
+"""
+
+
+LABELS = Rule(
+    name="network-policy-labels",
+    title="NetworkPolicies select labels that KServe sets",
+    why="`app.kubernetes.io/component: workload`, copied from older material, is on no pod: such a policy guards "
+    "nothing, or admits nobody.",
+    sources=("https://github.com/kserve/kserve/blob/v0.20.0/pkg/controller/v1alpha2/llmisvc/workload.go",),
+    kinds=(NETWORK_POLICY,),
+    check=_labels,
+    bad=Example(
+        _network_policy("{podSelector: {matchLabels: {app.kubernetes.io/component: workload}}}"),
+        unknown="spec.podSelector",
+    ),
+    good=Example(_network_policy("{podSelector: {matchLabels: {kserve.io/component: workload}}}")),
+    more_bad=(
+        Example(
+            _network_policy(
+                "{podSelector: {}, ingress: [{from: [{podSelector: {matchExpressions: [{key: "
+                "app.kubernetes.io/component, operator: In, values: [workload]}]}}]}]}"
+            )
+        ),
+    ),
+)
+
+OPEN = Rule(
+    name="network-policy-open",
+    title="NetworkPolicies restrict something",
+    why="An empty rule allows everything, an empty namespaceSelector every pod of the cluster: the policy then only "
+    "looks like a guard.",
+    sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
+    kinds=(NETWORK_POLICY,),
+    check=_open,
+    level="advisory",
+    severity="medium",
+    bad=Example(_network_policy("{podSelector: {}, egress: [{}]}"), unknown="spec.egress"),
+    good=Example(_network_policy("{podSelector: {}, egress: [{ports: [{port: 53, protocol: UDP}]}]}")),
+    more_bad=(Example(_network_policy("{podSelector: {}, ingress: [{from: [{namespaceSelector: {}}]}]}")),),
+)
+
+RULES = (NAMESPACE, CRD_OWNERSHIP, VERSION, PRESETS, TLS, LABELS, OPEN)

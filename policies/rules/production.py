@@ -1,0 +1,178 @@
+"""What a production stack must have. Which stacks that are is configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from llmd_gke.checks import cluster, node_pools
+from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node
+from policies.rules.cluster import cluster_yaml, pool_yaml
+from policies.rules.gateway import GATEWAY_YAML
+from policies.rules.rule import (
+    CLUSTER,
+    GATEWAY,
+    NETWORK,
+    NODE_POOL,
+    Example,
+    Parameter,
+    Program,
+    Rule,
+    Settings,
+    Subject,
+    Verdict,
+)
+
+STACKS = Parameter("stacks", ("prod",), "Names of the stacks this rule is about")
+HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
+OPT_OUT = "Choose the stacks with `stacks`; an empty list switches the rule off."
+
+
+def _is_production(settings: Settings) -> bool:
+    return settings.stack in settings.texts("stacks")
+
+
+def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterable[Finding]:
+        return check(subject.node) if _is_production(settings) else ()
+
+    return run
+
+
+def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if not _is_production(settings):
+        return
+    if not subject.protect:
+        yield Finding(
+            "production-protect",
+            "is not protected: a rename or a wrong `destroy` would take it, and every service with it",
+            allowed="the resource option protect: true",
+            fix="set protect=True in its ResourceOptions",
+        )
+    if subject.kind == CLUSTER:
+        yield from cluster.deletion_protection(subject.node)
+
+
+def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    name = f"{subject.namespace}/{subject.name}"
+    if not _is_production(settings) or {name, subject.name} & set(settings.texts("plainHttpGateways")):
+        return
+    if "external" not in (subject.spec.get("gatewayClassName").text() or ""):
+        return
+    protocols = [listener.get("protocol").text() for listener in subject.spec.get("listeners").each()]
+    if "HTTP" in protocols and "HTTPS" not in protocols:
+        yield Finding(
+            "production-https",
+            "spec.listeners: prompts, answers and keys would pass the Internet in plain text",
+            allowed="a listener with protocol HTTPS (beside one for redirects)",
+            fix="add a listener with protocol HTTPS and a certificate, or use gke-l7-rilb",
+        )
+
+
+def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
+    if not _is_production(settings):
+        return
+    pools = [pool for pool in program.of(NODE_POOL) if node_pools.is_tpu(pool.node)]
+    if pools and all(node_pools.capacity_mode(pool.node) == "spot" for pool in pools):
+        finding = Finding(
+            "production-spot-only",
+            "every TPU pool is spot: Google may take all replicas at once, with 30 seconds' notice",
+            fix="give one pool on-demand or reserved capacity",
+        )
+        yield Verdict(pools[0], finding)
+
+
+PROTECT = Rule(
+    name="production-protect",
+    title="Production clusters and VPCs are protected",
+    why="Pulumi's `protect` and the provider's `deletionProtection` are what stands between a slip and an outage.",
+    sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
+    kinds=(CLUSTER, NETWORK),
+    check=_protect,
+    parameters=(STACKS,),
+    bad=Example(cluster_yaml(deletionProtection="false"), stack="prod", protect=True, unknown="deletionProtection"),
+    good=Example(cluster_yaml(deletionProtection="true"), stack="prod", protect=True),
+    more_bad=(Example(cluster_yaml(), stack="prod"),),
+    more_good=(Example(cluster_yaml(deletionProtection="false"), stack="dev"),),
+    opt_out=OPT_OUT,
+)
+
+PRIVATE_NODES = Rule(
+    name="production-private-nodes",
+    title="Production nodes have no public addresses",
+    why="Nodes of a model server need to be reached by load balancers only.",
+    sources=(HARDENING,),
+    kinds=(CLUSTER,),
+    check=_inputs(cluster.private_nodes),
+    parameters=(STACKS,),
+    bad=Example(cluster_yaml(privateClusterConfig=""), stack="prod", unknown="privateClusterConfig"),
+    good=Example(cluster_yaml(), stack="prod"),
+    more_good=(Example(cluster_yaml(privateClusterConfig=""), stack="dev"),),
+    opt_out=OPT_OUT,
+)
+
+HTTPS = Rule(
+    name="production-https",
+    title="Production Gateways that face the Internet speak HTTPS",
+    why="Prompts, answers and API keys are nobody else's business.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
+    kinds=(GATEWAY,),
+    check=_https,
+    parameters=(
+        STACKS,
+        Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may speak plain HTTP"),
+    ),
+    bad=Example(GATEWAY_YAML, stack="prod", unknown="spec.gatewayClassName"),
+    good=Example(GATEWAY_YAML + "    - {name: https, protocol: HTTPS, port: 443}\n", stack="prod"),
+    more_good=(
+        Example(GATEWAY_YAML, stack="dev"),
+        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb"), stack="prod"),
+    ),
+    opt_out="Name the Gateway in `plainHttpGateways`. " + OPT_OUT,
+)
+
+CONTROL_PLANE = Rule(
+    name="production-control-plane",
+    title="Production control planes do not answer the whole Internet",
+    why="Either the DNS endpoint alone, which IAM guards, or authorised networks that name ranges.",
+    sources=(HARDENING,),
+    kinds=(CLUSTER,),
+    check=_inputs(cluster.control_plane_open),
+    parameters=(STACKS,),
+    bad=Example(
+        cluster_yaml(masterAuthorizedNetworksConfig="{cidrBlocks: [{cidrBlock: 0.0.0.0/0}]}"),
+        stack="prod",
+        unknown="masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock",
+    ),
+    good=Example(cluster_yaml(), stack="prod"),
+    more_bad=(Example(cluster_yaml(controlPlaneEndpointsConfig=""), stack="prod"),),
+    more_good=(
+        Example(cluster_yaml(controlPlaneEndpointsConfig=""), stack="dev"),
+        Example(
+            cluster_yaml(
+                controlPlaneEndpointsConfig="",
+                masterAuthorizedNetworksConfig="{cidrBlocks: [{cidrBlock: 203.0.113.0/24}]}",
+            ),
+            stack="prod",
+        ),
+    ),
+    opt_out=OPT_OUT,
+)
+
+SPOT_ONLY = Rule(
+    name="production-spot-only",
+    title="Production does not rest on spot capacity alone",
+    why="Spot nodes go with 30 seconds' notice, often all of a zone at once.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms",),
+    kinds=(NODE_POOL,),
+    judge=_spot_only,
+    level="advisory",
+    severity="medium",
+    parameters=(STACKS,),
+    bad=Example(pool_yaml(spot="true"), stack="prod", unknown="nodeConfig.spot"),
+    good=Example(f"{pool_yaml(spot='true')}---\n{pool_yaml()}", stack="prod"),
+    more_good=(Example(pool_yaml(spot="true"), stack="dev"),),
+    opt_out=OPT_OUT,
+)
+
+RULES = (PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY)

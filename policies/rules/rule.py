@@ -1,0 +1,229 @@
+"""What a rule is made of."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias, cast
+
+from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node
+
+Level: TypeAlias = Literal["mandatory", "advisory"]
+Setting: TypeAlias = "str | int | tuple[str, ...]"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of object: ``group`` is a Kubernetes API group (``""`` for core) or ``gcp``, ``name`` its kind."""
+
+    group: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """Something a rule can be configured with. The type of ``default`` is the type of the parameter."""
+
+    name: str
+    default: Setting
+    about: str
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """JSON schema, as the engine wants it."""
+        if isinstance(self.default, tuple):
+            return {
+                "type": "array",
+                "items": {"type": "string"},
+                "default": list(self.default),
+                "description": self.about,
+            }
+        kind = "integer" if isinstance(self.default, int) else "string"
+        return {"type": kind, "default": self.default, "description": self.about}
+
+    def read(self, value: object) -> Setting:
+        """The value given by pack configuration. Raises ``TypeError`` with a message for one of another type."""
+        if isinstance(self.default, tuple):
+            items = (
+                cast("Sequence[object]", value) if isinstance(value, Sequence) and not isinstance(value, str) else ()
+            )
+            if items or value == []:
+                texts = tuple(item for item in items if isinstance(item, str))
+                if len(texts) == len(items):
+                    return texts
+            raise TypeError(f"{self.name} must be a list of texts")
+        if isinstance(self.default, int):
+            if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
+                return int(value)
+            raise TypeError(f"{self.name} must be a whole number")
+        if isinstance(value, str):
+            return value
+        raise TypeError(f"{self.name} must be text")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A rule's parameters as configured, and the stack the program runs as."""
+
+    values: Mapping[str, Setting]
+    stack: str = ""
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        """A list parameter."""
+        value = self.values[name]
+        return value if isinstance(value, tuple) else (str(value),)
+
+    def text(self, name: str) -> str:
+        """A text parameter."""
+        return str(self.values[name])
+
+    def number(self, name: str) -> int:
+        """A number parameter."""
+        value = self.values[name]
+        return value if isinstance(value, int) else 0
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One object to judge.
+
+    ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which holds some fields only, so that a missing one
+    means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that holds the object.
+    """
+
+    kind: Kind
+    node: Node
+    urn: str = ""
+    resource: str = ""
+    partial: bool = False
+    protect: bool = False
+
+    @property
+    def spec(self) -> Node:
+        """``spec`` of a Kubernetes object."""
+        return self.node.get("spec")
+
+    @property
+    def name(self) -> str:
+        """``metadata.name``, or the resource's name."""
+        value = self.node.get("metadata", "name").value if isinstance(self.node.value, Mapping) else None
+        return value if isinstance(value, str) else self.resource
+
+    @property
+    def namespace(self) -> str:
+        """``metadata.namespace``; ``default`` where it is left out."""
+        value = self.node.get("metadata", "namespace").value if isinstance(self.node.value, Mapping) else None
+        return value if isinstance(value, str) else "default"
+
+    @property
+    def label(self) -> str:
+        """How messages call it."""
+        if self.kind.group == "gcp":
+            return f"{self.kind.name.rsplit(':', 1)[-1]} {self.resource}"
+        return f"{self.kind.name} {self.namespace}/{self.name}"
+
+
+@dataclass
+class Program:
+    """The inputs of every object the rules about the whole program asked for, and what could not be looked into.
+
+    ``opaque`` names resources whose objects the engine does not show (charts): they may hold what seems missing.
+    """
+
+    subjects: Sequence[Subject]
+    opaque: Sequence[str] = ()
+
+    def of(self, *kinds: Kind) -> Iterator[Subject]:
+        """The objects of these kinds."""
+        return (subject for subject in self.subjects if subject.kind in kinds)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A finding about one object of the program. ``unsure``: something unknown may still make it right."""
+
+    subject: Subject
+    finding: Finding
+    unsure: str = ""
+
+
+@dataclass(frozen=True)
+class Example:
+    """Objects as YAML (several are divided by ``---``), as they are in a program, and what they show.
+
+    ``unknown`` is the path of a field which decides: with it unknown, the rule must say that it cannot judge.
+    """
+
+    yaml: str
+    unknown: str = ""
+    stack: str = "dev"
+    protect: bool = False
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule about single objects (``check``) or about the whole program (``judge``).
+
+    ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
+    the upstream issue, ``sources`` are links, ``opt_out`` says what to do when the rule is wrong for a program.
+    """
+
+    name: str
+    title: str
+    why: str
+    sources: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    bad: Example
+    good: Example
+    level: Level = "mandatory"
+    severity: Literal["low", "medium", "high", "critical"] = "high"
+    check: Callable[[Subject, Settings], Iterable[Finding]] | None = None
+    judge: Callable[[Program, Settings], Iterable[Verdict]] | None = None
+    parameters: tuple[Parameter, ...] = ()
+    opt_out: str = ""
+    more_bad: tuple[Example, ...] = field(default=())
+    more_good: tuple[Example, ...] = field(default=())
+
+    def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
+        """The parameters, from pack configuration where it has them. Raises ``TypeError`` for wrong ones."""
+        known = {parameter.name: parameter for parameter in self.parameters}
+        for key in config:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, 1)
+                allowed = f"; it has {', '.join(sorted(known))}" if known else "; it has none"
+                hint = f" (meant: {near[0]}?)" if near else ""
+                raise TypeError(f"rule {self.name} has no parameter {key}{hint}{allowed}")
+        try:
+            values = {
+                name: parameter.read(config[name]) if name in config else parameter.default
+                for name, parameter in known.items()
+            }
+        except TypeError as wrong:
+            raise TypeError(f"rule {self.name}: {wrong}") from None
+        return Settings(values, stack)
+
+
+HTTP_ROUTE = Kind("gateway.networking.k8s.io", "HTTPRoute")
+GATEWAY = Kind("gateway.networking.k8s.io", "Gateway")
+SERVICE = Kind("serving.kserve.io", "LLMInferenceService")
+SERVICE_CONFIG = Kind("serving.kserve.io", "LLMInferenceServiceConfig")
+POOL = Kind("inference.networking.k8s.io", "InferencePool")
+ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
+HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")
+BACKEND_POLICY = Kind("networking.gke.io", "GCPBackendPolicy")
+NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")
+CONFIG_MAP = Kind("", "ConfigMap")
+CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")
+RELEASE = Kind("helm.sh", "Release")
+CHART = Kind("helm.sh", "Chart")
+DEPLOYMENT = Kind("apps", "Deployment")
+STATEFUL_SET = Kind("apps", "StatefulSet")
+JOB = Kind("batch", "Job")
+POD = Kind("", "Pod")
+WORKER_SET = Kind("leaderworkerset.x-k8s.io", "LeaderWorkerSet")
+CLUSTER = Kind("gcp", "container/cluster:Cluster")
+NODE_POOL = Kind("gcp", "container/nodePool:NodePool")
+SUBNET = Kind("gcp", "compute/subnetwork:Subnetwork")
+NETWORK = Kind("gcp", "compute/network:Network")

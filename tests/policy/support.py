@@ -1,0 +1,126 @@
+"""Feeds the pack's server: from YAML examples, from inputs, and from recorded registrations."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+from google.protobuf import struct_pb2
+from pulumi.runtime.proto import analyzer_pb2
+
+from llmd_gke.laptop.recording import UNKNOWN, Graph
+from policies.pack import SECRET_SIGNATURE, Analyzer
+from policies.rules.rule import Example
+
+SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
+
+
+@dataclass(frozen=True)
+class Resource:
+    """A resource as the engine shows it to a pack."""
+
+    type: str
+    name: str
+    inputs: Mapping[str, Any]
+    protect: bool = False
+
+    @property
+    def urn(self) -> str:
+        return f"urn:pulumi:dev::test::{self.type}::{self.name}"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message of a policy."""
+
+    policy: str
+    level: str
+    text: str
+    urn: str = ""
+
+
+def secret(value: object) -> dict[str, object]:
+    return {SIGNATURE_KEY: SECRET_SIGNATURE, "value": value}
+
+
+def resources(example: Example) -> list[Resource]:
+    """The objects of an example: manifests, or Pulumi's own YAML form (``type`` and ``properties``)."""
+    found: list[Resource] = []
+    for number, document in enumerate(yaml.safe_load_all(example.yaml)):
+        if "properties" in document:
+            found.append(Resource(document["type"], f"r{number}", document["properties"], example.protect))
+        else:
+            group = document["apiVersion"]
+            core = group if "/" in group else f"core/{group}"
+            found.append(Resource(f"kubernetes:{core}:{document['kind']}", f"r{number}", document, example.protect))
+    return found
+
+
+def replaced(inputs: Mapping[str, Any], path: str, value: object) -> dict[str, Any]:
+    """A copy of inputs with another value at a path such as ``spec.rules[0].timeouts``."""
+    result = copy.deepcopy(dict(inputs))
+    keys = [
+        int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]\"]+", path.removeprefix("properties."))
+    ]
+    place: Any = result
+    for key in keys[:-1]:
+        if isinstance(place, dict):
+            place.setdefault(key, {})
+        place = place[key]
+    place[keys[-1]] = value
+    return result
+
+
+def request_of(resource: Resource) -> analyzer_pb2.AnalyzeRequest:
+    properties = struct_pb2.Struct()
+    properties.update(dict(resource.inputs))
+    return analyzer_pb2.AnalyzeRequest(
+        type=resource.type,
+        urn=resource.urn,
+        name=resource.name,
+        properties=properties,
+        options=analyzer_pb2.AnalyzerResourceOptions(protect=resource.protect),
+    )
+
+
+def _said(response: analyzer_pb2.AnalyzeResponse, urn: str) -> list[Said]:
+    levels = analyzer_pb2.EnforcementLevel
+    return [Said(d.policyName, levels.Name(d.enforcementLevel), d.message, d.urn or urn) for d in response.diagnostics]
+
+
+def judge(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list[Said]:
+    """Everything the pack says about a program: resource by resource, then as a whole, as the engine asks."""
+    server = analyzer or Analyzer()
+    context: Any = None
+    found: list[Said] = []
+    whole = analyzer_pb2.AnalyzeStackRequest()
+    for resource in program:
+        found += _said(server.Analyze(request_of(resource), context), resource.urn)
+        # As on a first preview: no outputs at all.
+        whole.resources.append(analyzer_pb2.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name))
+    return found + _said(server.AnalyzeStack(whole, context), "")
+
+
+def of(said: Iterable[Said], rule: str, level: str | None = None) -> list[Said]:
+    """What one rule said."""
+    return [one for one in said if one.policy == rule and level in (None, one.level)]
+
+
+def recorded(graph: Graph) -> list[Resource]:
+    """The resources of a recorded program, as the engine would show them."""
+    return [Resource(node.type, node.name, _plain(node.inputs), node.protect) for node in graph.nodes.values()]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_plain(item) for item in value]
+    return value
+
+
+__all__ = ["UNKNOWN", "Resource", "Said", "judge", "of", "recorded", "replaced", "resources", "secret"]

@@ -4,6 +4,7 @@ import pulumi
 
 from components import configuration
 from components.cluster import Cluster, ClusterArgs
+from components.dns_record import DnsRecord, DnsRecordArgs
 from components.edge import Edge, EdgeArgs
 from components.gateway_api import GatewayApi, GatewayApiArgs
 from components.google import google_provider
@@ -29,7 +30,9 @@ cluster = Cluster("cluster", ClusterArgs(settings, network, project.node_service
 
 gateway_api = GatewayApi("gateway-api", GatewayApiArgs(settings.gateway, cluster.provider), after(cluster))
 platform = Platform("platform", PlatformArgs(settings.platform, cluster, gateway_api), after(cluster))
-edge = Edge("edge", EdgeArgs(settings.gateway, network, cluster.provider), after(network, gateway_api))
+edge = Edge("edge", EdgeArgs(settings, network, cluster.provider), after(network, gateway_api))
+if settings.gateway.dns_zone is not None:
+    DnsRecord("dns", DnsRecordArgs(settings, network.gateway_ip), after(project, network))
 
 pools = {
     pool.name: TpuPool(pool.name, TpuPoolArgs(settings, pool, cluster, project.node_service_account), after(cluster))

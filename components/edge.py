@@ -10,16 +10,16 @@ import pulumi_kubernetes as k8s
 
 from components.network import Network
 from components.objects import custom_resource
-from components.sdk import core
+from components.sdk import compute, core
 from llmd_gke.manifests import naming, routing
-from llmd_gke.settings import GatewaySettings
+from llmd_gke.settings import StackSettings, TlsSettings
 
 
 @dataclass(frozen=True)
 class EdgeArgs:
     """``network`` holds the reserved regional address."""
 
-    settings: GatewaySettings
+    settings: StackSettings
     network: Network
     provider: k8s.Provider
 
@@ -27,25 +27,66 @@ class EdgeArgs:
 class Edge(pulumi.ComponentResource):
     """``llmd-gke:edge:Edge``: the Gateway in a namespace of its own, at the reserved address.
 
-    It waits until GKE has programmed the load balancer. Only namespaces with our label may attach routes.
+    It waits until GKE has programmed the load balancer. Only namespaces with our label may attach routes. As the
+    settings ask: the certificate's Secret, a regional SSL policy with the GCPGatewayPolicy that names it, and the
+    redirect from HTTP.
     """
 
     def __init__(self, name: str, args: EdgeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:Edge", name, None, opts)
+        settings = args.settings.gateway
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={"name": naming.GATEWAY_NAMESPACE},
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider),
         )
-        custom_resource(
+        inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
+        first: list[pulumi.Resource] = [namespace]
+        ssl_policy = None
+        if settings.tls is not None:
+            ssl_policy = self._ssl_policy(name, args.settings, settings.tls)
+            if settings.tls.from_config:
+                first.append(_certificate(f"{name}-certificate", inside))
+        gateway = custom_resource(
             f"{name}-gateway",
             # The SDK resolves an Output wherever it stands in a specification.
-            routing.gateway(args.settings, cast("str", args.network.address_name)),
+            routing.gateway(settings, cast("str", args.network.address_name)),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
-                depends_on=[namespace],
+                depends_on=first,
                 custom_timeouts=pulumi.CustomTimeouts(create="30m", delete="30m"),
             ),
         )
+        policy = routing.gateway_policy(settings, cast("str | None", ssl_policy))
+        if policy is not None:
+            custom_resource(f"{name}-gateway-policy", policy, inside)
+        redirect = routing.redirect(settings)
+        if redirect is not None:
+            on_gateway = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[gateway])
+            custom_resource(f"{name}-redirect", redirect, on_gateway)
         self.register_outputs({})
+
+    def _ssl_policy(self, name: str, settings: StackSettings, tls: TlsSettings) -> pulumi.Output[str] | None:
+        if tls.minimum_version is None:
+            return None
+        policy = compute.RegionSslPolicy(
+            f"{name}-ssl-policy",
+            name=f"{settings.cluster.name}-gateway",
+            region=settings.cluster.region,
+            min_tls_version=f"TLS_{tls.minimum_version.replace('.', '_')}",
+            profile=tls.profile,
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return policy.name
+
+
+def _certificate(name: str, opts: pulumi.ResourceOptions) -> core.Secret:
+    config = pulumi.Config()
+    return core.Secret(
+        name,
+        metadata={"name": naming.TLS_SECRET, "namespace": naming.GATEWAY_NAMESPACE},
+        type="kubernetes.io/tls",
+        string_data={"tls.crt": config.require_secret("tlsCertificate"), "tls.key": config.require_secret("tlsKey")},
+        opts=opts,
+    )

@@ -45,7 +45,7 @@ class Model(pulumi.ComponentResource):
             network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(model, args.settings.network.proxies).items()
         ]
-        route = custom_resource(f"{name}-route", routing.route(model), child)
+        route = custom_resource(f"{name}-route", routing.route(model, args.settings.gateway), child)
         for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
             custom_resource(f"{name}-{key}", policy, child)
         wait = f"{model.startup_minutes + NODE_MINUTES}m"
@@ -60,8 +60,10 @@ class Model(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
             ),
         )
+        gateway = args.settings.gateway
+        host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         self.endpoint = {
-            "url": pulumi.Output.concat("http://", args.gateway_ip, model.path),
+            "url": pulumi.Output.concat(f"{gateway.scheme}://", host, model.path),
             "servedModelName": pulumi.Output.from_input(model.served_name),
         }
         self.register_outputs(self.endpoint)

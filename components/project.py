@@ -12,6 +12,9 @@ from llmd_gke.settings import StackSettings
 APIS = ("compute", "container", "iam", "networkservices", "artifactregistry", "logging", "monitoring")
 """``networkservices`` is for the Inference Gateway, the last two for node logs and metrics."""
 
+DNS_API = "dns"
+"""Only for stacks that make the gateway's DNS record."""
+
 NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
 """What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity."""
 
@@ -41,7 +44,7 @@ class Project(pulumi.ComponentResource):
                 disable_on_destroy=False,
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            for api in APIS
+            for api in (*APIS, *((DNS_API,) if args.settings.gateway.dns_zone else ()))
         ]
         account = serviceaccount.Account(
             f"{name}-nodes",

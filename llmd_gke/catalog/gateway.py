@@ -22,3 +22,11 @@ DEFAULT_BACKEND_TIMEOUT_SECONDS = 30
 
 INFERENCE_POOL_GROUP = "inference.networking.k8s.io"
 """The only InferencePool group to refer to: ``inference.networking.x-k8s.io`` is the deprecated v1alpha2 one."""
+
+CERTIFICATE_MANAGER_OPTION = "networking.gke.io/cert-manager-certs"
+PRE_SHARED_OPTION = "networking.gke.io/pre-shared-certs"
+"""TLS options of a listener of the regional classes; certificate *maps* are for global classes only
+(https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway)."""
+
+CERTIFICATES_PER_LISTENER = 15
+"""https://cloud.google.com/load-balancing/docs/quotas#ssl_certificates: certificates of one target HTTPS proxy."""

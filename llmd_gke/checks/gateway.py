@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.checks.finding import Finding
@@ -11,6 +11,51 @@ from llmd_gke.checks.tree import Node
 
 GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{8,10}|gke(gw|mcs)\d?-.+")
 """Services GKE generates: ``POOL-ip-HASH`` for an InferencePool, ``gkegw1-…``. Their names change."""
+
+
+DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def domain(value: str) -> Iterator[Finding]:
+    """A host name that certificates and DNS records can carry: lower case, at least one dot, no wildcard, no port."""
+    if not DOMAIN.fullmatch(value):
+        yield Finding(
+            "gateway-domain",
+            f"{value!r} is not a host name",
+            allowed="lower-case labels with dots between them, no scheme, port, path or wildcard",
+            fix="for example llm.example.com",
+        )
+
+
+def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """Exactly one source of certificates, and names that can exist. ``sources`` maps a setting to its names."""
+    used = [key for key, names in sources.items() if names]
+    if len(used) != 1:
+        problem = "no certificate is named" if not used else f"{' and '.join(used)} exclude each other"
+        yield Finding(
+            "gateway-certificate",
+            problem,
+            allowed=f"one of {', '.join(sources)}",
+            fix="name a regional certificate, or leave tls out",
+        )
+    for key in used:
+        for name in sources[key]:
+            if not RESOURCE_NAME.fullmatch(name):
+                hint = " (a certificate map is for global gateways only)" if "certificateMaps/" in name else ""
+                yield Finding(
+                    "gateway-certificate",
+                    f"{name!r} is not the name of a certificate{hint}",
+                    allowed="the bare name of a certificate in the gateway's region, without project or location",
+                    fix=f"for example {name.rstrip('/').rsplit('/', 1)[-1].lower() or 'llm'}",
+                )
+        if len(sources[key]) > gke.CERTIFICATES_PER_LISTENER:
+            yield Finding(
+                "gateway-certificate",
+                f"{key} names {len(sources[key])} certificates",
+                allowed=f"at most {gke.CERTIFICATES_PER_LISTENER}",
+                fix="use one certificate with several names",
+            )
 
 
 def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:

@@ -13,10 +13,16 @@ GATEWAY_NAME = "inference-gateway"
 GATEWAY_ACCESS_LABEL = "llmd-gke/gateway-access"
 """Label of the namespaces whose routes the Gateway admits."""
 
+TLS_SECRET = "gateway-certificate"  # noqa: S105 - the name of an object
+
+REDIRECT = "redirect-to-https"
+
 KSERVE_NAMESPACE = "kserve"
 """Not a choice: the CRD chart hard-codes its conversion webhook there."""
 
 TOKEN_SECRET = "hugging-face-token"  # noqa: S105 - the name of an object
+
+PULL_SECRET = "image-pull-secret"  # noqa: S105 - the name of an object
 
 WORKLOAD_PORT = 8000
 PICKER_PORT = 9002

@@ -9,7 +9,7 @@ from __future__ import annotations
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import GatewaySettings, ModelSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 GKE_API = "networking.gke.io/v1"
@@ -28,16 +28,6 @@ def gateway_class(settings: GatewaySettings) -> str:
 
 def gateway(settings: GatewaySettings, address_name: str) -> JsonObject:
     """The Gateway at a reserved address (by the address resource's name), open to labelled namespaces only."""
-    admitted: JsonObject = {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}}
-    listener: JsonObject = {
-        "name": "http",
-        "protocol": "HTTP",
-        "port": 80,
-        "allowedRoutes": {
-            "kinds": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}],
-            "namespaces": {"from": "Selector", "selector": admitted},
-        },
-    }
     return {
         "apiVersion": GATEWAY_API,
         "kind": "Gateway",
@@ -49,8 +39,101 @@ def gateway(settings: GatewaySettings, address_name: str) -> JsonObject:
         "spec": {
             "gatewayClassName": gateway_class(settings),
             "addresses": [{"type": "NamedAddress", "value": address_name}],
-            "listeners": [listener],
+            "listeners": _listeners(settings),
         },
+    }
+
+
+def _listeners(settings: GatewaySettings) -> list[Json]:
+    admitted: JsonObject = {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}}
+    for_models: JsonObject = {"from": "Selector", "selector": admitted}
+    if settings.tls is None:
+        return [_listener(settings, "http", 80, for_models)]
+    https = {**_listener(settings, "https", 443, for_models), "tls": _termination(settings.tls)}
+    if not settings.redirect_http:
+        return [https]
+    # Port 80 takes our redirect and nothing else: a model's route there would be served in plain text.
+    return [https, _listener(settings, "http", 80, {"from": "Same"})]
+
+
+def _listener(settings: GatewaySettings, name: str, port: int, namespaces: JsonObject) -> JsonObject:
+    listener: JsonObject = {
+        "name": name,
+        "protocol": name.upper(),
+        "port": port,
+        "allowedRoutes": {
+            "kinds": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}],
+            "namespaces": namespaces,
+        },
+    }
+    if settings.domain is not None:
+        listener["hostname"] = settings.domain
+    return listener
+
+
+def _termination(tls: TlsSettings) -> JsonObject:
+    if tls.from_config:
+        return {"mode": "Terminate", "certificateRefs": [{"kind": "Secret", "name": naming.TLS_SECRET}]}
+    if tls.certificate_manager:
+        return {
+            "mode": "Terminate",
+            "options": {gke.CERTIFICATE_MANAGER_OPTION: ",".join(tls.certificate_manager)},
+        }
+    return {"mode": "Terminate", "options": {gke.PRE_SHARED_OPTION: ",".join(tls.pre_shared_certificates)}}
+
+
+def _parent(listener: str) -> JsonObject:
+    # The port of a parent is a feature that GKE does not claim; a listener's name is part of the core.
+    return {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": naming.GATEWAY_NAME,
+        "namespace": naming.GATEWAY_NAMESPACE,
+        "sectionName": listener,
+    }
+
+
+def redirect(settings: GatewaySettings) -> JsonObject | None:
+    """The HTTPRoute that sends plain HTTP to HTTPS, where the settings ask for it.
+
+    No port in the redirect: GKE claims scheme redirects, not port redirects.
+    """
+    if settings.tls is None or not settings.redirect_http:
+        return None
+    to_https: JsonObject = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
+    spec: JsonObject = {"parentRefs": [_parent("http")], "rules": [{"filters": [to_https]}]}
+    if settings.domain is not None:
+        spec["hostnames"] = [settings.domain]
+    return {
+        "apiVersion": GATEWAY_API,
+        "kind": "HTTPRoute",
+        "metadata": {"name": naming.REDIRECT, "namespace": naming.GATEWAY_NAMESPACE},
+        "spec": spec,
+    }
+
+
+def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:
+    """The GCPGatewayPolicy: SSL policy (by its name) and global access; ``None`` where neither is wanted.
+
+    Source: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_gcpgatewaypolicies.yaml`` @fc40d606.
+    """
+    default: JsonObject = {}
+    if ssl_policy is not None:
+        default["sslPolicy"] = ssl_policy
+    if settings.allow_global_access:
+        default["allowGlobalAccess"] = True
+    if not default:
+        return None
+    target: JsonObject = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": naming.GATEWAY_NAME,
+    }
+    return {
+        "apiVersion": GKE_API,
+        "kind": "GCPGatewayPolicy",
+        "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE},
+        "spec": {"targetRef": target, "default": default},
     }
 
 
@@ -71,8 +154,8 @@ def _rule(match: str, path: str, backend: JsonObject, rewrite: str | None) -> Js
     return rule
 
 
-def route(model: ModelSettings) -> JsonObject:
-    """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``).
+def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
+    """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
     Inference goes to the InferencePool, listing and health to the Service. No ``waitFor``: its references resolve
     only once KServe has made both, and KServe makes them only once the route exists.
@@ -84,17 +167,14 @@ def route(model: ModelSettings) -> JsonObject:
     if model.at_root:
         rules += [_rule("PathPrefix", path, _workload(model), rewrite=None) for path in SERVICE_PATHS]
         rules.append(_rule("PathPrefix", "/", _pool(model), rewrite=None))
-    parent: JsonObject = {
-        "group": "gateway.networking.k8s.io",
-        "kind": "Gateway",
-        "name": naming.GATEWAY_NAME,
-        "namespace": naming.GATEWAY_NAMESPACE,
-    }
+    spec: JsonObject = {"parentRefs": [_parent(settings.scheme)], "rules": rules}
+    if settings.domain is not None:
+        spec["hostnames"] = [settings.domain]
     return {
         "apiVersion": GATEWAY_API,
         "kind": "HTTPRoute",
         "metadata": {"name": naming.route(model.name), "namespace": model.namespace},
-        "spec": {"parentRefs": [parent], "rules": rules},
+        "spec": spec,
     }
 
 

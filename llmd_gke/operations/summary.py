@@ -42,7 +42,9 @@ def _settings(stack: str, settings: StackSettings) -> Table:
     cluster = settings.cluster
     table.add_row("project", settings.project)
     table.add_row("cluster", f"{cluster.name} in {cluster.location}, TPU nodes in {cluster.zone}")
-    table.add_row("gateway", f"{settings.gateway.exposure}, plain HTTP")
+    edge = settings.gateway
+    speech = "plain HTTP" if edge.tls is None else "HTTPS"
+    table.add_row("gateway", f"{edge.exposure}, {speech}{f', {edge.domain}' if edge.domain else ''}")
     for model in settings.models:
         replicas = "1 replica" if model.replicas == 1 else f"{model.replicas} replicas"
         table.add_row("model", f"{model.name}: {model.uri}, {replicas} on {model.pool}, at {model.path}")

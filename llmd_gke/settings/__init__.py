@@ -11,6 +11,7 @@ from llmd_gke.settings.shapes import (
     NetworkSettings,
     PlatformSettings,
     StackSettings,
+    TlsSettings,
     TpuPoolSettings,
 )
 
@@ -26,6 +27,7 @@ __all__ = [
     "PlatformSettings",
     "SettingsError",
     "StackSettings",
+    "TlsSettings",
     "TpuPoolSettings",
     "load_stack",
     "parse",

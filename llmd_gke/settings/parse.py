@@ -19,7 +19,7 @@ from llmd_gke.settings.rules import Located
 from llmd_gke.settings.shapes import StackSettings
 
 NAMESPACE = "llmd-gke"
-SECRETS = ("hfToken",)
+SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
 """Keys of our namespace that hold secrets. They are never read here."""
 
 
@@ -60,22 +60,35 @@ def parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None =
 
 def required_secrets(settings: StackSettings) -> list[str]:
     """Full keys of the secrets that this stack needs."""
-    return [f"{NAMESPACE}:hfToken"] if any(model.needs_token for model in settings.models) else []
+    return list(_reasons(settings))
+
+
+def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
+    """Needed secrets: full key, why, and what to paste."""
+    found: dict[str, tuple[str, str]] = {}
+    gated = [model.name for model in settings.models if model.needs_token]
+    if gated:
+        found["hfToken"] = (
+            f"the weights of {', '.join(gated)} are behind a licence gate",
+            "a Hugging Face token that accepted the licence",
+        )
+    private = [model.name for model in settings.models if model.private_image]
+    if private:
+        found["pullSecret"] = (f"privateImage of {', '.join(private)} asks for it", "the text of a .dockerconfigjson")
+    if settings.gateway.tls is not None and settings.gateway.tls.from_config:
+        found["tlsCertificate"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the certificate chain, PEM")
+        found["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the private key, PEM")
+    return {f"{NAMESPACE}:{key}": reason for key, reason in found.items()}
 
 
 def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Located]:
-    gated = [model.name for model in settings.models if model.needs_token]
     return [
         Located(
             key,
             None,
-            Finding(
-                "missing-secret",
-                f"the weights of {', '.join(gated)} are behind a licence gate",
-                fix=f"pulumi config set --secret {key} (then paste a Hugging Face token that accepted the licence)",
-            ),
+            Finding("missing-secret", why, fix=f"pulumi config set --secret {key} (then paste {what})"),
         )
-        for key in required_secrets(settings)
+        for key, (why, what) in _reasons(settings).items()
         if key not in secrets
     ]
 
@@ -145,7 +158,9 @@ _BLIND: Mapping[str, str] = {
     "control-plane-access": r"cluster(\.authorizedNetworks.*)?",
     "node-count": r"cluster(\.systemPool.*)?",
     "network-overlap": r"network.*",
-    "plain-http": r"gateway(\.allowPlainHttp)?",
+    "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
+    "gateway-certificate": r"gateway(\.tls.*)?",
+    "gateway-combination": r"gateway.*",
 }
 """Rules that compare several values, each with the keys (a pattern) without which it cannot judge."""
 

@@ -66,6 +66,26 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             ]
         },
     ),
+    "HTTPS by certificate, with everything": (
+        "eu4a",
+        {
+            "llmd-gke:gateway": {
+                "exposure": "external",
+                "tls": {"certificateManager": ["llm", "llm-old"]},
+                "domain": "llm.example.com",
+                "redirectHttp": True,
+                "dnsZone": "example-com",
+            }
+        },
+    ),
+    "internal HTTPS by Secret, for all regions": (
+        "eu4a",
+        {
+            "llmd-gke:gateway": {"tls": {"fromConfig": True}, "allowGlobalAccess": True},
+            "llmd-gke:tlsCertificate": "PEM of tests",
+            "llmd-gke:tlsKey": "PEM of tests",
+        },
+    ),
     "zonal cluster with an IP endpoint": (
         "eu4a",
         {

@@ -83,6 +83,7 @@ _PLACES: dict[str, tuple[str | None, str]] = {
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
     "HealthCheckPolicy": (None, _GKE.format("healthcheckpolicies")),
     "GCPBackendPolicy": (None, _GKE.format("gcpbackendpolicies")),
+    "GCPGatewayPolicy": (None, _GKE.format("gcpgatewaypolicies")),
 }
 KINDS = tuple(_PLACES)
 

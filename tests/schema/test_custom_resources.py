@@ -54,6 +54,12 @@ def test_health_checks_and_backend_policies_fit_gkes_crds(emitted: list[Table]) 
     judge(emitted, "HealthCheckPolicy", "GCPBackendPolicy")
 
 
+def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:
+    policies = [thing for thing in emitted if thing["kind"] == "GCPGatewayPolicy"]
+    if policies:
+        judge(policies, "GCPGatewayPolicy")
+
+
 def test_the_patch_of_the_gateway_class_names_a_version_that_is_served(emitted: list[Table]) -> None:
     (patch,) = [thing for thing in emitted if thing["kind"] == "GatewayClass"]
     assert schema_of(patch)

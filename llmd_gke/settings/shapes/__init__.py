@@ -7,7 +7,7 @@ holds a secret: tokens are read by the program as Pulumi secrets and never enter
 
 from llmd_gke.settings.shapes.base import Shape
 from llmd_gke.settings.shapes.cluster import ClusterSettings, SystemPoolSettings
-from llmd_gke.settings.shapes.gateway import GatewaySettings
+from llmd_gke.settings.shapes.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
@@ -23,5 +23,6 @@ __all__ = [
     "Shape",
     "StackSettings",
     "SystemPoolSettings",
+    "TlsSettings",
     "TpuPoolSettings",
 ]

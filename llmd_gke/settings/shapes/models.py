@@ -34,6 +34,7 @@ class ModelSettings(Shape):
     dtype: Literal["auto", "bfloat16"] = "auto"
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     image: str = Field(default_factory=lambda: versions.image("vllm-tpu"))
+    private_image: bool = False
     gated: bool | None = None
     startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] = 30
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600

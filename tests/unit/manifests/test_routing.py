@@ -14,8 +14,12 @@ from tests.unit.manifests.conftest import MakeModel
 Rule = dict[str, Any]
 
 
+def plain(model: ModelSettings) -> Any:
+    return routing.route(model, GatewaySettings())
+
+
 def rules(model: ModelSettings) -> list[Rule]:
-    return cast("Any", routing.route(model))["spec"]["rules"]
+    return plain(model)["spec"]["rules"]
 
 
 def summary(model: ModelSettings) -> list[tuple[str, str, str | None]]:
@@ -79,11 +83,11 @@ def test_the_pool_is_the_v1_one(model: ModelSettings) -> None:
 
 
 def test_a_route_does_not_wait(model: ModelSettings) -> None:
-    assert "annotations" not in cast("Any", routing.route(model))["metadata"], "KServe makes its backends only later"
+    assert "annotations" not in plain(model)["metadata"], "KServe makes its backends only later"
 
 
 def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings) -> None:
-    assert cast("Any", routing.route(model))["metadata"]["name"] == "qwen-route"
+    assert plain(model)["metadata"]["name"] == "qwen-route"
 
 
 @pytest.mark.parametrize(
@@ -137,8 +141,66 @@ def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> 
 
 def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> None:
     model = make_model(name="m" * MODEL_NAME_LIMIT)
-    things = [routing.route(model), *routing.health_checks(model).values(), *routing.backend_policies(model).values()]
+    things = [
+        routing.route(model, GatewaySettings()),
+        *routing.health_checks(model).values(),
+        *routing.backend_policies(model).values(),
+    ]
     names = [cast("Any", thing)["metadata"]["name"] for thing in things]
     names += [naming.inference_pool(model.name), naming.workload_service(model.name), naming.tpu_config(model.name)]
     names += [f"{model.name}-kserve-self-signed-certs", f"{model.name}-kserve-router-scheduler"]
     assert max(map(len, names)) <= 63
+
+
+CERTIFICATES: list[tuple[dict[str, object], dict[str, object]]] = [
+    ({"certificate_manager": ["a", "b"]}, {"options": {"networking.gke.io/cert-manager-certs": "a,b"}}),
+    ({"pre_shared_certificates": ["a"]}, {"options": {"networking.gke.io/pre-shared-certs": "a"}}),
+    ({"from_config": True}, {"certificateRefs": [{"kind": "Secret", "name": "gateway-certificate"}]}),
+]
+
+
+@pytest.mark.parametrize(("tls", "termination"), CERTIFICATES)
+def test_with_a_certificate_the_gateway_serves_https_and_nothing_else(
+    tls: dict[str, object], termination: dict[str, object]
+) -> None:
+    settings = GatewaySettings.model_validate({"tls": tls, "domain": "llm.example.com"})
+    (listener,) = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    assert (listener["name"], listener["protocol"], listener["port"]) == ("https", "HTTPS", 443)
+    assert listener["tls"] == {"mode": "Terminate", **termination}
+    assert listener["hostname"] == "llm.example.com"
+    assert routing.redirect(settings) is None
+
+
+def test_a_redirecting_port_80_takes_no_route_of_a_model(make_model: MakeModel) -> None:
+    settings = GatewaySettings.model_validate(
+        {"tls": {"certificate_manager": ["a"]}, "redirect_http": True, "domain": "llm.example.com"}
+    )
+    https, http = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    assert (http["protocol"], http["port"]) == ("HTTP", 80)
+    assert http["allowedRoutes"]["namespaces"] == {"from": "Same"}
+    assert https["allowedRoutes"]["namespaces"]["from"] == "Selector"
+    redirect = cast("Any", routing.redirect(settings))
+    assert redirect["spec"]["parentRefs"][0]["sectionName"] == "http"
+    assert redirect["spec"]["rules"] == [
+        {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}]}
+    ]
+    model_route = cast("Any", routing.route(make_model(), settings))["spec"]
+    assert [parent["sectionName"] for parent in model_route["parentRefs"]] == ["https"]
+    assert model_route["hostnames"] == redirect["spec"]["hostnames"] == ["llm.example.com"]
+
+
+def test_a_route_names_no_host_unless_the_gateway_has_a_domain(model: ModelSettings) -> None:
+    spec = plain(model)["spec"]
+    assert "hostnames" not in spec
+    assert spec["parentRefs"][0]["sectionName"] == "http"
+
+
+def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> None:
+    assert routing.gateway_policy(GatewaySettings(), None) is None
+    policy = cast("Any", routing.gateway_policy(GatewaySettings(allow_global_access=True), "some-policy"))
+    assert policy["spec"]["default"] == {"sslPolicy": "some-policy", "allowGlobalAccess": True}
+    assert policy["spec"]["targetRef"] == {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": naming.GATEWAY_NAME,
+    }

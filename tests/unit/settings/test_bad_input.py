@@ -96,7 +96,7 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
     assert refused(config) == (
         HEAD + '  llmd-gke:gateway = "external"\n'
         "    this must be a table of settings  [wrong-value]\n"
-        "    allowed: exposure, allowPlainHttp\n"
+        "    allowed: exposure, allowPlainHttp, tls, domain, redirectHttp, allowGlobalAccess, dnsZone, dnsTtlSeconds\n"
         "    fix:     one `key: value` a line"
     )
 

@@ -33,6 +33,7 @@ RESOURCES = (
     "compute/subnetwork:Subnetwork",
     "container/cluster:Cluster",
     "container/nodePool:NodePool",
+    "dns/recordSet:RecordSet",
     "projects/iAMMember:IAMMember",
     "projects/service:Service",
     "serviceaccount/account:Account",

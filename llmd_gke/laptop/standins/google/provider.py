@@ -32,11 +32,20 @@ from llmd_gke.laptop.standins.core.values import (
     restore,
     text,
 )  # fmt: skip
-from llmd_gke.laptop.standins.google import compute, container, nodepools, projects, schema, serviceaccount, storage
+from llmd_gke.laptop.standins.google import (
+    compute,
+    container,
+    dns,
+    nodepools,
+    projects,
+    schema,
+    serviceaccount,
+    storage,
+)
 from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, exists
 
 KINDS: dict[str, Kind] = {
-    **compute.KINDS, **container.KINDS, **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
+    **compute.KINDS, **container.KINDS, **dns.KINDS, **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
 }  # fmt: skip
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _SLOT = re.compile(r"{(\w+)}")

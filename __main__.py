@@ -10,6 +10,7 @@ from components.gateway_api import GatewayApi, GatewayApiArgs
 from components.google import google_provider
 from components.model import Model, ModelArgs
 from components.model_namespace import ModelNamespace, ModelNamespaceArgs
+from components.model_storage import ModelStorage, ModelStorageArgs
 from components.network import Network, NetworkArgs
 from components.platform import Platform, PlatformArgs
 from components.project import Project, ProjectArgs
@@ -38,8 +39,10 @@ pools = {
     pool.name: TpuPool(pool.name, TpuPoolArgs(settings, pool, cluster, project.node_service_account), after(cluster))
     for pool in settings.tpu_pools
 }
+buckets = any(model.uses_buckets for model in settings.models) or settings.storage.buckets
+storage = ModelStorage("storage", ModelStorageArgs(settings), after(cluster)) if buckets else None
 namespaces = {
-    name: ModelNamespace(name, ModelNamespaceArgs(settings, name, cluster.provider), after(gateway_api))
+    name: ModelNamespace(name, ModelNamespaceArgs(settings, name, storage, cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
 models = {

@@ -30,6 +30,7 @@ class Model(pulumi.ComponentResource):
 
     Makes the TPU LLMInferenceServiceConfig, two NetworkPolicies, the HTTPRoute, two HealthCheckPolicies, two
     GCPBackendPolicies (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready``.
+    Of a stopped model only the first three and the service itself are left.
     The GKE policies do not wait for the service: it can only become healthy with them. Outputs:
     ``endpoint`` (``url`` and ``servedModelName``, which clients send).
     """
@@ -45,10 +46,14 @@ class Model(pulumi.ComponentResource):
             network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(model, args.settings.network.proxies).items()
         ]
-        route = custom_resource(f"{name}-route", routing.route(model, args.settings.gateway), child)
-        for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
-            custom_resource(f"{name}-{key}", policy, child)
-        wait = f"{model.startup_minutes + NODE_MINUTES}m"
+        routes: list[pulumi.Resource] = []
+        if not model.stopped:
+            # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
+            # whole Gateway. When a model is stopped these go last, when it starts they come first.
+            routes.append(custom_resource(f"{name}-route", routing.route(model, args.settings.gateway), child))
+            for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
+                custom_resource(f"{name}-{key}", policy, child)
+        wait = f"{model.startup_budget + NODE_MINUTES}m"
         custom_resource(
             f"{name}-service",
             serving.service(model, pool),
@@ -56,7 +61,7 @@ class Model(pulumi.ComponentResource):
                 parent=self,
                 provider=args.provider,
                 # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
-                depends_on=[runtime, route, *guards],
+                depends_on=[runtime, *routes, *guards],
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
             ),
         )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
+from components.model_storage import ModelStorage
 from components.objects import network_policy
 from components.sdk import core
 from llmd_gke.manifests import firewall, naming
@@ -15,15 +16,17 @@ from llmd_gke.settings import StackSettings
 
 @dataclass(frozen=True)
 class ModelNamespaceArgs:
-    """``namespace`` is one of the namespaces of the stack's models."""
+    """``namespace`` is one of the namespaces of the stack's models, ``storage`` the identity for buckets, if any."""
 
     settings: StackSettings
     namespace: str
+    storage: ModelStorage | None
     provider: k8s.Provider
 
 
 class ModelNamespace(pulumi.ComponentResource):
-    """``llmd-gke:models:ModelNamespace``: namespace, closed by default, with the token its models share.
+    """``llmd-gke:models:ModelNamespace``: namespace, closed by default, with what its models share:
+    Hugging Face token, pull secret, and the service account that may use the buckets.
 
     A component of its own, because several models may share a namespace.
     """
@@ -37,11 +40,30 @@ class ModelNamespace(pulumi.ComponentResource):
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
-        if any(model.needs_token for model in args.settings.models if model.namespace == args.namespace):
+        models = [model for model in args.settings.models if model.namespace == args.namespace]
+        if any(model.needs_token for model in models):
             core.Secret(
                 f"{name}-hugging-face-token",
                 metadata={"name": naming.TOKEN_SECRET, "namespace": args.namespace},
                 string_data={"HF_TOKEN": pulumi.Config().require_secret("hfToken")},
+                opts=inside,
+            )
+        if any(model.private_image for model in models):
+            core.Secret(
+                f"{name}-pull-secret",
+                metadata={"name": naming.PULL_SECRET, "namespace": args.namespace},
+                type="kubernetes.io/dockerconfigjson",
+                string_data={".dockerconfigjson": pulumi.Config().require_secret("pullSecret")},
+                opts=inside,
+            )
+        if args.storage is not None and any(model.uses_buckets for model in models):
+            core.ServiceAccount(
+                f"{name}-storage",
+                metadata={
+                    "name": naming.STORAGE_ACCOUNT,
+                    "namespace": args.namespace,
+                    "annotations": {"iam.gke.io/gcp-service-account": args.storage.email},
+                },
                 opts=inside,
             )
         self.register_outputs({})

@@ -6,6 +6,7 @@ Sources: vllm-project/tpu-inference ``docs/includes/model_support.md`` @b8692ff0
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -53,6 +54,23 @@ def is_gated(uri: str) -> bool:
         return model.gated
     repository = repository_of(uri)
     return repository is not None and repository.split("/")[0] in GATED_OWNERS
+
+
+DEFAULT_STARTUP_MINUTES = 30
+STARTUP_FLOOR_MINUTES = 20
+STARTUP_CEILING_MINUTES = 180
+
+
+def startup_minutes(uri: str) -> int:
+    """A budget for image, weights and compilation, minutes, for the startup probe.
+
+    15 minutes for the image and a small model's compilation; per GB of weights 10 s for the download (100 MB/s, what
+    Hugging Face gives on a bad day) and 6 s for loading and the larger graphs. 30 minutes where the size is not known.
+    """
+    size = weights_gb(uri)
+    if size is None:
+        return DEFAULT_STARTUP_MINUTES
+    return max(STARTUP_FLOOR_MINUTES, min(STARTUP_CEILING_MINUTES, 15 + math.ceil(size * 16 / 60)))
 
 
 def weights_gb(uri: str) -> float | None:

@@ -6,7 +6,10 @@ Sources: kserve v0.20.0 ``workload_storage.go`` (URI schemes); vllm-project/tpu-
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from llmd_gke.catalog import models, tpu
 from llmd_gke.checks.finding import Finding
@@ -45,6 +48,58 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
 }
 """Arguments that a typed setting (or nobody) writes."""
+
+
+BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
+"""Without the longer names with dots that domain owners may have (https://cloud.google.com/storage/docs/buckets)."""
+
+
+def bucket(name: str) -> Iterator[Finding]:
+    """A bucket's name."""
+    if not BUCKET_NAME.fullmatch(name):
+        yield Finding(
+            "bucket-name",
+            f"{name!r} is not the name of a bucket",
+            allowed="3 to 63 lower-case letters, digits, dashes, underscores and dots; a letter or digit at both ends",
+            fix="for example my-project-weights",
+        )
+
+
+def bucket_uri(value: str) -> Iterator[Finding]:
+    """``gs://BUCKET`` or ``gs://BUCKET/PATH``."""
+    name = value.removeprefix("gs://").split("/")[0]
+    if not value.startswith("gs://") or not name:
+        yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
+    else:
+        yield from bucket(name)
+    if "," in value:
+        yield Finding("bucket-uri", f"{value!r} has a comma, which ends a mount option", fix="rename the folder")
+
+
+def weights_uri(value: str) -> Iterator[Finding]:
+    """As :func:`uri`, and ``gs://``, which is mounted past KServe."""
+    if value.startswith("gs://"):
+        yield from bucket_uri(value)
+        return
+    for finding in uri(value):
+        schemes = ", ".join(f"{known}://" for known in (*URI_SCHEMES, "gs"))
+        yield replace(finding, allowed=schemes) if finding.allowed.startswith("hf://,") else finding
+
+
+def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
+    """Downloaded weights fit on the node's boot disk, beside the system and the server's image."""
+    size = models.weights_gb(model_uri)
+    if size is not None and size + RESERVED_DISK_GB > disk_gb:
+        yield Finding(
+            "model-disk",
+            f"the weights of {model_uri} take about {size:.0f} GB, system and image about {RESERVED_DISK_GB} GB, and "
+            f"the pool's disks have {disk_gb} GB",
+            allowed=f"diskGb of at least {math.ceil(size) + RESERVED_DISK_GB}",
+            fix="enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
+        )
+
+
+RESERVED_DISK_GB = 40
 
 
 def uri(value: str) -> Iterator[Finding]:

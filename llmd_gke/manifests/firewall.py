@@ -11,6 +11,12 @@ from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings
 
+METADATA = "169.254.169.254/32"
+"""The metadata server, by which pods get their Google identity (port 80 with Dataplane V2, 988 on 169.254.169.252
+without: https://cloud.google.com/kubernetes-engine/docs/how-to/network-policy), and Cloud DNS for GKE's resolver."""
+
+NODE_LOCAL_DNS = "169.254.20.10/32"
+
 API_VERSION = "networking.k8s.io/v1"
 
 
@@ -32,8 +38,17 @@ def _blocks(*ranges: str) -> list[Json]:
 
 
 def default_deny(namespace: str) -> JsonObject:
-    """Everything in the namespace is closed in both directions; DNS is open to all, names are needed by all."""
-    dns: JsonObject = {"ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
+    """Everything in the namespace is closed in both directions, except names, from the cluster's own resolvers.
+
+    kube-dns by its pods, NodeLocal DNSCache and Cloud DNS for GKE by their link-local addresses
+    (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
+    """
+    kube_dns: JsonObject = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
+    }
+    resolvers: list[Json] = [kube_dns, *_blocks(NODE_LOCAL_DNS, METADATA)]
+    dns: JsonObject = {"to": resolvers, "ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
     return _policy(
         "default-deny",
         namespace,
@@ -51,7 +66,10 @@ def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     https: JsonObject = {"to": _blocks("0.0.0.0/0"), "ports": _ports(443)}
-    metadata: JsonObject = {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)}
+    metadata: list[Json] = [
+        {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)},
+        {"to": _blocks(METADATA), "ports": _ports(80)},
+    ]
     return {
         "allow-workload": _policy(
             f"{model.name}-workload",
@@ -60,7 +78,7 @@ def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
                 **workload,
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [*data_plane, picker], "ports": _ports(naming.WORKLOAD_PORT)}],
-                "egress": [https, metadata],
+                "egress": [https, *metadata],
             },
         ),
         "allow-picker": _policy(
@@ -70,7 +88,7 @@ def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
                 **picker,
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": data_plane, "ports": _ports(naming.PICKER_PORT, naming.PICKER_HEALTH_PORT)}],
-                "egress": [{"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)}, https, metadata],
+                "egress": [{"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)}, https, *metadata],
             },
         ),
     }

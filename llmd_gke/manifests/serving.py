@@ -6,14 +6,30 @@ Field semantics: kserve v0.20.0 ``pkg/apis/serving/v1alpha2``; preset that ours 
 
 from __future__ import annotations
 
-from llmd_gke.catalog import tpu
-from llmd_gke.manifests import naming
+from pathlib import Path
+from typing import cast
+
+from llmd_gke.catalog import scheduling, tpu
+from llmd_gke.checks.platform import version_of
+from llmd_gke.manifests import naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, PluginSettings, TpuPoolSettings
 
 API_VERSION = "serving.kserve.io/v1alpha2"
 
 PROBE_SECONDS = 10
+
+PRE_STOP_SECONDS = 15
+"""KServe's presets sleep so long before a container is told to end: until then no new request arrives."""
+
+SHUTDOWN_TIMEOUT_SINCE = (0, 18)
+"""vLLM's first version with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
+
+STOP = "serving.kserve.io/stop"
+"""With this annotation KServe removes everything it made and keeps the object."""
+
+WARM_UP = Path(__file__).with_name("warm_up.py")
+WARM_MARK = "/tmp/warm"  # noqa: S108 - inside a container of its own
 
 
 def tensor_parallel(model: ModelSettings, pool: TpuPoolSettings) -> int:
@@ -45,7 +61,20 @@ def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
     for name, value in optional.items():
         if value is not None:
             arguments += [name, str(value)]
+    if _drains(model.image):
+        arguments += ["--shutdown-timeout", str(model.drain_seconds)]
     return [*arguments, *model.extra_args]
+
+
+def _drains(image: str) -> bool:
+    """Whether the server knows ``--shutdown-timeout``; an image without a readable version gets no such argument."""
+    version = version_of(image.split("@")[0].rpartition(":")[2])
+    return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
+
+
+def grace_seconds(model: ModelSettings) -> int:
+    """How long a pod may take to go: KServe's pause, the running requests, and some seconds to end."""
+    return PRE_STOP_SECONDS + model.drain_seconds + 15
 
 
 def node_selector(pool: TpuPoolSettings) -> JsonObject:
@@ -69,12 +98,14 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     environment: list[Json] = [
         # The server compiles before it takes requests; without this the first ones would compile.
         {"name": "SKIP_JAX_PRECOMPILE", "value": "0"},
+        {"name": "VLLM_XLA_CACHE_PATH", "value": weights.CACHE_PATH},
     ]
+    attached = (weights.weights(model), weights.cache(model))
     container: JsonObject = {
         "name": "main",
         "image": model.image,
         # The preset's start script looks for CUDA devices; ours starts the server and nothing else.
-        "command": ["vllm", "serve", "/mnt/models"],
+        "command": ["vllm", "serve", weights.MODEL_PATH],
         "args": list[Json](server_arguments(model, pool)),
         "env": environment,
         "resources": {
@@ -87,42 +118,91 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
         "startupProbe": _probe(
             periodSeconds=PROBE_SECONDS,
             timeoutSeconds=5,
-            failureThreshold=model.startup_minutes * 60 // PROBE_SECONDS,
+            failureThreshold=model.startup_budget * 60 // PROBE_SECONDS,
         ),
         "readinessProbe": _probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=2),
         "livenessProbe": _probe(periodSeconds=PROBE_SECONDS, timeoutSeconds=5, failureThreshold=10),
+        "volumeMounts": [mount for part in attached for mount in part.mounts],
     }
     template: JsonObject = {
         "nodeSelector": node_selector(pool),
         "tolerations": [{"key": tpu.TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
-        "containers": [container],
-        "volumes": [{"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{machine.memory_gb // 8}G"}}],
+        "containers": [container, *([_warm_up(model)] if model.warm_up else [])],
+        "volumes": [
+            {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{machine.memory_gb // 8}G"}},
+            *[volume for part in attached for volume in part.volumes],
+        ],
+        "terminationGracePeriodSeconds": grace_seconds(model),
     }
+    if model.private_image:
+        template["imagePullSecrets"] = [{"name": naming.PULL_SECRET}]
+    spec: JsonObject = {"template": template}
+    if model.uses_buckets:
+        template["serviceAccountName"] = naming.STORAGE_ACCOUNT
+        spec["annotations"] = {weights.FUSE_ANNOTATION: "true"}
+    if weights.brings_own_weights(model):
+        spec["storageInitializer"] = {"enabled": False}
     return {
         "apiVersion": API_VERSION,
         "kind": "LLMInferenceServiceConfig",
         "metadata": {"name": naming.tpu_config(model.name), "namespace": model.namespace},
-        "spec": {"template": template},
+        "spec": spec,
     }
 
 
-def scheduler_config(prefix_caching: bool) -> JsonObject:
-    """The endpoint picker's plugins and weights: KServe 0.20's defaults for one workload, written out.
+def _warm_up(model: ModelSettings) -> JsonObject:
+    """A container that is ready once the server has answered a completion, and the pod with it.
+
+    A probe of the server cannot do that: httpGet only asks with GET, and KServe's merge can neither remove a preset's
+    httpGet nor stand an exec beside it. A postStart hook could, but hides the server's log until it is through.
+    """
+    return {
+        "name": "warm-up",
+        # The server's own image: it has Python, and it is on the node already.
+        "image": model.image,
+        "command": ["python3", "-c", WARM_UP.read_text(encoding="utf-8")],
+        "args": [str(naming.WORKLOAD_PORT), model.served_name, WARM_MARK],
+        "readinessProbe": {"exec": {"command": ["test", "-e", WARM_MARK]}, "periodSeconds": 5},
+        "resources": {
+            "requests": {"cpu": "20m", "memory": "64Mi"},
+            "limits": {"memory": "256Mi"},
+        },
+        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+    }
+
+
+def scheduler_config(model: ModelSettings) -> JsonObject:
+    """The endpoint picker's plugins and weights, written out: a profile of upstream's, or the settings' own list.
 
     Left out, KServe would keep whatever flag it finds in the running Deployment, also across upgrades
     (kserve v0.20.0 ``scheduler.go``). Without prefix caching in the server, prefix scores would mean nothing.
     """
-    scorers: list[tuple[str, int]] = [("queue-scorer", 2), ("kv-cache-utilization-scorer", 2)]
-    if prefix_caching:
-        scorers += [("prefix-cache-scorer", 3), ("no-hit-lru-scorer", 2)]
-    plugins: list[Json] = [{"type": "single-profile-handler"}, *[{"type": kind} for kind, _ in scorers]]
-    weights: list[Json] = [{"pluginRef": kind, "weight": weight} for kind, weight in scorers]
+    entries = _plugins(model)
+    if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
+        entries = [*entries, PluginSettings(type=scheduling.DEFAULT_PICKER)]
+    declared: list[Json] = [{"type": scheduling.HANDLER}]
+    used: list[Json] = []
+    for plugin in entries:
+        declared.append(
+            {"type": plugin.type, **({"parameters": cast("Json", plugin.parameters)} if plugin.parameters else {})}
+        )
+        used.append({"pluginRef": plugin.type, **({} if plugin.weight is None else {"weight": plugin.weight})})
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
         "kind": "EndpointPickerConfig",
-        "plugins": [*plugins, {"type": "max-score-picker"}],
-        "schedulingProfiles": [{"name": "default", "plugins": [*weights, {"pluginRef": "max-score-picker"}]}],
+        "plugins": declared,
+        "schedulingProfiles": [{"name": "default", "plugins": used}],
     }
+
+
+def _plugins(model: ModelSettings) -> list[PluginSettings]:
+    if model.scheduler.plugins:
+        return list(model.scheduler.plugins)
+    return [
+        PluginSettings(type=kind, weight=weight)
+        for kind, weight in scheduling.PROFILES[model.scheduler.profile]
+        if model.prefix_caching or kind not in scheduling.NEEDS_PREFIX_CACHE
+    ]
 
 
 def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
@@ -132,7 +212,8 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     (GWCER104), and points at the v1alpha2 InferencePool, which GKE does not have.
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
-    annotations: JsonObject = {"pulumi.com/waitFor": "condition=Ready"}
+    # A stopped service is never Ready.
+    annotations: JsonObject = {STOP: "true"} if model.stopped else {"pulumi.com/waitFor": "condition=Ready"}
     if model.needs_token:
         # KServe's storage initializer takes HF_TOKEN from the Secret named here (``credentials/hf/hf_secret.go``).
         annotations["serving.kserve.io/secretName"] = naming.TOKEN_SECRET
@@ -152,7 +233,14 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
             "router": {
                 "gateway": {"refs": [gateway]},
                 "route": {"http": {"refs": [{"name": naming.route(model.name)}]}},
-                "scheduler": {"config": {"inline": scheduler_config(model.prefix_caching)}},
+                "scheduler": {
+                    "config": {"inline": scheduler_config(model)},
+                    "template": {
+                        "containers": [{"name": "main", "image": model.scheduler.image}],
+                        # It must outlive the last request of the pods it spreads requests over.
+                        "terminationGracePeriodSeconds": grace_seconds(model),
+                    },
+                },
             },
         },
     }

@@ -133,7 +133,7 @@ def test_deleting_the_network_outlasts_gkes_clean_up(graph: Graph) -> None:
 
 
 def test_creating_a_service_has_more_time_than_its_server_takes_to_start(graph: Graph, settings: StackSettings) -> None:
-    budgets = {model.name: model.startup_minutes for model in settings.models}
+    budgets = {model.name: model.startup_budget for model in settings.models}
     services = of(kinds.SERVICE)(graph)
     assert len(services) == len(budgets)
     for service in services:

@@ -86,6 +86,43 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             "llmd-gke:tlsKey": "PEM of tests",
         },
     ),
+    "weights and compile cache in buckets": (
+        "eu4a",
+        {
+            "llmd-gke:storage": {"buckets": ["my-cache"]},
+            "llmd-gke:models": [{**QWEN, "uri": "gs://my-weights/qwen/v1", "compileCache": "gs://my-cache"}],
+        },
+    ),
+    "weights on a claim, private image, stopped": (
+        "eu4a",
+        {
+            "llmd-gke:models": [
+                {**QWEN, "uri": "pvc://weights/qwen"},
+                {**QWEN, "name": "asleep", "stopped": True, "privateImage": True, "replicas": 1},
+            ],
+            "llmd-gke:tpuPools": POOLS,
+            "llmd-gke:pullSecret": "{}",
+        },
+    ),
+    "every scheduler setting": (
+        "eu4a",
+        {
+            "llmd-gke:models": [
+                {
+                    **QWEN,
+                    "warmUp": False,
+                    "drainSeconds": 600,
+                    "scheduler": {
+                        "plugins": [
+                            {"type": "queue-scorer", "weight": 1},
+                            {"type": "prefix-cache-scorer", "weight": 5, "parameters": {"lruCapacityPerServer": 1000}},
+                            {"type": "weighted-random-picker"},
+                        ]
+                    },
+                }
+            ]
+        },
+    ),
     "zonal cluster with an IP endpoint": (
         "eu4a",
         {

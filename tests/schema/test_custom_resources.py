@@ -11,7 +11,7 @@ import pytest
 from tests.schema import rules, sources, structural
 from tests.schema.structural import Table, table
 
-BUILT_IN = frozenset({"Namespace", "NetworkPolicy", "Secret"})
+BUILT_IN = frozenset({"Namespace", "NetworkPolicy", "Secret", "ServiceAccount"})
 
 PUBLISHED_LATER: dict[str, frozenset[str]] = {
     # balancingMode, trafficDuration, customMetrics, maxInFlightRequestsPerEndpoint and capacityScalerPercent are in

@@ -24,5 +24,6 @@ def check(settings: StackSettings) -> Iterator[Located]:
     for index, model in enumerate(settings.models):
         yield from models.model_rules(f"llmd-gke:models[{index}]", model, settings)
     yield from models.unique(settings)
+    yield from models.storage(settings)
     yield from pools.room(settings)
     yield from gateway.gateway(settings)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import tpu
-from llmd_gke.checks import models, names
+from llmd_gke.checks import models, names, pods, scheduling
 from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node
 from llmd_gke.settings.rules.located import Located, at
 from llmd_gke.settings.shapes import ModelSettings, StackSettings
 
@@ -16,10 +17,13 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     limit = names.MODEL_NAME_LIMIT
     yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
     yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
-    yield from at(f"{key}.uri", model.uri, models.uri(model.uri))
+    yield from at(f"{key}.uri", model.uri, models.weights_uri(model.uri))
     yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
     yield from at(f"{key}.image", model.image, models.image(model.image))
     yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    if model.compile_cache is not None:
+        yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
+    yield from _scheduler(f"{key}.scheduler", model)
     pool = next((pool for pool in settings.tpu_pools if pool.name == model.pool), None)
     if pool is None:
         known = [pool.name for pool in settings.tpu_pools]
@@ -47,7 +51,36 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     if model.tensor_parallel is not None:
         found = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
         yield from at(f"{key}.tensorParallel", model.tensor_parallel, found)
+    if model.uri.startswith("hf://"):
+        yield from at(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
     yield from at(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+
+
+def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
+    image = model.scheduler.image
+    yield from at(f"{key}.image", image, models.image(image))
+    pod = Node({"containers": [{"image": image}]})
+    yield from at(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
+    entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
+    if entries:
+        found = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
+        yield from at(f"{key}.plugins", [kind for kind, _ in entries], found)
+
+
+def storage(settings: StackSettings) -> Iterator[Located]:
+    """Buckets that the program makes have names that can exist, and somebody uses them."""
+    used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
+    for index, bucket in enumerate(settings.storage.buckets):
+        key = f"llmd-gke:storage.buckets[{index}]"
+        yield from at(key, bucket, models.bucket(bucket))
+        if bucket not in used:
+            finding = Finding(
+                "unused-bucket",
+                "no model uses this bucket",
+                fix=f"name it in uri or compileCache of a model (gs://{bucket}), or remove it",
+                severity="warning",
+            )
+            yield Located(key, bucket, finding)
 
 
 def unique(settings: StackSettings) -> Iterator[Located]:

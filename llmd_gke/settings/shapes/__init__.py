@@ -12,7 +12,9 @@ from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
 from llmd_gke.settings.shapes.pools import TpuPoolSettings
+from llmd_gke.settings.shapes.scheduler import PluginSettings, SchedulerSettings
 from llmd_gke.settings.shapes.stack import StackSettings
+from llmd_gke.settings.shapes.storage import StorageSettings
 
 __all__ = [
     "ClusterSettings",
@@ -20,8 +22,11 @@ __all__ = [
     "ModelSettings",
     "NetworkSettings",
     "PlatformSettings",
+    "PluginSettings",
+    "SchedulerSettings",
     "Shape",
     "StackSettings",
+    "StorageSettings",
     "SystemPoolSettings",
     "TlsSettings",
     "TpuPoolSettings",

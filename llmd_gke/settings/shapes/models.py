@@ -9,15 +9,29 @@ from pydantic import Field
 from llmd_gke.catalog import models, versions
 from llmd_gke.checks.tpu_pods import MINIMUM_STARTUP_MINUTES
 from llmd_gke.settings.shapes.base import Shape
+from llmd_gke.settings.shapes.scheduler import SchedulerSettings
+
+
+def bucket_of(uri: str) -> str | None:
+    """The bucket of a ``gs://`` URI."""
+    return uri.removeprefix("gs://").split("/")[0] if uri.startswith("gs://") else None
 
 
 class ModelSettings(Shape):
     """A served model.
 
     ``pool`` names the TPU pool. ``tensor_parallel`` follows the pool unless given. ``served_model_name`` is what
-    clients send (default: ``name``). ``startup_minutes`` bounds image pull, download and XLA compilation;
-    ``request_timeout_seconds`` replaces GKE's 30 s, which cut long generations. ``at_root`` serves the model at ``/``
-    as well as at ``/NAMESPACE/NAME``.
+    clients send (default: ``name``). ``startup_minutes`` bounds image pull, download and XLA compilation (default: by
+    the size of the weights); ``request_timeout_seconds`` replaces GKE's 30 s, which cut long generations. ``at_root``
+    serves the model at ``/`` as well as at ``/NAMESPACE/NAME``.
+
+    ``uri``: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://…``, ``pvc://CLAIM/PATH``, or ``gs://BUCKET/PATH``, which is
+    mounted (read-only) by Cloud Storage FUSE. ``compile_cache``: a bucket (``gs://…``) that keeps compiled graphs for
+    all pods to come; without it each pod compiles once. ``private_image``: the image needs the secret
+    ``llmd-gke:pullSecret``. ``stopped`` takes pods, TPU nodes and routes away and keeps the settings.
+    ``drain_seconds``: how long running requests may finish when a pod goes. ``warm_up``: a pod is ready only after its
+    first completion (switch it off for models that complete nothing, e.g. embeddings). ``scheduler``: how requests are
+    spread over the replicas.
     """
 
     name: str
@@ -36,7 +50,12 @@ class ModelSettings(Shape):
     image: str = Field(default_factory=lambda: versions.image("vllm-tpu"))
     private_image: bool = False
     gated: bool | None = None
-    startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] = 30
+    startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] | None = None
+    drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
+    warm_up: bool = True
+    compile_cache: str | None = None
+    scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
+    stopped: bool = False
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
     at_root: bool = False
 
@@ -44,6 +63,31 @@ class ModelSettings(Shape):
     def needs_token(self) -> bool:
         """Whether the weights are behind a licence gate, so that ``llmd-gke:hfToken`` is needed."""
         return models.is_gated(self.uri) if self.gated is None else self.gated
+
+    @property
+    def startup_budget(self) -> int:
+        """Minutes from the pod's start until the server must answer."""
+        return models.startup_minutes(self.uri) if self.startup_minutes is None else self.startup_minutes
+
+    @property
+    def weights_bucket(self) -> str | None:
+        """The bucket the weights are mounted from."""
+        return bucket_of(self.uri)
+
+    @property
+    def cache_bucket(self) -> str | None:
+        """The bucket that keeps compiled graphs."""
+        return None if self.compile_cache is None else bucket_of(self.compile_cache)
+
+    @property
+    def uses_buckets(self) -> bool:
+        """Whether its pods need an identity of their own for a bucket."""
+        return self.weights_bucket is not None or self.cache_bucket is not None
+
+    @property
+    def running_replicas(self) -> int:
+        """Replicas that hold TPU nodes."""
+        return 0 if self.stopped else self.replicas
 
     @property
     def served_name(self) -> str:

@@ -12,6 +12,7 @@ from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
 from llmd_gke.settings.shapes.pools import TpuPoolSettings
+from llmd_gke.settings.shapes.storage import StorageSettings
 
 
 class StackSettings(Shape):
@@ -23,6 +24,7 @@ class StackSettings(Shape):
     tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
+    storage: StorageSettings = Field(default_factory=StorageSettings)
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
 
     @property
@@ -33,7 +35,7 @@ class StackSettings(Shape):
 
     def busy_nodes(self, pool: TpuPoolSettings) -> int:
         """Nodes of a pool while all replicas run: the autoscaler takes the others away."""
-        hosts = sum(model.replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
+        hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.min_nodes, min(hosts, pool.max_nodes))
 
     def pool(self, name: str) -> TpuPoolSettings:

@@ -19,7 +19,7 @@ SINGLE_HOSTS = [
 
 
 def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
-    (found,) = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]["containers"]
+    found, _ = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]["containers"]
     return found
 
 
@@ -38,7 +38,7 @@ def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSetti
     model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
     assert serving.server_arguments(model, pool)[3:] == [
         "--port", "8000", "--tensor-parallel-size", "4", "--enable-prefix-caching", "--max-model-len", "2048",
-        "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16",
+        "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16", "--shutdown-timeout", "60",
     ]  # fmt: skip
 
 
@@ -120,8 +120,8 @@ def test_the_service_waits_until_it_is_ready(model: ModelSettings, pool: TpuPool
 
 
 @pytest.mark.parametrize("caching", [True, False])
-def test_the_picker_scores_prefixes_only_where_the_server_caches_them(caching: bool) -> None:
-    config = cast("Any", serving.scheduler_config(caching))
+def test_the_picker_scores_prefixes_only_where_the_server_caches_them(make_model: MakeModel, caching: bool) -> None:
+    config = cast("Any", serving.scheduler_config(make_model(prefix_caching=caching)))
     scored = [plugin["pluginRef"] for plugin in config["schedulingProfiles"][0]["plugins"]]
     assert ("prefix-cache-scorer" in scored) is caching
     assert set(scored) <= {plugin["type"] for plugin in config["plugins"]}, "a profile names plugins that exist"
@@ -140,3 +140,155 @@ def test_the_container_has_no_privileges(model: ModelSettings, pool: TpuPoolSett
     context = container(model, pool)["securityContext"]
     assert context["privileged"] is False
     assert context["allowPrivilegeEscalation"] is False
+
+
+def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+    return cast("Any", serving.tpu_config(model, pool))["spec"]
+
+
+def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    containers = spec_of(make_model(served_model_name="Qwen/Qwen3-4B"), pool)["template"]["containers"]
+    assert [one["name"] for one in containers] == ["main", "warm-up"]
+    warm = containers[1]
+    assert warm["args"] == ["8000", "Qwen/Qwen3-4B", "/tmp/warm"]
+    assert warm["readinessProbe"]["exec"]["command"][-1] == warm["args"][-1]
+    assert "google.com/tpu" not in str(warm["resources"]), "a TPU pod asks for its chips in one container"
+    without = spec_of(make_model(warm_up=False), pool)["template"]["containers"]
+    assert [one["name"] for one in without] == ["main"]
+
+
+def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    spec = spec_of(make_model(uri="gs://weights/qwen/v1/"), pool)
+    template = spec["template"]
+    assert spec["storageInitializer"] == {"enabled": False}, "KServe refuses gs://"
+    assert spec["annotations"] == {"gke-gcsfuse/volumes": "true"}
+    assert template["serviceAccountName"] == "model-storage"
+    assert {
+        "name": "weights",
+        "csi": {
+            "driver": "gcsfuse.csi.storage.gke.io",
+            "readOnly": True,
+            "volumeAttributes": {"bucketName": "weights", "mountOptions": "implicit-dirs,only-dir=qwen/v1"},
+        },
+    } in template["volumes"]
+    assert {"name": "weights", "mountPath": "/mnt/models", "readOnly": True} in template["containers"][0][
+        "volumeMounts"
+    ]
+
+
+def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    spec = spec_of(make_model(uri="pvc://claim/qwen/v1"), pool)
+    assert spec["storageInitializer"] == {"enabled": False}
+    assert "annotations" not in spec
+    volume = {"name": "weights", "persistentVolumeClaim": {"claimName": "claim", "readOnly": True}}
+    assert volume in spec["template"]["volumes"]
+    mount = {"name": "weights", "mountPath": "/mnt/models", "readOnly": True, "subPath": "qwen/v1"}
+    assert mount in spec["template"]["containers"][0]["volumeMounts"]
+
+
+@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "oci://registry.example.com/qwen:v1", "s3://bucket/qwen"])
+def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: TpuPoolSettings, uri: str) -> None:
+    spec = spec_of(make_model(uri=uri), pool)
+    assert "storageInitializer" not in spec
+    assert "/mnt/models" not in str(spec["template"]["containers"][0]["volumeMounts"])
+
+
+@pytest.mark.parametrize(
+    ("cache", "volume"),
+    [
+        (None, {"name": "xla-cache", "emptyDir": {}}),
+        (
+            "gs://cache/v6e",
+            {
+                "name": "xla-cache",
+                "csi": {
+                    "driver": "gcsfuse.csi.storage.gke.io",
+                    "readOnly": False,
+                    "volumeAttributes": {"bucketName": "cache", "mountOptions": "implicit-dirs,only-dir=v6e"},
+                },
+            },
+        ),
+    ],
+)
+def test_compiled_graphs_are_kept_where_the_server_looks_for_them(
+    make_model: MakeModel, pool: TpuPoolSettings, cache: str | None, volume: object
+) -> None:
+    template = spec_of(make_model(compile_cache=cache), pool)["template"]
+    server = template["containers"][0]
+    assert volume in template["volumes"]
+    (mount,) = [one for one in server["volumeMounts"] if one["name"] == "xla-cache"]
+    assert {"name": "VLLM_XLA_CACHE_PATH", "value": mount["mountPath"]} in server["env"]
+
+
+def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    assert spec_of(make_model(private_image=True), pool)["template"]["imagePullSecrets"] == [
+        {"name": "image-pull-secret"}
+    ]
+    assert "imagePullSecrets" not in spec_of(make_model(), pool)["template"]
+
+
+@pytest.mark.parametrize("seconds", [0, 60, 3600])
+def test_running_requests_may_finish_when_a_pod_goes(
+    make_model: MakeModel, pool: TpuPoolSettings, seconds: int
+) -> None:
+    model = make_model(drain_seconds=seconds)
+    arguments = serving.server_arguments(model, pool)
+    assert arguments[arguments.index("--shutdown-timeout") + 1] == str(seconds)
+    pod_grace = spec_of(model, pool)["template"]["terminationGracePeriodSeconds"]
+    assert pod_grace > serving.PRE_STOP_SECONDS + seconds
+    picker = cast("Any", serving.service(model, pool))["spec"]["router"]["scheduler"]["template"]
+    assert picker["terminationGracePeriodSeconds"] >= pod_grace
+
+
+@pytest.mark.parametrize(
+    ("image", "knows"),
+    [("r/vllm-tpu:v0.17.3", False), ("r/vllm-tpu:v0.18.0", True), ("r/vllm-tpu@sha256:" + "0" * 64, False)],
+)
+def test_only_servers_that_know_the_drain_argument_get_it(
+    make_model: MakeModel, pool: TpuPoolSettings, image: str, knows: bool
+) -> None:
+    assert ("--shutdown-timeout" in serving.server_arguments(make_model(image=image), pool)) is knows
+
+
+def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    metadata = cast("Any", serving.service(make_model(stopped=True), pool))["metadata"]
+    assert metadata["annotations"] == {"serving.kserve.io/stop": "true"}
+
+
+def weights_of(model: ModelSettings) -> list[tuple[str, int | None]]:
+    config = cast("Any", serving.scheduler_config(model))
+    assert config["plugins"][0] == {"type": "single-profile-handler"}
+    return [(one["pluginRef"], one.get("weight")) for one in config["schedulingProfiles"][0]["plugins"]]
+
+
+@pytest.mark.parametrize(
+    ("profile", "weights"),
+    [
+        (
+            "optimized-baseline",
+            [
+                ("queue-scorer", 2),
+                ("kv-cache-utilization-scorer", 2),
+                ("prefix-cache-scorer", 3),
+                ("no-hit-lru-scorer", 2),
+            ],
+        ),
+        ("queue-and-prefix", [("queue-scorer", 2), ("prefix-cache-scorer", 3)]),
+        ("load", [("queue-scorer", 2), ("kv-cache-utilization-scorer", 2)]),
+    ],
+)
+def test_profiles_are_upstreams_weights(
+    make_model: MakeModel, profile: str, weights: list[tuple[str, int | None]]
+) -> None:
+    model = make_model(scheduler={"profile": profile})
+    assert weights_of(model) == [*weights, ("max-score-picker", None)]
+
+
+def test_plugins_of_ones_own_replace_the_profile(make_model: MakeModel) -> None:
+    plugins = [
+        {"type": "queue-scorer", "weight": 7, "parameters": {"x": 1}},
+        {"type": "random-picker"},
+    ]
+    model = make_model(scheduler={"plugins": plugins})
+    assert weights_of(model) == [("queue-scorer", 7), ("random-picker", None)]
+    assert {"type": "queue-scorer", "parameters": {"x": 1}} in cast("Any", serving.scheduler_config(model))["plugins"]

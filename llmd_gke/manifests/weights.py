@@ -1,0 +1,70 @@
+"""Volumes of model pods: weights that KServe does not bring, and the cache of compiled graphs.
+
+Sources: kserve v0.20.0 ``workload_storage.go`` (nothing is attached with ``storageInitializer.enabled: false``);
+https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral (volume, annotation);
+vllm-project/tpu-inference ``tpu_inference/envs.py`` @b8692ff01 (``VLLM_XLA_CACHE_PATH``: a directory).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import ModelSettings
+
+MODEL_PATH = "/mnt/models"
+CACHE_PATH = "/var/cache/xla"
+FUSE_DRIVER = "gcsfuse.csi.storage.gke.io"
+FUSE_ANNOTATION = "gke-gcsfuse/volumes"
+
+
+@dataclass(frozen=True)
+class Attached:
+    """Volumes of the pod and where the server sees them."""
+
+    volumes: list[Json] = field(default_factory=list["Json"])
+    mounts: list[Json] = field(default_factory=list["Json"])
+
+
+def brings_own_weights(model: ModelSettings) -> bool:
+    """Whether the weights are mounted by us.
+
+    KServe refuses ``gs://``. It takes ``pvc://``, but then also mounts the claim in the endpoint picker's pod on a CPU
+    node, which can keep a ReadWriteOnce disk away from the TPU node.
+    """
+    return model.uri.startswith(("gs://", "pvc://"))
+
+
+def weights(model: ModelSettings) -> Attached:
+    """The weights where KServe would have put them."""
+    if not brings_own_weights(model):
+        return Attached()
+    mount: JsonObject = {"name": "weights", "mountPath": MODEL_PATH, "readOnly": True}
+    if model.uri.startswith("gs://"):
+        return Attached([_bucket("weights", model.uri, read_only=True)], [mount])
+    claim, _, path = model.uri.removeprefix("pvc://").partition("/")
+    if path.strip("/"):
+        mount["subPath"] = path.strip("/")
+    volume: JsonObject = {"name": "weights", "persistentVolumeClaim": {"claimName": claim, "readOnly": True}}
+    return Attached([volume], [mount])
+
+
+def cache(model: ModelSettings) -> Attached:
+    """Compiled graphs: in the pod (they survive a restart of the server), or in a bucket (also a new pod)."""
+    mount: JsonObject = {"name": "xla-cache", "mountPath": CACHE_PATH}
+    if model.compile_cache is None:
+        return Attached([{"name": "xla-cache", "emptyDir": {}}], [mount])
+    return Attached([_bucket("xla-cache", model.compile_cache, read_only=False)], [mount])
+
+
+def _bucket(name: str, uri: str, *, read_only: bool) -> JsonObject:
+    bucket, _, path = uri.removeprefix("gs://").partition("/")
+    options = ["implicit-dirs", *([f"only-dir={path.strip('/')}"] if path.strip("/") else [])]
+    return {
+        "name": name,
+        "csi": {
+            "driver": FUSE_DRIVER,
+            "readOnly": read_only,
+            "volumeAttributes": {"bucketName": bucket, "mountOptions": ",".join(options)},
+        },
+    }

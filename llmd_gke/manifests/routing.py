@@ -49,7 +49,7 @@ def _listeners(settings: GatewaySettings) -> list[Json]:
     for_models: JsonObject = {"from": "Selector", "selector": admitted}
     if settings.tls is None:
         return [_listener(settings, "http", 80, for_models)]
-    https = {**_listener(settings, "https", 443, for_models), "tls": _termination(settings.tls)}
+    https: JsonObject = {**_listener(settings, "https", 443, for_models), "tls": _termination(settings.tls)}
     if not settings.redirect_http:
         return [https]
     # Port 80 takes our redirect and nothing else: a model's route there would be served in plain text.

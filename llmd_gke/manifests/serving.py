@@ -140,8 +140,6 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     if model.uses_buckets:
         template["serviceAccountName"] = naming.STORAGE_ACCOUNT
         spec["annotations"] = {weights.FUSE_ANNOTATION: "true"}
-    if weights.brings_own_weights(model):
-        spec["storageInitializer"] = {"enabled": False}
     return {
         "apiVersion": API_VERSION,
         "kind": "LLMInferenceServiceConfig",
@@ -217,6 +215,27 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     if model.needs_token:
         # KServe's storage initializer takes HF_TOKEN from the Secret named here (``credentials/hf/hf_secret.go``).
         annotations["serving.kserve.io/secretName"] = naming.TOKEN_SECRET
+    spec: JsonObject = {
+        "model": {"uri": model.uri, "name": model.served_name},
+        "replicas": model.replicas,
+        "parallelism": {"tensor": tensor_parallel(model, pool)},
+        "baseRefs": [{"name": naming.tpu_config(model.name)}],
+    }
+    if weights.brings_own_weights(model):
+        spec["storageInitializer"] = {"enabled": False}
+    if not model.stopped:
+        spec["router"] = {
+            "gateway": {"refs": [gateway]},
+            "route": {"http": {"refs": [{"name": naming.route(model.name)}]}},
+            "scheduler": {
+                "config": {"inline": scheduler_config(model)},
+                "template": {
+                    "containers": [{"name": "main", "image": model.scheduler.image}],
+                    # It must outlive the last request of the pods it spreads requests over.
+                    "terminationGracePeriodSeconds": grace_seconds(model),
+                },
+            },
+        }
     return {
         "apiVersion": API_VERSION,
         "kind": "LLMInferenceService",
@@ -225,22 +244,5 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
             "namespace": model.namespace,
             "annotations": annotations,
         },
-        "spec": {
-            "model": {"uri": model.uri, "name": model.served_name},
-            "replicas": model.replicas,
-            "parallelism": {"tensor": tensor_parallel(model, pool)},
-            "baseRefs": [{"name": naming.tpu_config(model.name)}],
-            "router": {
-                "gateway": {"refs": [gateway]},
-                "route": {"http": {"refs": [{"name": naming.route(model.name)}]}},
-                "scheduler": {
-                    "config": {"inline": scheduler_config(model)},
-                    "template": {
-                        "containers": [{"name": "main", "image": model.scheduler.image}],
-                        # It must outlive the last request of the pods it spreads requests over.
-                        "terminationGracePeriodSeconds": grace_seconds(model),
-                    },
-                },
-            },
-        },
+        "spec": spec,
     }

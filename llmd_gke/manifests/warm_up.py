@@ -30,10 +30,16 @@ def ask(port: int, method: str, path: str, body: str | None = None, seconds: flo
         connection.close()
 
 
+def end(signal_number: int, frame: object) -> None:
+    """Ends the process."""
+    del signal_number, frame
+    sys.exit(0)
+
+
 def main(port: int, model: str, mark: pathlib.Path) -> None:
     """Never returns; ends with SIGTERM."""
     # As the first process of a container it would ignore the signal.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGTERM, end)
     request = json.dumps({"model": model, "prompt": "1", "max_tokens": 1})
     last: int | str | None = None
     mark.unlink(missing_ok=True)

@@ -84,8 +84,8 @@ def test_kserves_webhook_refuses_what_our_services_never_do() -> None:
 
 def refused_by_webhook(service: Table) -> list[str]:
     """The two rules about routers that are in KServe's webhook and not in its CRD."""
-    router = table(table(service["spec"])["router"])
-    http, gateway = table(table(router.get("route")).get("http")), router.get("gateway")
+    router = table(table(service["spec"]).get("router", {}))
+    http, gateway = table(table(router.get("route", {})).get("http", {})), router.get("gateway")
     found: list[str] = []
     if http.get("refs") and "spec" in http:
         found.append("refs and spec")

@@ -146,6 +146,10 @@ def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
     return cast("Any", serving.tpu_config(model, pool))["spec"]
 
 
+def loading(model: ModelSettings, pool: TpuPoolSettings) -> object:
+    return cast("Any", serving.service(model, pool))["spec"].get("storageInitializer")
+
+
 def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     containers = spec_of(make_model(served_model_name="Qwen/Qwen3-4B"), pool)["template"]["containers"]
     assert [one["name"] for one in containers] == ["main", "warm-up"]
@@ -158,9 +162,10 @@ def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, p
 
 
 def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool: TpuPoolSettings) -> None:
-    spec = spec_of(make_model(uri="gs://weights/qwen/v1/"), pool)
+    model = make_model(uri="gs://weights/qwen/v1/")
+    spec = spec_of(model, pool)
     template = spec["template"]
-    assert spec["storageInitializer"] == {"enabled": False}, "KServe refuses gs://"
+    assert loading(model, pool) == {"enabled": False}, "KServe refuses gs://"
     assert spec["annotations"] == {"gke-gcsfuse/volumes": "true"}
     assert template["serviceAccountName"] == "model-storage"
     assert {
@@ -171,14 +176,14 @@ def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool
             "volumeAttributes": {"bucketName": "weights", "mountOptions": "implicit-dirs,only-dir=qwen/v1"},
         },
     } in template["volumes"]
-    assert {"name": "weights", "mountPath": "/mnt/models", "readOnly": True} in template["containers"][0][
-        "volumeMounts"
-    ]
+    mount = {"name": "weights", "mountPath": "/mnt/models", "readOnly": True}
+    assert mount in template["containers"][0]["volumeMounts"]
 
 
 def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: TpuPoolSettings) -> None:
-    spec = spec_of(make_model(uri="pvc://claim/qwen/v1"), pool)
-    assert spec["storageInitializer"] == {"enabled": False}
+    model = make_model(uri="pvc://claim/qwen/v1")
+    spec = spec_of(model, pool)
+    assert loading(model, pool) == {"enabled": False}
     assert "annotations" not in spec
     volume = {"name": "weights", "persistentVolumeClaim": {"claimName": "claim", "readOnly": True}}
     assert volume in spec["template"]["volumes"]
@@ -188,8 +193,9 @@ def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: Make
 
 @pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "oci://registry.example.com/qwen:v1", "s3://bucket/qwen"])
 def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: TpuPoolSettings, uri: str) -> None:
-    spec = spec_of(make_model(uri=uri), pool)
-    assert "storageInitializer" not in spec
+    model = make_model(uri=uri)
+    spec = spec_of(model, pool)
+    assert loading(model, pool) is None
     assert "/mnt/models" not in str(spec["template"]["containers"][0]["volumeMounts"])
 
 
@@ -251,8 +257,10 @@ def test_only_servers_that_know_the_drain_argument_get_it(
 
 
 def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: TpuPoolSettings) -> None:
-    metadata = cast("Any", serving.service(make_model(stopped=True), pool))["metadata"]
-    assert metadata["annotations"] == {"serving.kserve.io/stop": "true"}
+    service = cast("Any", serving.service(make_model(stopped=True), pool))
+    assert service["metadata"]["annotations"] == {"serving.kserve.io/stop": "true"}
+    assert "router" not in service["spec"], "its route is gone"
+    assert service["spec"]["replicas"] == 3
 
 
 def weights_of(model: ModelSettings) -> list[tuple[str, int | None]]:

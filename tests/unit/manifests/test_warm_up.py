@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -39,7 +39,7 @@ class Answer(BaseHTTPRequestHandler):
         self.send_response(200)
         self.end_headers()
 
-    def log_message(self, format: str, *args: object) -> None:
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name it overrides
         del format, args
 
 
@@ -50,7 +50,7 @@ def server() -> Iterator[Server]:
 
 
 @contextmanager
-def serving_thread(server: Server) -> Iterator[Server]:
+def serving_thread(server: Server) -> Generator[Server]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     try:
@@ -62,7 +62,7 @@ def serving_thread(server: Server) -> Iterator[Server]:
 
 
 @contextmanager
-def warm_up(port: int, mark: Path) -> Iterator[subprocess.Popen[str]]:
+def warm_up(port: int, mark: Path) -> Generator[subprocess.Popen[str]]:
     # Two seconds between questions are right for a pod, not for a test.
     text = serving.WARM_UP.read_text().replace("PAUSE_SECONDS = 2", "PAUSE_SECONDS = 0.02")
     process = subprocess.Popen(

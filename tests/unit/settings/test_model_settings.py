@@ -66,8 +66,8 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
         (
             {"uri": "hf://Qwen/Qwen3-32B"},
             '  llmd-gke:models[0].uri = "hf://Qwen/Qwen3-32B"\n'
-            "    the weights of hf://Qwen/Qwen3-32B take about 66 GB, system and image about 40 GB, and the pool's disks "
-            "have 100 GB  [model-disk]\n"
+            "    the weights of hf://Qwen/Qwen3-32B take about 66 GB, system and image about 40 GB, and the pool's "
+            "disks have 100 GB  [model-disk]\n"
             "    allowed: diskGb of at least 106\n"
             "    fix:     enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
         ),

@@ -96,3 +96,12 @@ def test_the_token_of_the_client_is_secret(google: Standin):
 
     answer = google.stub.Invoke(provider_pb2.InvokeRequest(tok="gcp:organizations/getClientConfig:getClientConfig"))
     assert ("accessToken",) in decode(getattr(answer, "return")).secrets
+
+
+def test_nobody_is_let_into_a_bucket_that_is_not_there(google: Standin):
+    member = {"bucket": "my-weights", "role": "roles/storage.objectViewer", "member": "user:someone@example.com"}
+    kind = "gcp:storage/bucketIAMMember:BucketIAMMember"
+    with pytest.raises(Exception, match="b/my-weights"):
+        google.create(kind, member)
+    google.faults(enabledApis=["*"], existingBuckets=["my-weights"])
+    google.create(kind, member)

@@ -5,6 +5,7 @@
     {"stockout": ["europe-west4-a"],                     zones without TPU capacity
      "quota": {"CT6E": 0},                               chips per region that the project may have, by TPU family
      "enabledApis": ["*"],                               APIs that are on before the program enables any
+     "existingBuckets": ["my-weights"],                  buckets that are older than the stack
      "delaySeconds": {"gcp:container/cluster:Cluster": 3},   how long Create takes; the object exists meanwhile
      "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
      "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
@@ -31,6 +32,7 @@ KEYS = frozenset(
         "stockout",
         "quota",
         "enabledApis",
+        "existingBuckets",
         "delaySeconds",
         "failCreate",
         "failCreateOnce",

@@ -17,7 +17,8 @@ def _outputs(target: Target) -> JsonObject:
 
 
 def _bucket_exists(world: World, target: Target) -> None:
-    if world.get(BUCKET, target.text("bucket").removeprefix("b/")) is None:
+    name = target.text("bucket").removeprefix("b/")
+    if world.get(BUCKET, name) is None and name not in world.faults.listed("existingBuckets"):
         raise missing("BucketIAMMember", f"b/{target.text('bucket')}")
 
 

@@ -7,8 +7,15 @@ from dataclasses import dataclass
 import pulumi
 
 from components.cluster import SCOPES, Cluster
-from components.sdk import container
+from components.sdk import compute, container
 from llmd_gke.settings import StackSettings, TpuPoolSettings
+
+SLICE_PODS = 15
+"""Pods a node of a multi-host slice may hold: it runs one model pod, and each node takes a range of addresses for as
+many (AI-Hypercomputer/xpk ``src/xpk/core/nodepool.py`` @367c8382)."""
+
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+LONGEST_RUN_HOURS = 168
 
 
 @dataclass(frozen=True)
@@ -24,9 +31,11 @@ class TpuPoolArgs:
 
 
 class TpuPool(pulumi.ComponentResource):
-    """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single-host TPU slices.
+    """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
-    GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool`` (its name).
+    A multi-host slice gets compact placement with its topology; tpu7x takes a ``compute.ResourcePolicy`` with a
+    workload policy instead. GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool``
+    (its name).
     """
 
     pool: pulumi.Output[str]
@@ -34,28 +43,40 @@ class TpuPool(pulumi.ComponentResource):
     def __init__(self, name: str, args: TpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
         settings = args.pool
+        multi_host = settings.slice.multi_host
+        # A slice that always exists has a fixed number of nodes: the autoscaler has nothing to decide.
+        fixed = multi_host and settings.min_nodes == settings.max_nodes
+        flex = settings.capacity == "flex-start"
         pool = container.NodePool(
             f"{name}-nodes",
             name=settings.name,
             cluster=args.cluster.name,
             location=args.cluster.location,
-            node_locations=[args.settings.cluster.zone],
-            initial_node_count=settings.min_nodes,
-            autoscaling=container.NodePoolAutoscalingArgs(
+            node_locations=[settings.zone_in(args.settings.cluster.zone)],
+            node_count=settings.max_nodes if fixed else None,
+            initial_node_count=None if fixed else settings.min_nodes,
+            autoscaling=None
+            if fixed
+            else container.NodePoolAutoscalingArgs(
                 min_node_count=settings.min_nodes, max_node_count=settings.max_nodes, location_policy="ANY"
             ),
-            management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
-            # There is rarely quota for a spare TPU host: upgrades take one host out instead of adding one.
+            max_pods_per_node=SLICE_PODS if multi_host else None,
+            placement_policy=self._placement(name, args) if multi_host else None,
+            # Google takes flex-start hosts away by itself and refuses to repair them.
+            management=container.NodePoolManagementArgs(auto_repair=not flex, auto_upgrade=True),
+            # There is rarely quota for a spare TPU host: upgrades take one host out instead of adding one. Compact
+            # placement refuses blue-green upgrades.
             upgrade_settings=container.NodePoolUpgradeSettingsArgs(strategy="SURGE", max_surge=0, max_unavailable=1),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.machine_type,
                 spot=True if settings.capacity == "spot" else None,
-                reservation_affinity=container.NodePoolNodeConfigReservationAffinityArgs(
-                    consume_reservation_type="NO_RESERVATION"
-                ),
+                flex_start=True if flex else None,
+                max_run_duration=f"{(settings.max_run_hours or LONGEST_RUN_HOURS) * 3600}s" if flex else None,
+                reservation_affinity=_reservation(settings),
                 disk_type=settings.family.boot_disks[0],
                 disk_size_gb=settings.disk_gb,
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
+                gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
                 service_account=args.node_service_account,
                 oauth_scopes=SCOPES,
                 shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
@@ -69,8 +90,35 @@ class TpuPool(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="45m", update="45m", delete="45m"),
                 # The autoscaler owns the number of nodes after creation.
                 ignore_changes=["initialNodeCount"],
+                # The provider would change these in place, which GKE refuses: a slice keeps its shape for life.
+                replace_on_changes=["placementPolicy", "nodeConfig.machineType"] if multi_host else None,
                 delete_before_replace=True,
             ),
         )
         self.pool = pool.name
         self.register_outputs({"pool": self.pool})
+
+    def _placement(self, name: str, args: TpuPoolArgs) -> container.NodePoolPlacementPolicyArgs:
+        topology = args.pool.topology
+        if not args.pool.family.workload_policy:
+            return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
+        policy = compute.ResourcePolicy(
+            f"{name}-workload",
+            # The topology is part of the name: a new shape is a new policy, and the old one goes after its pool.
+            name=f"{args.settings.cluster.name}-{args.pool.name}-{topology}",
+            region=args.settings.cluster.region,
+            workload_policy=compute.ResourcePolicyWorkloadPolicyArgs(
+                type="HIGH_THROUGHPUT", accelerator_topology=topology
+            ),
+            opts=pulumi.ResourceOptions(parent=self),
+        )
+        return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)
+
+
+def _reservation(pool: TpuPoolSettings) -> container.NodePoolNodeConfigReservationAffinityArgs:
+    # Said in every case: a pool that is silent takes any open reservation that fits.
+    if pool.reservation is None:
+        return container.NodePoolNodeConfigReservationAffinityArgs(consume_reservation_type="NO_RESERVATION")
+    return container.NodePoolNodeConfigReservationAffinityArgs(
+        consume_reservation_type="SPECIFIC_RESERVATION", key=RESERVATION_KEY, values=[pool.reservation.path]
+    )

@@ -188,6 +188,15 @@ def family_of(machine_type: str) -> Family | None:
     return next((f for f in FAMILIES if any(m.name == machine_type for m in f.machines)), None)
 
 
+def quota_name(family: Family, *, preemptible: bool) -> str:
+    """The Compute Engine quota that hosts draw on, in chips per region: spot and flex-start have one of their own.
+
+    It is not the Cloud TPU API's quota of a similar name. ``TPUS_PER_TPU_FAMILY`` has the dimension ``tpu_family``
+    (:attr:`Family.quota_family`), is 0 in most projects, and ``gcloud compute regions describe`` does not list it.
+    """
+    return family.spot_quota if preemptible else family.quota
+
+
 def machine_types() -> tuple[str, ...]:
     """The names of all TPU machine types."""
     return tuple(machine.name for family in FAMILIES for machine in family.machines)

@@ -53,14 +53,14 @@ def namespace(value: str) -> Iterator[Finding]:
         )
 
 
-def project(value: str) -> Iterator[Finding]:
-    """A Google Cloud project id."""
+def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
+    """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
     if not PROJECT_ID.fullmatch(value):
         yield Finding(
             "project-id",
             f"{value!r} is not a Google Cloud project id",
             allowed="6 to 30 lower-case letters, digits and dashes, a letter first",
-            fix="pulumi config set gcp:project PROJECT_ID",
+            fix=fix,
         )
 
 

@@ -9,6 +9,7 @@ from math import ceil
 from llmd_gke.catalog import tpu, zones
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.platform import version_of
 
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 
@@ -111,6 +112,76 @@ def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Findi
             f"{family.name} has no flex-start capacity in {zone}",
             allowed=f"flex-start in {listed(offered)}" if offered else "on-demand, spot or reservation",
             fix="use capacity on-demand, spot or reservation, or another zone",
+        )
+
+
+def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours: int | None) -> Iterator[Finding]:
+    """A reservation goes with capacity ``reservation``, a longest run with ``flex-start``, and with nothing else.
+
+    Modes exclude each other (GoogleCloudPlatform/cluster-toolkit ``modules/compute/gke-node-pool/main.tf`` @10470803).
+    """
+    if capacity == "reservation" and not reservation:
+        yield Finding(
+            "tpu-reservation",
+            "capacity reservation without a reservation: GKE must know which one to use",
+            allowed="reservation: {name: NAME}, and its owner's project if another project shares it",
+            fix="name the reservation, or use capacity on-demand",
+        )
+    if capacity != "reservation" and reservation:
+        yield Finding(
+            "tpu-reservation",
+            f"reservation {reservation} with capacity {capacity}: the two exclude each other",
+            allowed="capacity: reservation",
+            fix="set capacity to reservation, or leave the reservation out",
+        )
+    if capacity != "flex-start" and max_run_hours is not None:
+        yield Finding(
+            "tpu-flex-start",
+            f"maxRunHours {max_run_hours} with capacity {capacity}: only flex-start hosts are taken away after a time",
+            allowed="capacity: flex-start",
+            fix="leave maxRunHours out",
+        )
+
+
+def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
+    """Google recommends flex-start for single hosts (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
+    shape = tpu.find_slice(machine_type, topology)
+    if capacity == "flex-start" and shape is not None and shape.multi_host:
+        yield Finding(
+            "tpu-flex-start",
+            f"flex-start has to find all {shape.hosts} hosts of a {topology} slice at once; Google recommends it for "
+            "single hosts",
+            fix="use a reservation for multi-host slices, or expect to wait",
+            severity="warning",
+        )
+
+
+def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
+    """The oldest control plane that the settings accept knows the family."""
+    family = tpu.family_of(machine_type)
+    if family is None or family.minimum_gke is None:
+        return
+    found, least = version_of(minimum), version_of(family.minimum_gke)
+    # "1.34" means the newest patch of 1.34.
+    exact = len(minimum.split(".")) > 2
+    if found and least and (found < least if exact else found[:2] < least[:2]):
+        yield Finding(
+            "tpu-gke-version",
+            f"{machine_type} needs GKE {family.minimum_gke}, the settings accept {minimum}",
+            allowed=f"minVersion {family.minimum_gke} or newer",
+            fix=f"set llmd-gke:cluster.minVersion to {family.minimum_gke}",
+        )
+
+
+def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
+    """Nodes are in the region of their cluster."""
+    region = zones.region_of(cluster_zone)
+    if ZONE.fullmatch(zone) and zones.region_of(zone) != region:
+        yield Finding(
+            "tpu-pool-region",
+            f"{zone} is not in the region of the cluster, {region}",
+            allowed=f"a zone of {region}",
+            fix="leave the pool's zone out, or make another stack for that region",
         )
 
 

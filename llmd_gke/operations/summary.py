@@ -31,6 +31,7 @@ def show(stack: str, root: Path, console: Console | None = None) -> int:
         return 2
     out.print(_settings(stack, checked.settings))
     out.print(_prices(checked.settings))
+    out.print(_quota(checked.settings))
     for warning in checked.warnings:
         out.print(f"[yellow]warning:[/] {escape(describe(warning).strip())}")
     out.print(_tree(stack, load(root, stack)))
@@ -58,13 +59,33 @@ def _prices(settings: StackSettings) -> Table:
         table.add_column(heading, justify="left" if heading in {"pool", "slice", "capacity"} else "right")
     for pool in settings.tpu_pools:
         nodes = settings.busy_nodes(pool)
-        cost = pool.cost(settings.cluster.zone, nodes)
+        cost = pool.cost(pool.zone_in(settings.cluster.zone), nodes)
         shape = f"{pool.machine_type} {pool.topology}"
         count = f"{nodes} of {pool.max_nodes}"
         table.add_row(pool.name, shape, pool.capacity, count, str(cost.chips), price(cost.usd_per_hour))
     totals = settings.totals
     table.add_section()
     table.add_row("all replicas running", "", "", "", str(totals.chips), price(totals.usd_per_hour))
+    return table
+
+
+def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
+    """Chips the project must be granted: Compute Engine quota and TPU family, with every pool at its largest."""
+    chips: dict[tuple[str, str], int] = {}
+    for pool in settings.tpu_pools:
+        quota = (pool.quota, pool.family.quota_family)
+        chips[quota] = chips.get(quota, 0) + pool.max_nodes * pool.slice.machine.chips
+    return chips
+
+
+def _quota(settings: StackSettings) -> Table:
+    caption = "Compute Engine API quota, all pools at maxNodes; the Cloud TPU API's quotas do not count on GKE"
+    table = Table(title="Quota to have", title_justify="left", caption=caption, caption_justify="left")
+    for heading in ("quota", "TPU family", "region"):
+        table.add_column(heading)
+    table.add_column("chips", justify="right")
+    for (quota, family), chips in quotas(settings).items():
+        table.add_row(quota, family, settings.cluster.region, str(chips))
     return table
 
 

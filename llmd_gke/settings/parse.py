@@ -145,8 +145,12 @@ _ANY_POOL_OR_MODEL = r"(tpuPools|models).*"
 _BLIND: Mapping[str, str] = {
     "tpu-topology": _POOL.format("machineType"),
     "tpu-zone": _POOL.format("machineType"),
+    "tpu-pool-region": r"cluster(\.zone)?",
+    "tpu-gke-version": _POOL.format("machineType"),
+    "tpu-reservation": _POOL.format(r"capacity|reservation(\..*)?"),
+    "tpu-flex-start": _POOL.format("capacity|maxRunHours|machineType|topology"),
     "tpu-node-count": _POOL.format("machineType|topology|minNodes|maxNodes"),
-    "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType"),
+    "tpu-capacity": r"cluster(\.zone)?|" + _POOL.format("machineType|zone"),
     "tpu-pool-size": _ANY_POOL_OR_MODEL,
     "tpu-update-room": _ANY_POOL_OR_MODEL,
     "unique-name": _ANY_POOL_OR_MODEL,

@@ -10,6 +10,8 @@ from llmd_gke.checks import tpu as tpu_checks
 from llmd_gke.settings.rules.located import Located, at
 from llmd_gke.settings.shapes import ClusterSettings, StackSettings, TpuPoolSettings
 
+_OWNER = "name the project that owns it, or leave it out"
+
 
 def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[Located]:
     """One pool, at ``key``: its name, slice, zone, node counts and capacity."""
@@ -17,10 +19,27 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     yield from at(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
     yield from at(f"{key}.machineType", machine, tpu_checks.machine_type(machine))
     yield from at(f"{key}.topology", topology, tpu_checks.topology(machine, topology))
-    yield from at("llmd-gke:cluster.zone", cluster.zone, tpu_checks.zone(machine, cluster.zone))
+    zone = pool.zone_in(cluster.zone)
+    place = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
+    yield from at(place, zone, tpu_checks.same_region(zone, cluster.zone))
+    yield from at(place, zone, tpu_checks.zone(machine, zone))
+    version = cluster.min_version
+    yield from at("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version))
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)
     yield from at(f"{key}.minNodes", pool.min_nodes, counts)
-    yield from at(f"{key}.capacity", pool.capacity, tpu_checks.capacity(pool.capacity, machine, cluster.zone))
+    mode = pool.capacity
+    yield from at(f"{key}.capacity", mode, tpu_checks.capacity(mode, machine, zone))
+    yield from at(f"{key}.capacity", mode, tpu_checks.flex_start_slice(mode, machine, topology))
+    reserved = pool.reservation
+    named = reserved.path if reserved else None
+    yield from at(f"{key}.capacity", mode, tpu_checks.capacity_settings(mode, named, pool.max_run_hours))
+    if reserved:
+        name, block = reserved.name, reserved.block
+        yield from at(f"{key}.reservation.name", name, names.label(name, "reservation name", 63))
+        if reserved.project:
+            yield from at(f"{key}.reservation.project", reserved.project, names.project(reserved.project, _OWNER))
+        if block:
+            yield from at(f"{key}.reservation.block", block, names.label(block, "reservation block", 63))
 
 
 def room(settings: StackSettings) -> Iterator[Located]:

@@ -11,7 +11,7 @@ from llmd_gke.settings.shapes.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
-from llmd_gke.settings.shapes.pools import TpuPoolSettings
+from llmd_gke.settings.shapes.pools import ReservationSettings, TpuPoolSettings
 from llmd_gke.settings.shapes.scheduler import PluginSettings, SchedulerSettings
 from llmd_gke.settings.shapes.stack import StackSettings
 from llmd_gke.settings.shapes.storage import StorageSettings
@@ -23,6 +23,7 @@ __all__ = [
     "NetworkSettings",
     "PlatformSettings",
     "PluginSettings",
+    "ReservationSettings",
     "SchedulerSettings",
     "Shape",
     "StackSettings",

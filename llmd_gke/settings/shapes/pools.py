@@ -13,15 +13,39 @@ from llmd_gke.catalog.zones import Capacity
 from llmd_gke.settings.shapes.base import Nodes, Shape
 
 
+class ReservationSettings(Shape):
+    """A Compute Engine reservation. ``project``: its owner, where another project shares it. ``block``: one part."""
+
+    name: str
+    project: str | None = None
+    block: str | None = None
+
+    @property
+    def path(self) -> str:
+        """What GKE takes as the reservation's name."""
+        owner = f"projects/{self.project}/reservations/" if self.project else ""
+        block = f"/reservationBlocks/{self.block}" if self.block else ""
+        return f"{owner}{self.name}{block}"
+
+
 class TpuPoolSettings(Shape):
-    """A node pool of TPU hosts. ``updates_need_stop``: the pool has no spare host, see ``docs/pools.md``."""
+    """A node pool of TPU hosts: 0..N single hosts, or one multi-host slice, which exists in whole or not at all.
+
+    ``zone`` is the cluster's unless another zone of the region has the family. ``capacity`` says how Google gives the
+    hosts; ``reservation`` belongs to capacity ``reservation``, ``max_run_hours`` (default and most: 168, seven days)
+    to ``flex-start``. ``disk_gb`` is the boot disk. ``updates_need_stop``: the pool has no spare host, see
+    ``docs/pools.md``.
+    """
 
     name: str
     machine_type: str
     topology: str
+    zone: str | None = None
     min_nodes: Nodes = 0
     max_nodes: Annotated[int, Field(ge=1, le=1000)]
     capacity: Capacity = "on-demand"
+    reservation: ReservationSettings | None = None
+    max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
     updates_need_stop: bool = False
     disk_gb: Annotated[int, Field(ge=50, le=65536)] = 100
 
@@ -40,6 +64,15 @@ class TpuPoolSettings(Shape):
         if shape is None:
             raise KeyError(f"{self.machine_type} {self.topology}")
         return shape
+
+    @property
+    def quota(self) -> str:
+        """The Compute Engine quota its hosts draw on."""
+        return tpu.quota_name(self.family, preemptible=self.capacity in ("spot", "flex-start"))
+
+    def zone_in(self, cluster_zone: str) -> str:
+        """Where its hosts are, in a cluster of that TPU zone."""
+        return self.zone or cluster_zone
 
     def cost(self, zone: str, nodes: int) -> Totals:
         """Chips and price of that many nodes of this pool."""

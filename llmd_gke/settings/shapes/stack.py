@@ -31,7 +31,7 @@ class StackSettings(Shape):
     def totals(self) -> Totals:
         """Chips and hourly price with all replicas running."""
         nodes = [(pool, self.busy_nodes(pool)) for pool in self.tpu_pools]
-        return total([pool.cost(self.cluster.zone, count) for pool, count in nodes])
+        return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
 
     def busy_nodes(self, pool: TpuPoolSettings) -> int:
         """Nodes of a pool while all replicas run: the autoscaler takes the others away."""

@@ -282,3 +282,120 @@ def test_the_topology_of_a_pool_cannot_be_changed(google: Standin, cluster: Resu
     made = google.create(POOL, slice_("4x4", 4))
     with pytest.raises(Exception, match='cannot be changed, from "4x4" to "4x8"'):
         google.update(POOL, made, slice_("4x8", 8))
+
+
+def node(**config: Any) -> Props:
+    return {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"} | config
+
+
+RESERVED = {
+    "consumeReservationType": "SPECIFIC_RESERVATION",
+    "key": "compute.googleapis.com/reservation-name",
+    "values": ["mine"],
+}
+LONG = "604801s"
+
+
+def test_a_reservation_is_consumed_by_its_name(google: Standin, cluster: Result):
+    google.create(POOL, pool(nodeConfig=node(reservationAffinity=RESERVED)))
+
+
+@pytest.mark.parametrize(
+    ("inputs", "complaint"),
+    [
+        (pool(nodeConfig=node(spot=True, flexStart=True)), "Spot and flex-start cannot be used together"),
+        (pool(nodeConfig=node(spot=True, reservationAffinity=RESERVED)), "spot node pool cannot consume a reservation"),
+        (
+            pool(nodeConfig=node(reservationAffinity={"consumeReservationType": "SPECIFIC_RESERVATION"})),
+            "needs the key compute.googleapis.com/reservation-name",
+        ),
+        (pool(nodeConfig=node(flexStart=True)), 'Flex-start is not available for TPU v6e in zone "europe-west4-a"'),
+        (pool(nodeConfig=node(maxRunDuration=LONG)), 'Max run duration "604801s" is more than 604800s'),
+    ],
+)
+def test_capacity_that_google_does_not_give_is_refused(google: Standin, cluster: Result, inputs: Props, complaint: str):
+    with pytest.raises(Exception, match=complaint):
+        google.create(POOL, inputs)
+
+
+@pytest.fixture
+def tokyo(google: Standin, network: Result) -> Result:
+    """A cluster in a region with flex-start."""
+    region = "asia-northeast1"
+    subnet = {"name": "tokyo", "network": "vpc", "region": region, "ipCidrRange": "10.200.0.0/20"}
+    google.create("gcp:compute/subnetwork:Subnetwork", subnet)
+    wanted = {"name": "gke", "location": region, "network": "vpc", "subnetwork": "tokyo", "initialNodeCount": 1}
+    return google.create(CLUSTER, wanted)
+
+
+def flex(**over: Any) -> Props:
+    place = {"location": "asia-northeast1", "nodeLocations": ["asia-northeast1-b"]}
+    config = node(flexStart=True, maxRunDuration="604800s")
+    return pool(nodeConfig=config, management={"autoRepair": False}, **place) | over
+
+
+def test_flex_start_draws_on_the_preemptible_quota(google: Standin, tokyo: Result):
+    google.create(POOL, flex())
+    google.faults(enabledApis=["*"], quota={"PREEMPTIBLE_TPU_V6E": 0})
+    with pytest.raises(Exception, match=r"Quota 'PREEMPTIBLE_TPU_V6E' exceeded"):
+        google.create(POOL, flex(name="more", initialNodeCount=1))
+
+
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [({"management": {}}, "Auto repair must be off"), ({"autoscaling": None, "initialNodeCount": 0}, "autoscaling")],
+)
+def test_flex_start_without_what_it_needs_is_refused(google: Standin, tokyo: Result, change: Props, complaint: str):
+    wanted = {key: value for key, value in (flex() | change).items() if value is not None}
+    with pytest.raises(Exception, match=complaint):
+        google.create(POOL, wanted)
+
+
+POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
+IRONWOOD = {"machineType": "tpu7x-standard-4t", "diskType": "hyperdisk-balanced"}
+
+
+@pytest.fixture
+def iowa(google: Standin, network: Result) -> Result:
+    """A cluster in a region with tpu7x."""
+    region = "us-central1"
+    subnet = {"name": "iowa", "network": "vpc", "region": region, "ipCidrRange": "10.200.0.0/20"}
+    google.create("gcp:compute/subnetwork:Subnetwork", subnet)
+    wanted = {"name": "gke", "location": region, "network": "vpc", "subnetwork": "iowa", "initialNodeCount": 1}
+    return google.create(CLUSTER, wanted)
+
+
+def ironwood(**placement: str) -> Props:
+    place = {"location": "us-central1", "nodeLocations": ["us-central1-c"]}
+    return slice_("2x2x2", 2, nodeConfig=IRONWOOD, placementPolicy={"tpuTopology": "2x2x2", **placement}, **place)
+
+
+def workload(topology: str) -> Props:
+    policy = {"type": "HIGH_THROUGHPUT", "acceleratorTopology": topology}
+    return {"name": "slice", "region": "us-central1", "workloadPolicy": policy}
+
+
+def test_a_tpu7x_slice_takes_a_workload_policy_which_stays_while_it_is_used(google: Standin, iowa: Result):
+    policy = google.create(POLICY, workload("2x2x2"))
+    made = google.create(POOL, ironwood(type="", policyName="slice"))
+    with pytest.raises(Exception, match="is already being used by"):
+        google.delete(POLICY, policy)
+    google.delete(POOL, made)
+    google.delete(POLICY, policy)
+
+
+@pytest.mark.parametrize(
+    ("placement", "complaint"),
+    [
+        ({"type": "COMPACT"}, "Use workload policy instead"),
+        ({"type": ""}, "needs a workload policy"),
+        ({"type": "", "policyName": "absent"}, "resourcePolicies/absent' was not found"),
+        ({"type": "", "policyName": "slice"}, 'is for topology "2x2x4", the node pool for "2x2x2"'),
+    ],
+)
+def test_a_tpu7x_slice_without_its_workload_policy_is_refused(
+    google: Standin, iowa: Result, placement: dict[str, str], complaint: str
+):
+    google.create(POLICY, workload("2x2x4"))
+    with pytest.raises(Exception, match=complaint):
+        google.create(POOL, ironwood(**placement))

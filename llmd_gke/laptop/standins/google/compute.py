@@ -17,6 +17,7 @@ ROUTER_NAT = "gcp:compute/routerNat:RouterNat"
 ADDRESS = "gcp:compute/address:Address"
 FIREWALL = "gcp:compute/firewall:Firewall"
 CLUSTER = "gcp:container/cluster:Cluster"
+NODE_POOL = "gcp:container/nodePool:NodePool"
 
 _PROXY = "REGIONAL_MANAGED_PROXY"
 
@@ -228,6 +229,14 @@ def _address_check(target: Target) -> Iterator[Failure]:
         yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
 
 
+def _policy_free(world: World, target: Target) -> None:
+    """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
+    for ident, record in world.all(NODE_POOL).items():
+        policy = text(record, "inputs", "placementPolicy", "policyName")
+        if policy and short(policy) == short(target.id) and ident.split("/")[1] == target.project:
+            raise in_use("ResourcePolicy", "resourcePolicy", target.id, ident)
+
+
 def _plain_outputs(target: Target) -> JsonObject:
     return {"selfLink": link(target), "creationTimestamp": "2026-01-01T00:00:00.000-08:00"}
 
@@ -398,5 +407,6 @@ KINDS: dict[str, Kind] = {
             "workloadPolicy",
         ),
         computed=lambda target: {"selfLink": link(target)},
+        delete=_policy_free,
     ),
 }

@@ -18,6 +18,10 @@ from llmd_gke.laptop.standins.google.kind import Target, World, failed, short
 
 CLUSTER = "gcp:container/cluster:Cluster"
 NODE_POOL = "gcp:container/nodePool:NodePool"
+RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+LONGEST_RUN = 604800
+"""Seconds that a flex-start node may run: seven days."""
 
 DEFAULT_QUOTA = 64
 """Chips of a TPU family per region. Real projects start at 0; the rehearsal's project has been granted some."""
@@ -67,6 +71,38 @@ def check(target: Target) -> Iterator[Failure]:
         yield Failure("autoscaling", '"max_node_count": conflicts with total_max_node_count')
 
 
+def _judge_capacity(inputs: JsonObject, family: tpu.Family, where: list[str]) -> None:
+    """Provisioning modes exclude each other.
+
+    Source: GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions;
+    flex-start zones: https://cloud.google.com/kubernetes-engine/docs/concepts/dws.
+    """
+    config = dig(inputs, "nodeConfig")
+    spot, flex = dig(config, "spot") is True, dig(config, "flexStart") is True
+    affinity = text(config, "reservationAffinity", "consumeReservationType")
+    if spot and flex:
+        raise _refuse("Spot and flex-start cannot be used together.")
+    if (spot or flex) and affinity not in ("", "NO_RESERVATION"):
+        raise _refuse(f"A {'spot' if spot else 'flex-start'} node pool cannot consume a reservation ({affinity}).")
+    if affinity == "SPECIFIC_RESERVATION" and (
+        text(config, "reservationAffinity", "key") != RESERVATION_KEY
+        or not texts(config, "reservationAffinity", "values")
+    ):
+        raise _refuse(f"SPECIFIC_RESERVATION needs the key {RESERVATION_KEY} and the reservation's name.")
+    run = text(config, "maxRunDuration").removesuffix("s")
+    if run and (not run.isdigit() or int(run) > LONGEST_RUN):
+        raise _refuse(f'Max run duration "{run}s" is more than {LONGEST_RUN}s.')
+    if not flex:
+        return
+    for zone in where:
+        if zone not in zones.FLEX_START_ZONES.get(family.name, frozenset[str]()):
+            raise _refuse(f'Flex-start is not available for TPU {family.name} in zone "{zone}".')
+    if dig(inputs, "management", "autoRepair") is not False:
+        raise _refuse("Auto repair must be off for flex-start node pools.")
+    if "nodeCount" in inputs or dig(inputs, "autoscaling") is None:
+        raise _refuse("Flex-start node pools need autoscaling and take no fixed number of nodes.")
+
+
 def create(world: World, target: Target) -> None:
     """What GKE refuses when a pool is made."""
     cluster = cluster_of(world, target)
@@ -83,6 +119,16 @@ def create(world: World, target: Target) -> None:
     if account and not serviceaccount.exists(world, target.project, account):
         raise _refuse(f'Service account "{account}" does not exist.')
     _judge_machine(target, where)
+    policy = target.text("placementPolicy", "policyName")
+    if policy:
+        ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
+        found = world.get(RESOURCE_POLICY, ident)
+        if found is None:
+            raise failed("error creating NodePool", 404, f"The resource '{ident}' was not found", "notFound")
+        wanted = target.text("placementPolicy", "tpuTopology")
+        given = text(found, "inputs", "workloadPolicy", "acceleratorTopology")
+        if dig(found, "inputs", "workloadPolicy") is not None and given != wanted:
+            raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
 def update(world: World, target: Target, old: JsonObject) -> None:
@@ -117,6 +163,7 @@ def _judge_machine(target: Target, where: list[str]) -> None:
         # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
         raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
     _judge_slice(inputs, machine, family, where)
+    _judge_capacity(inputs, family, where)
 
 
 def _judge_slice(inputs: JsonObject, machine: str, family: tpu.Family, where: list[str]) -> None:
@@ -137,6 +184,8 @@ def _judge_slice(inputs: JsonObject, machine: str, family: tpu.Family, where: li
             f"Creation of a managed instance group with {machine} machine type with placement policy is not "
             "supported. Use workload policy instead."
         )
+    if family.workload_policy and not text(inputs, "placementPolicy", "policyName"):
+        raise _refuse(f'Multi-host TPU topology "{topology}" of {machine} needs a workload policy.')
     if not family.workload_policy and placement != "COMPACT":
         raise _refuse(f'Multi-host TPU topology "{topology}" needs placement policy type COMPACT, not "{placement}".')
     if len(where) != 1:
@@ -196,7 +245,8 @@ def _no_capacity(world: World, target: Target, where: list[str]) -> str:
 
 
 def _spot(inputs: JsonValue) -> bool:
-    return dig(inputs, "nodeConfig", "spot") is True
+    """Whether nodes draw on the preemptible quota, as spot and flex-start nodes do."""
+    return dig(inputs, "nodeConfig", "spot") is True or dig(inputs, "nodeConfig", "flexStart") is True
 
 
 def quota_name(inputs: JsonObject) -> str:

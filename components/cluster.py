@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import TypedDict
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -10,12 +12,30 @@ import pulumi_kubernetes as k8s
 from components.network import PODS, SERVICES, Network
 from components.sdk import container
 from llmd_gke.manifests import access
-from llmd_gke.settings import ClusterSettings, StackSettings
+from llmd_gke.settings import ClusterSettings, MaintenanceSettings, StackSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 """What a node may do is decided by its service account's roles."""
 
+WINDOW_EPOCH = "2026-01-01"
+"""The maintenance window's first day. Constant, so that no preview shows a difference."""
+
 SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
+
+
+class ClusterHardening(TypedDict):
+    """The part of a cluster's arguments that :func:`_hardening` decides."""
+
+    anonymous_authentication_config: container.ClusterAnonymousAuthenticationConfigArgs
+    rbac_binding_config: container.ClusterRbacBindingConfigArgs
+    node_pool_defaults: container.ClusterNodePoolDefaultsArgs
+    monitoring_config: container.ClusterMonitoringConfigArgs
+    cost_management_config: container.ClusterCostManagementConfigArgs
+    dns_config: container.ClusterDnsConfigArgs
+    database_encryption: container.ClusterDatabaseEncryptionArgs | None
+    binary_authorization: container.ClusterBinaryAuthorizationArgs | None
+    secret_manager_config: container.ClusterSecretManagerConfigArgs | None
+    maintenance_policy: container.ClusterMaintenancePolicyArgs | None
 
 
 @dataclass(frozen=True)
@@ -68,6 +88,7 @@ class Cluster(pulumi.ComponentResource):
                 workload_pool=f"{project}.svc.id.goog"
             ),
             enable_shielded_nodes=True,
+            **_hardening(settings),
             private_cluster_config=container.ClusterPrivateClusterConfigArgs(
                 enable_private_nodes=settings.private_nodes
             ),
@@ -91,7 +112,10 @@ class Cluster(pulumi.ComponentResource):
             remove_default_node_pool=True,
             initial_node_count=1,
             node_config=container.ClusterNodeConfigArgs(
-                machine_type="e2-medium", service_account=args.node_service_account, oauth_scopes=SCOPES
+                machine_type="e2-medium",
+                service_account=args.node_service_account,
+                oauth_scopes=SCOPES,
+                boot_disk_kms_key=settings.encryption.disks,
             ),
             deletion_protection=settings.deletion_protection,
             opts=pulumi.ResourceOptions(
@@ -116,6 +140,12 @@ class Cluster(pulumi.ComponentResource):
             management=container.NodePoolManagementArgs(auto_repair=True, auto_upgrade=True),
             node_config=container.NodePoolNodeConfigArgs(
                 machine_type=settings.system_pool.machine_type,
+                disk_type=settings.system_pool.disk_type,
+                disk_size_gb=settings.system_pool.disk_gb,
+                boot_disk_kms_key=settings.encryption.disks,
+                kubelet_config=container.NodePoolNodeConfigKubeletConfigArgs(
+                    insecure_kubelet_readonly_port_enabled="FALSE"
+                ),
                 service_account=args.node_service_account,
                 oauth_scopes=SCOPES,
                 shielded_instance_config=container.NodePoolNodeConfigShieldedInstanceConfigArgs(
@@ -139,6 +169,64 @@ class Cluster(pulumi.ComponentResource):
             opts=pulumi.ResourceOptions(parent=self, depends_on=[system_pool]),
         )
         self.register_outputs({"name": self.name, "kubeconfig": self.kubeconfig})
+
+
+def _hardening(settings: ClusterSettings) -> ClusterHardening:
+    """What every cluster has (``docs/security.md``), and the options that settings ask for."""
+    keys = settings.encryption
+    return {
+        "anonymous_authentication_config": container.ClusterAnonymousAuthenticationConfigArgs(mode="LIMITED"),
+        "rbac_binding_config": container.ClusterRbacBindingConfigArgs(
+            enable_insecure_binding_system_authenticated=False, enable_insecure_binding_system_unauthenticated=False
+        ),
+        "node_pool_defaults": container.ClusterNodePoolDefaultsArgs(
+            node_config_defaults=container.ClusterNodePoolDefaultsNodeConfigDefaultsArgs(
+                insecure_kubelet_readonly_port_enabled="FALSE",
+                gcfs_config=container.ClusterNodePoolDefaultsNodeConfigDefaultsGcfsConfigArgs(enabled=True),
+            )
+        ),
+        "monitoring_config": container.ClusterMonitoringConfigArgs(
+            enable_components=["SYSTEM_COMPONENTS"],
+            managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(enabled=True),
+        ),
+        "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),
+        "dns_config": container.ClusterDnsConfigArgs(cluster_dns="CLOUD_DNS", cluster_dns_scope="CLUSTER_SCOPE"),
+        "database_encryption": container.ClusterDatabaseEncryptionArgs(state="ENCRYPTED", key_name=keys.database)
+        if keys.database
+        else None,
+        "binary_authorization": container.ClusterBinaryAuthorizationArgs(
+            evaluation_mode="PROJECT_SINGLETON_POLICY_ENFORCE"
+        )
+        if settings.binary_authorization
+        else None,
+        "secret_manager_config": container.ClusterSecretManagerConfigArgs(enabled=True)
+        if settings.secret_manager
+        else None,
+        "maintenance_policy": _maintenance(settings.maintenance) if settings.maintenance else None,
+    }
+
+
+def _maintenance(times: MaintenanceSettings) -> container.ClusterMaintenancePolicyArgs:
+    start = datetime.fromisoformat(f"{WINDOW_EPOCH}T{times.start}:00")
+    end = start + timedelta(hours=times.hours)
+    return container.ClusterMaintenancePolicyArgs(
+        recurring_window=container.ClusterMaintenancePolicyRecurringWindowArgs(
+            start_time=f"{start.isoformat()}Z",
+            end_time=f"{end.isoformat()}Z",
+            recurrence=f"FREQ=WEEKLY;BYDAY={','.join(times.days)}",
+        ),
+        maintenance_exclusions=[
+            container.ClusterMaintenancePolicyMaintenanceExclusionArgs(
+                exclusion_name=pause.name,
+                start_time=f"{pause.start}T00:00:00Z",
+                end_time=f"{pause.end}T00:00:00Z" if pause.end else None,
+                exclusion_options=container.ClusterMaintenancePolicyMaintenanceExclusionExclusionOptionsArgs(
+                    scope=pause.scope, end_time_behavior=None if pause.end else "UNTIL_END_OF_SUPPORT"
+                ),
+            )
+            for pause in times.exclusions
+        ],
+    )
 
 
 def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi.Output[str]:

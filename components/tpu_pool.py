@@ -75,6 +75,10 @@ class TpuPool(pulumi.ComponentResource):
                 reservation_affinity=_reservation(settings),
                 disk_type=settings.family.boot_disks[0],
                 disk_size_gb=settings.disk_gb,
+                boot_disk_kms_key=args.settings.cluster.encryption.disks,
+                kubelet_config=container.NodePoolNodeConfigKubeletConfigArgs(
+                    insecure_kubelet_readonly_port_enabled="FALSE"
+                ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
                 gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
                 service_account=args.node_service_account,

@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from llmd_gke.catalog import zones
+from llmd_gke.catalog import tpu, zones
 from llmd_gke.checks import versions
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 
 SMALLEST_PROXY_PREFIX = 26
+HYPERDISK_ONLY = frozenset({"n4", "c4"})
+WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
 
 
 def gateway_api(cluster: Node) -> Iterator[Finding]:
@@ -157,6 +159,31 @@ def private_nodes(cluster: Node) -> Iterator[Finding]:
             "privateClusterConfig.enablePrivateNodes is not true: nodes get public addresses",
             "true",
             "set enablePrivateNodes: true and give the network a NAT",
+        )
+
+
+def ordinary_machine(machine_type: str) -> Iterator[Finding]:
+    """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
+    if tpu.family_of(machine_type) is not None:
+        yield _cluster(
+            "system-pool",
+            f"{machine_type} is a TPU host: GKE's own pods, controllers and endpoint pickers do not run there",
+            "an ordinary machine type",
+            "for example e2-standard-4",
+        )
+
+
+def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
+    """The system pool's boot disk attaches to its machines (hashicorp/terraform-provider-google#19890).
+
+    https://cloud.google.com/compute/docs/disks/hyperdisks: n4 and c4 take Hyperdisk only, e2 and n1 none.
+    """
+    series = machine_type.split("-")[0]
+    hyperdisk = disk_type.startswith("hyperdisk")
+    if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
+        fitting = tpu.PD_BALANCED if hyperdisk else tpu.HYPERDISK_BALANCED
+        yield _cluster(
+            "system-pool", f"{disk_type} does not attach to {machine_type}", fitting, f"set the disk type to {fitting}"
         )
 
 

@@ -9,6 +9,9 @@ from ipaddress import IPv4Network
 from llmd_gke.checks.finding import Finding
 
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
+LABEL_VALUE = re.compile(r"[-_a-z0-9]{0,63}")
+KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
 PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 
 MODEL_NAME_LIMIT = 38
@@ -61,6 +64,36 @@ def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -
             f"{value!r} is not a Google Cloud project id",
             allowed="6 to 30 lower-case letters, digits and dashes, a letter first",
             fix=fix,
+        )
+
+
+def resource_label(key: str, value: str) -> Iterator[Finding]:
+    """A label of Google Cloud resources (https://cloud.google.com/compute/docs/labeling-resources)."""
+    if key.startswith("goog"):
+        yield Finding("label", f"label {key}: names that start with goog are Google's", fix="choose another name")
+    elif not LABEL_KEY.fullmatch(key) or not LABEL_VALUE.fullmatch(value):
+        yield Finding(
+            "label",
+            f"{key}={value} is not a label of Google Cloud",
+            allowed="at most 63 lower-case letters, digits, dashes and underscores each; a letter first in the name",
+            fix=f"for example {re.sub('[^-_a-z0-9]+', '-', key.lower())}",
+        )
+
+
+def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
+    """The full name of a Cloud KMS key (not of a version of it) in one of the locations."""
+    found = KMS_KEY.fullmatch(value)
+    place = f"projects/PROJECT/locations/{locations[0]}/keyRings/RING/cryptoKeys/KEY"
+    if not found:
+        yield Finding(
+            "kms-key", f"{value!r} is not the name of a Cloud KMS key", allowed=place, fix="copy its full name"
+        )
+    elif found[1] not in locations:
+        yield Finding(
+            "kms-key",
+            f"the key is in {found[1]}, the cluster in {locations[0]}",
+            allowed=" or ".join(locations),
+            fix=f"make a key in {locations[0]}",
         )
 
 

@@ -7,6 +7,7 @@ from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.shapes import (
     ClusterSettings,
     GatewaySettings,
+    MaintenanceSettings,
     ModelSettings,
     NetworkSettings,
     PlatformSettings,
@@ -25,6 +26,7 @@ __all__ = [
     "Checked",
     "ClusterSettings",
     "GatewaySettings",
+    "MaintenanceSettings",
     "ModelSettings",
     "NetworkSettings",
     "PlatformSettings",

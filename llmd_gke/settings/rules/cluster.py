@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from llmd_gke.catalog import versions
-from llmd_gke.checks import names
+from llmd_gke.catalog import versions, zones
+from llmd_gke.checks import maintenance, names
 from llmd_gke.checks import versions as version_checks
+from llmd_gke.checks.cluster import ordinary_disk, ordinary_machine
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings.rules.located import Located, at
 from llmd_gke.settings.shapes import ClusterSettings, StackSettings
@@ -54,7 +55,22 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
         )
     for name, cidr in cluster.authorized_networks.items():
         yield from at(f"{key}.authorizedNetworks.{name}", cidr, names.cidr(cidr))
+        if cidr == "0.0.0.0/0":
+            finding = Finding(
+                "control-plane-access",
+                "the control plane would answer the whole Internet",
+                allowed="the ranges of your offices and runners, or endpoint: dns, which IAM guards",
+                fix=f"pulumi config set --path {key}.endpoint dns",
+            )
+            yield Located(f"{key}.authorizedNetworks.{name}", cidr, finding)
+    for name, value in cluster.labels.items():
+        yield from at(f"{key}.labels.{name}", value, names.resource_label(name, value))
+    yield from _system_zone(f"{key}.systemZone", cluster)
+    yield from _keys(f"{key}.encryption", cluster)
+    yield from _maintenance(f"{key}.maintenance", cluster)
     pool = cluster.system_pool
+    yield from at(f"{key}.systemPool.machineType", pool.machine_type, ordinary_machine(pool.machine_type))
+    yield from at(f"{key}.systemPool.diskType", pool.disk_type, ordinary_disk(pool.machine_type, pool.disk_type))
     if pool.min_nodes > pool.max_nodes:
         yield Located(
             f"{key}.systemPool.minNodes",
@@ -66,6 +82,38 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
                 fix="swap them",
             ),
         )
+
+
+def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    zone = cluster.system_zone
+    if zone is not None and (zones.region_of(zone) != cluster.region or zones.is_ai_zone(zone) or zone.count("-") != 2):
+        finding = Finding(
+            "system-zone",
+            f"{zone} cannot hold the ordinary nodes of a cluster in {cluster.region}",
+            allowed=f"a zone of {cluster.region}, and not an AI zone",
+            fix=f"for example {cluster.region}-a, or leave it out",
+        )
+        yield Located(key, zone, finding)
+
+
+def _keys(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    keys = cluster.encryption
+    if keys.database:
+        yield from at(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)))
+    if keys.disks:
+        yield from at(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")))
+
+
+def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    times = cluster.maintenance
+    if times is None:
+        return
+    yield from at(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
+    for index, pause in enumerate(times.exclusions):
+        found = maintenance.exclusion(pause.start, pause.end, pause.scope)
+        yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), found)
+    titles = [pause.name for pause in times.exclusions]
+    yield from at(f"{key}.exclusions", titles, maintenance.exclusions(titles))
 
 
 def network(settings: StackSettings) -> Iterator[Located]:

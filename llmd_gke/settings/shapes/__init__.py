@@ -6,7 +6,13 @@ holds a secret: tokens are read by the program as Pulumi secrets and never enter
 """
 
 from llmd_gke.settings.shapes.base import Shape
-from llmd_gke.settings.shapes.cluster import ClusterSettings, SystemPoolSettings
+from llmd_gke.settings.shapes.cluster import (
+    ClusterSettings,
+    EncryptionSettings,
+    ExclusionSettings,
+    MaintenanceSettings,
+    SystemPoolSettings,
+)
 from llmd_gke.settings.shapes.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import NetworkSettings
@@ -18,7 +24,10 @@ from llmd_gke.settings.shapes.storage import StorageSettings
 
 __all__ = [
     "ClusterSettings",
+    "EncryptionSettings",
+    "ExclusionSettings",
     "GatewaySettings",
+    "MaintenanceSettings",
     "ModelSettings",
     "NetworkSettings",
     "PlatformSettings",

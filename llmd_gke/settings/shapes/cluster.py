@@ -10,13 +10,56 @@ from llmd_gke.catalog import versions
 from llmd_gke.catalog.zones import is_ai_zone, region_of
 from llmd_gke.settings.shapes.base import Cidr, Shape
 
+Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
+
 
 class SystemPoolSettings(Shape):
-    """Ordinary nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool."""
+    """Ordinary nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool.
+
+    ``disk_gb`` and ``disk_type`` are the boot disk's.
+    """
 
     machine_type: str = "e2-standard-4"
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4
+    disk_gb: Annotated[int, Field(ge=20, le=65536)] = 100
+    disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
+
+
+class ExclusionSettings(Shape):
+    """Days (``YYYY-MM-DD``, UTC) on which GKE upgrades nothing of ``scope`` by itself.
+
+    ``start`` is the first day, ``end`` the day after the last; without it the exclusion lasts until the version's end
+    of support.
+    """
+
+    name: str
+    start: str
+    end: str | None = None
+    scope: Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"] = "NO_MINOR_OR_NODE_UPGRADES"
+
+
+class MaintenanceSettings(Shape):
+    """When GKE may upgrade: on ``days`` of the week from ``start`` (``HH:MM``, UTC) for ``hours``, but for exclusions.
+
+    An upgrade of a TPU pool takes its hosts out one by one, that of a multi-host slice the whole slice.
+    """
+
+    days: tuple[Day, ...] = Field(default=("SA", "SU"), strict=False, min_length=1)
+    start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
+    hours: Annotated[int, Field(ge=4, le=24)] = 6
+    exclusions: tuple[ExclusionSettings, ...] = Field(default=(), strict=False)
+
+
+class EncryptionSettings(Shape):
+    """Cloud KMS keys of your own, by full name: ``database`` for Kubernetes Secrets, ``disks`` for boot disks.
+
+    Google encrypts both with its own keys where none is named. Google's service agents need
+    ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys first, see ``docs/security.md``.
+    """
+
+    database: str | None = None
+    disks: str | None = None
 
 
 class ClusterSettings(Shape):
@@ -25,6 +68,9 @@ class ClusterSettings(Shape):
     ``zone`` is where the TPU nodes are; the region is derived from it. ``control_plane`` regional (default) keeps the
     API server up during upgrades, zonal does not. ``endpoint`` is how kubectl and Pulumi reach the control plane:
     ``dns`` (default) is guarded by IAM and works from anywhere, ``ip`` is limited to ``authorized_networks``.
+    ``maintenance``: without it GKE upgrades whenever it likes. ``binary_authorization`` admits only images that the
+    project's policy allows; ``secret_manager`` adds the driver that mounts secrets from Secret Manager; both are off.
+    ``labels`` are on everything that takes labels. What is always on: ``docs/security.md``.
     """
 
     name: str
@@ -42,6 +88,10 @@ class ClusterSettings(Shape):
     system_zone: str | None = None
     system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)
     labels: dict[str, str] = Field(default_factory=dict[str, str])
+    maintenance: MaintenanceSettings | None = None
+    encryption: EncryptionSettings = Field(default_factory=EncryptionSettings)
+    binary_authorization: bool = False
+    secret_manager: bool = False
 
     @property
     def region(self) -> str:

@@ -18,7 +18,8 @@ def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Re
         HEAD + '  llmd-gke:cluster.relaseChannel = "RAPID"\n'
         "    there is no such setting  [unknown-key]\n"
         "    allowed: name, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
-        "privateNodes, deletionProtection, protect, systemZone, systemPool, labels\n"
+        "privateNodes, deletionProtection, protect, systemZone, systemPool, labels, maintenance, encryption, "
+        "binaryAuthorization, secretManager\n"
         "    fix:     did you mean releaseChannel?"
     )
 

@@ -80,7 +80,8 @@ def test_settings_are_frozen() -> None:
 def test_nothing_in_the_settings_can_hold_a_token() -> None:
     keys = {key for section in known_keys(StackSettings).values() for key in section}
     assert {key for key in keys if re.search("token|secret|password|key", key, re.IGNORECASE)} == {
-        "maxNumBatchedTokens"
+        "maxNumBatchedTokens",
+        "secretManager",  # a switch
     }
 
 

@@ -399,3 +399,57 @@ def test_a_tpu7x_slice_without_its_workload_policy_is_refused(
     google.create(POLICY, workload("2x2x4"))
     with pytest.raises(Exception, match=complaint):
         google.create(POOL, ironwood(**placement))
+
+
+KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
+WINDOW = {"startTime": "2026-01-01T02:00:00Z", "endTime": "2026-01-01T08:00:00Z", "recurrence": "FREQ=WEEKLY;BYDAY=SA"}
+PAUSE = {"exclusionName": "a", "startTime": "2026-12-18T00:00:00Z", "endTime": "2026-12-28T00:00:00Z"}
+PLAIN: Props = {"location": "europe-west4", "network": "vpc", "subnetwork": "nodes", "initialNodeCount": 1}
+
+
+def window(**over: Any) -> Props:
+    return {"maintenancePolicy": {"recurringWindow": WINDOW, **over}}
+
+
+def pause(**over: Any) -> Props:
+    return window(maintenanceExclusions=[{key: value for key, value in (PAUSE | over).items() if value}])
+
+
+def test_a_hardened_cluster_with_its_options_is_made(google: Standin, subnet: Result):
+    options: Props = {
+        "anonymousAuthenticationConfig": {"mode": "LIMITED"},
+        "binaryAuthorization": {"evaluationMode": "PROJECT_SINGLETON_POLICY_ENFORCE"},
+        "databaseEncryption": {"state": "ENCRYPTED", "keyName": KEY},
+        "nodePoolDefaults": {"nodeConfigDefaults": {"insecureKubeletReadonlyPortEnabled": "FALSE"}},
+        **pause(exclusionOptions={"scope": "NO_MINOR_OR_NODE_UPGRADES"}),
+    }
+    google.create(CLUSTER, PLAIN | options | {"name": "gke"})
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"anonymousAuthenticationConfig": {"mode": "OFF"}}, "mode to be one of ENABLED, LIMITED, got OFF"),
+        ({"binaryAuthorization": {"evaluationMode": "ON"}}, "evaluationMode to be one of DISABLED"),
+        ({"databaseEncryption": {"state": "ENCRYPTED"}}, "a key is needed"),
+        (
+            {"databaseEncryption": {"state": "ENCRYPTED", "keyName": KEY.replace("europe-west4", "us-east1")}},
+            'is not in location "europe-west4"',
+        ),
+        ({"nodePoolDefaults": {"nodeConfigDefaults": {"insecureKubeletReadonlyPortEnabled": "no"}}}, "got no"),
+        ({"maintenancePolicy": {"maintenanceExclusions": [PAUSE]}}, "one of recurring_window"),
+        (pause(endTime=None), "exactly one of end_time"),
+        (
+            pause(exclusionOptions={"scope": "NO_MINOR_UPGRADES", "endTimeBehavior": "UNTIL_END_OF_SUPPORT"}),
+            "exactly one of end_time",
+        ),
+        (pause(exclusionOptions={"scope": "NOTHING"}), "scope to be one of NO_UPGRADES"),
+        (pause(startTime="2026-12-18"), "is not a time such as"),
+        (window(maintenanceExclusions=[PAUSE] * 21), "no more than 20"),
+    ],
+)
+def test_cluster_options_that_google_refuses_are_refused(
+    google: Standin, subnet: Result, options: Props, complaint: str
+):
+    with pytest.raises(Exception, match=complaint):
+        google.create(CLUSTER, PLAIN | options | {"name": "gke"})

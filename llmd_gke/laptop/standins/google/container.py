@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
 from llmd_gke.laptop.standins.core.rules import Failure
-from llmd_gke.laptop.standins.core.values import JsonObject, dig, number, objects, text, texts
+from llmd_gke.laptop.standins.core.values import UNKNOWN, JsonObject, dig, number, objects, text, texts
 from llmd_gke.laptop.standins.google import nodepools, serviceaccount
 from llmd_gke.laptop.standins.google.compute import NETWORK, SUBNETWORK, network_id, subnetwork_id
 from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, failed, missing, short
@@ -61,6 +61,52 @@ def _cluster_check(target: Target) -> Iterator[Failure]:
         yield Failure("networkPolicy", "Network policy cannot be enabled together with ADVANCED_DATAPATH")
     if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
         yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
+    for path, allowed in _ONE_OF.items():
+        value = dig(inputs, *path.split("."))
+        if isinstance(value, str) and value != UNKNOWN and value not in allowed:
+            yield Failure(path, f"expected {path} to be one of {', '.join(allowed)}, got {value}")  # ValidateFunc
+    yield from _maintenance_check(inputs)
+    if dig(inputs, "databaseEncryption", "state") == "ENCRYPTED" and not dig(inputs, "databaseEncryption", "keyName"):
+        yield Failure("databaseEncryption.keyName", "a key is needed for state ENCRYPTED")
+
+
+_ONE_OF = {
+    "anonymousAuthenticationConfig.mode": ("ENABLED", "LIMITED"),
+    "binaryAuthorization.evaluationMode": ("DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"),
+    "databaseEncryption.state": ("ENCRYPTED", "DECRYPTED"),
+    "dnsConfig.clusterDns": ("PROVIDER_UNSPECIFIED", "PLATFORM_DEFAULT", "CLOUD_DNS", "KUBE_DNS"),
+    "dnsConfig.clusterDnsScope": ("DNS_SCOPE_UNSPECIFIED", "CLUSTER_SCOPE", "VPC_SCOPE"),
+    "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled": ("TRUE", "FALSE"),
+}
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_SCOPES = ("NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
+MOST_EXCLUSIONS = 20
+
+
+def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
+    """The schema of ``maintenance_policy``: times in Zulu, known scopes, 20 exclusions, each with one sort of end."""
+    policy, where = dig(inputs, "maintenancePolicy"), "maintenancePolicy"
+    if not isinstance(policy, dict):
+        return
+    windows = ("recurringWindow", "recurringMaintenanceWindow", "dailyMaintenanceWindow")
+    if sum(key in policy for key in windows) != 1:
+        yield Failure(where, "one of recurring_window, recurring_maintenance_window, daily_maintenance_window")
+    pauses = objects(policy, "maintenanceExclusions")
+    if len(pauses) > MOST_EXCLUSIONS:
+        yield Failure(where, f"Too many maintenance_exclusion blocks, no more than {MOST_EXCLUSIONS} are allowed")
+    for pause in pauses:
+        name, scope = text(pause, "exclusionName"), text(pause, "exclusionOptions", "scope")
+        if bool(text(pause, "endTime")) == bool(text(pause, "exclusionOptions", "endTimeBehavior")):
+            yield Failure(where, f"{name}: exactly one of end_time and exclusion_options.end_time_behavior")
+        if scope and scope not in _SCOPES:
+            yield Failure(where, f"{name}: expected scope to be one of {', '.join(_SCOPES)}, got {scope}")
+    for block in (dig(policy, "recurringWindow"), *pauses):
+        for key in ("startTime", "endTime"):
+            value = text(block, key)
+            if value and not _TIME.fullmatch(value):
+                yield Failure(
+                    where, f"{key} {value!r} is not a time such as 2026-01-01T00:00:00Z"
+                )  # validateRFC3339Date
 
 
 def _cluster_create(world: World, target: Target) -> None:
@@ -99,6 +145,10 @@ def _cluster_create(world: World, target: Target) -> None:
         raise failed(
             title, 400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".', "badRequest"
         )
+    key = target.text("databaseEncryption", "keyName")
+    if key and f"/locations/{region}/" not in key:
+        # https://cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets: the key is in the cluster's region.
+        raise failed(title, 400, f'Cloud KMS key "{key}" is not in location "{region}".', "badRequest")
     account = target.text("nodeConfig", "serviceAccount")
     if account and not serviceaccount.exists(world, target.project, account):
         raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")

@@ -9,7 +9,7 @@ from typing import TypedDict
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.network import PODS, SERVICES, Network
+from components.network import Network
 from components.sdk import container
 from llmd_gke.manifests import access
 from llmd_gke.settings import ClusterSettings, MaintenanceSettings, StackSettings
@@ -73,7 +73,8 @@ class Cluster(pulumi.ComponentResource):
             subnetwork=args.network.subnet,
             networking_mode="VPC_NATIVE",
             ip_allocation_policy=container.ClusterIpAllocationPolicyArgs(
-                cluster_secondary_range_name=PODS, services_secondary_range_name=SERVICES
+                cluster_secondary_range_name=args.network.pods_range,
+                services_secondary_range_name=args.network.services_range,
             ),
             # NetworkPolicies are native to Dataplane V2; the older add-on must then stay out.
             datapath_provider="ADVANCED_DATAPATH",

@@ -27,36 +27,80 @@ class NetworkArgs:
 
 
 class Network(pulumi.ComponentResource):
-    """``llmd-gke:network:Network``: an own VPC for one cluster.
+    """``llmd-gke:network:Network``: an own VPC for one cluster, or an existing one.
 
     Makes a VPC, a subnet with two secondary ranges (pods, services), the proxy-only subnet that GKE's regional
     gateways send requests from, a router with NAT for private nodes, and the gateway's reserved regional address.
-    Outputs: ``network`` and ``subnet`` (names), ``address_name``, ``gateway_ip`` (known as soon as the address
-    exists, long before a Gateway does).
+    In an existing VPC it makes the address, and of the rest what settings ask for. Outputs: ``network`` and ``subnet``
+    (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``, ``gateway_ip``
+    (known as soon as the address exists, long before a Gateway does).
     """
 
     network: pulumi.Output[str]
     subnet: pulumi.Output[str]
+    pods_range: str
+    services_range: str
     gateway_ip: pulumi.Output[str]
     address_name: pulumi.Output[str]
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:network:Network", name, None, opts)
-        ranges = args.settings.network
-        prefix = args.settings.cluster.name
-        region = args.settings.cluster.region
-        external = args.settings.gateway.exposure == "external"
+        settings, existing = args.settings, args.settings.network.existing
+        prefix, region = settings.cluster.name, settings.cluster.region
+        if existing is None:
+            network, subnet = self._own(name, settings)
+            self.network, self.subnet = network.name, subnet.name
+            self.pods_range, self.services_range = PODS, SERVICES
+            network_id, subnet_id = network.id, subnet.id
+        else:
+            # Whole paths: a bare name would be looked for in the stack's project, not in the host project.
+            network_id = pulumi.Output.from_input(existing.network_path(settings.project))
+            subnet_id = pulumi.Output.from_input(existing.subnet_path(settings.project, region))
+            self.network, self.subnet = network_id, subnet_id
+            self.pods_range, self.services_range = existing.pods_range, existing.services_range
+        proxies: list[pulumi.Resource] = []
+        if existing is None or existing.proxies == "create":
+            subnet = compute.Subnetwork(
+                f"{name}-proxies",
+                name=f"{prefix}-proxies",
+                network=network_id,
+                region=region,
+                ip_cidr_range=settings.network.proxies,
+                purpose="REGIONAL_MANAGED_PROXY",
+                role="ACTIVE",
+                opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
+            )
+            proxies.append(subnet)
+        if existing is None or existing.nat == "create":
+            self._nat(name, settings, network_id, None if existing is None else subnet_id)
+        external = settings.gateway.exposure == "external"
+        address = compute.Address(
+            f"{name}-gateway",
+            name=f"{prefix}-gateway",
+            region=region,
+            address_type="EXTERNAL" if external else "INTERNAL",
+            network_tier="STANDARD" if external else None,
+            subnetwork=None if external else subnet_id,
+            purpose=None if external else "SHARED_LOADBALANCER_VIP",
+            opts=pulumi.ResourceOptions(parent=self, depends_on=proxies),
+        )
+        self.address_name = address.name
+        self.gateway_ip = address.address
+        self.register_outputs({"network": self.network, "subnet": self.subnet, "gateway_ip": self.gateway_ip})
+
+    def _own(self, name: str, settings: StackSettings) -> tuple[compute.Network, compute.Subnetwork]:
+        prefix, ranges = settings.cluster.name, settings.network
         vpc = compute.Network(
             f"{name}-vpc",
             name=prefix,
             auto_create_subnetworks=False,
-            opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
+            opts=pulumi.ResourceOptions(parent=self, protect=settings.cluster.protect, custom_timeouts=SLOW_DELETE),
         )
         subnet = compute.Subnetwork(
             f"{name}-nodes",
             name=f"{prefix}-nodes",
             network=vpc.id,
-            region=region,
+            region=settings.cluster.region,
             ip_cidr_range=ranges.nodes,
             private_ip_google_access=True,
             secondary_ip_ranges=[
@@ -65,20 +109,17 @@ class Network(pulumi.ComponentResource):
             ],
             opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
         )
-        proxies = compute.Subnetwork(
-            f"{name}-proxies",
-            name=f"{prefix}-proxies",
-            network=vpc.id,
-            region=region,
-            ip_cidr_range=ranges.proxies,
-            purpose="REGIONAL_MANAGED_PROXY",
-            role="ACTIVE",
-            opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
-        )
+        return vpc, subnet
+
+    def _nat(
+        self, name: str, settings: StackSettings, network: pulumi.Output[str], only: pulumi.Output[str] | None
+    ) -> None:
+        """NAT for the whole VPC, or for ``only`` one subnet: somebody else's VPC may have NAT for others already."""
+        prefix, region = settings.cluster.name, settings.cluster.region
         router = compute.Router(
             f"{name}-router",
             name=f"{prefix}-router",
-            network=vpc.id,
+            network=network,
             region=region,
             opts=pulumi.ResourceOptions(parent=self),
         )
@@ -88,21 +129,11 @@ class Network(pulumi.ComponentResource):
             router=router.name,
             region=region,
             nat_ip_allocate_option="AUTO_ONLY",
-            source_subnetwork_ip_ranges_to_nat="ALL_SUBNETWORKS_ALL_IP_RANGES",
+            source_subnetwork_ip_ranges_to_nat="LIST_OF_SUBNETWORKS"
+            if only is not None
+            else "ALL_SUBNETWORKS_ALL_IP_RANGES",
+            subnetworks=[compute.RouterNatSubnetworkArgs(name=only, source_ip_ranges_to_nats=["ALL_IP_RANGES"])]
+            if only is not None
+            else None,
             opts=pulumi.ResourceOptions(parent=self),
         )
-        address = compute.Address(
-            f"{name}-gateway",
-            name=f"{prefix}-gateway",
-            region=region,
-            address_type="EXTERNAL" if external else "INTERNAL",
-            network_tier="STANDARD" if external else None,
-            subnetwork=None if external else subnet.id,
-            purpose=None if external else "SHARED_LOADBALANCER_VIP",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=[proxies]),
-        )
-        self.network = vpc.name
-        self.subnet = subnet.name
-        self.address_name = address.name
-        self.gateway_ip = address.address
-        self.register_outputs({"network": self.network, "subnet": self.subnet, "gateway_ip": self.gateway_ip})

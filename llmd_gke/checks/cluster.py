@@ -128,6 +128,21 @@ def proxy_subnet(subnet: Node) -> Iterator[Finding]:
         )
 
 
+def proxy_range(cidr: str) -> Iterator[Finding]:
+    """A proxy-only subnet is large enough (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
+    try:
+        prefix = IPv4Network(cidr).prefixlen
+    except ValueError:
+        return
+    if prefix > SMALLEST_PROXY_PREFIX:
+        yield _cluster(
+            "proxy-subnet",
+            f"{cidr} is too small for the region's Envoys",
+            f"/{SMALLEST_PROXY_PREFIX} or larger",
+            "take a /23",
+        )
+
+
 def control_plane_open(cluster: Node) -> Iterator[Finding]:
     """The control plane's IP endpoint does not answer the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")

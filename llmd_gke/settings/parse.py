@@ -170,6 +170,8 @@ _BLIND: Mapping[str, str] = {
     "maintenance-exclusion": r"cluster\.maintenance.*",
     "node-count": r"cluster(\.systemPool.*)?",
     "network-overlap": r"network.*",
+    "network-existing": r"network.*",
+    "network-shared-vpc": r"network.*|gcp:project",
     "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
     "gateway-certificate": r"gateway(\.tls.*)?",
     "gateway-combination": r"gateway.*",

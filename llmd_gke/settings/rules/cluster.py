@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from llmd_gke.catalog import versions, zones
 from llmd_gke.checks import maintenance, names
 from llmd_gke.checks import versions as version_checks
-from llmd_gke.checks.cluster import ordinary_disk, ordinary_machine
+from llmd_gke.checks.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings.rules.located import Located, at
-from llmd_gke.settings.shapes import ClusterSettings, StackSettings
+from llmd_gke.settings.shapes import ClusterSettings, ExistingNetworkSettings, NetworkSettings, StackSettings
 
 REHEARSAL_PROJECT = "rehearsal"
 """Project id of stacks that only ever run on the stand-ins of ``make up``."""
@@ -117,9 +117,64 @@ def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
 
 
 def network(settings: StackSettings) -> Iterator[Located]:
-    """The network's ranges."""
-    network = settings.network
+    """The network's ranges, or where it is."""
+    network, key = settings.network, "llmd-gke:network"
+    yield from at(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
+    yield from at(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
+    if network.existing is not None:
+        yield from _existing(key, network, network.existing, settings.project)
+        return
     ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
     for name, cidr in ranges.items():
-        yield from at(f"llmd-gke:network.{name}", cidr, names.cidr(cidr))
-    yield from at("llmd-gke:network", ranges, names.disjoint(ranges))
+        if name != "proxies":
+            yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+    yield from at(key, ranges, names.disjoint(ranges))
+
+
+def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSettings, project: str) -> Iterator[Located]:
+    given = network.model_fields_set
+    for name in ("nodes", "pods", "services"):
+        if name in given:
+            finding = Finding(
+                "network-existing",
+                f"the subnet {existing.subnet} exists: its ranges are what they are",
+                allowed="existing.podsRange and existing.servicesRange, the names of its secondary ranges",
+                fix=f"leave {name} out",
+            )
+            yield Located(f"{key}.{name}", getattr(network, name), finding)
+    if "proxies" not in given:
+        finding = Finding(
+            "network-existing",
+            "the range of the VPC's proxy-only subnet must be said: NetworkPolicies admit requests from it only",
+            allowed="the ipCidrRange of the subnet with purpose REGIONAL_MANAGED_PROXY in the region",
+            fix=f"gcloud compute networks subnets list --filter purpose=REGIONAL_MANAGED_PROXY --project "
+            f"{existing.host_project or project}",
+        )
+        yield Located(f"{key}.proxies", None, finding)
+    place = f"{key}.existing"
+    for name, value in (
+        ("network", existing.network),
+        ("subnet", existing.subnet),
+        ("podsRange", existing.pods_range),
+        ("servicesRange", existing.services_range),
+    ):
+        yield from at(f"{place}.{name}", value, names.label(value, "name", 63))
+    if existing.pods_range == existing.services_range:
+        finding = Finding("network-existing", "pods and services need a range each", fix="name two secondary ranges")
+        yield Located(f"{place}.servicesRange", existing.services_range, finding)
+    host = existing.host_project
+    if host is None:
+        return
+    yield from at(f"{place}.hostProject", host, names.project(host, "name the project that shares the VPC"))
+    if host == project:
+        finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="leave hostProject out")
+        yield Located(f"{place}.hostProject", host, finding)
+    for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
+        if value == "create":
+            finding = Finding(
+                "network-shared-vpc",
+                f"nothing is made in the host project {host}: its network belongs to others",
+                allowed="existing",
+                fix=f"ask the administrators of {host} for it",
+            )
+            yield Located(f"{place}.{name}", value, finding)

@@ -2,13 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from llmd_gke.settings.shapes.base import Cidr, Shape
+
+Owned = Literal["existing", "create"]
+
+
+class ExistingNetworkSettings(Shape):
+    """A VPC and a subnet that somebody else made, by name.
+
+    ``pods_range`` and ``services_range`` are the subnet's secondary ranges. ``host_project`` is the project that
+    shares the VPC (Shared VPC). ``proxies``, ``nat``: whether the region's proxy-only subnet and a NAT for the subnet
+    exist already (default), or are made here.
+    """
+
+    network: str
+    subnet: str
+    pods_range: str = "pods"
+    services_range: str = "services"
+    host_project: str | None = None
+    proxies: Owned = "existing"
+    nat: Owned = "existing"
+
+    def network_path(self, project: str) -> str:
+        """The VPC as Google takes it from any project; ``project`` is the stack's."""
+        return f"projects/{self.host_project or project}/global/networks/{self.network}"
+
+    def subnet_path(self, project: str, region: str) -> str:
+        """The subnet as Google takes it from any project; ``project`` is the stack's."""
+        return f"projects/{self.host_project or project}/regions/{region}/subnetworks/{self.subnet}"
 
 
 class NetworkSettings(Shape):
-    """IPv4 ranges of the VPC. The proxy-only range is what GKE's regional gateways send requests from."""
+    """IPv4 ranges of the VPC. The proxy-only range is what GKE's regional gateways send requests from.
+
+    With ``existing`` no VPC is made: ``nodes``, ``pods`` and ``services`` are the existing subnet's business, and
+    ``proxies`` says the range of the proxy-only subnet, which NetworkPolicies admit.
+    """
 
     nodes: Cidr = "10.0.0.0/20"
     pods: Cidr = "10.4.0.0/14"
     services: Cidr = "10.8.0.0/20"
     proxies: Cidr = "10.9.0.0/23"
+    existing: ExistingNetworkSettings | None = None

@@ -329,7 +329,7 @@ def tokyo(google: Standin, network: Result) -> Result:
 
 
 def flex(**over: Any) -> Props:
-    place = {"location": "asia-northeast1", "nodeLocations": ["asia-northeast1-b"]}
+    place: Props = {"location": "asia-northeast1", "nodeLocations": ["asia-northeast1-b"]}
     config = node(flexStart=True, maxRunDuration="604800s")
     return pool(nodeConfig=config, management={"autoRepair": False}, **place) | over
 
@@ -366,7 +366,7 @@ def iowa(google: Standin, network: Result) -> Result:
 
 
 def ironwood(**placement: str) -> Props:
-    place = {"location": "us-central1", "nodeLocations": ["us-central1-c"]}
+    place: Props = {"location": "us-central1", "nodeLocations": ["us-central1-c"]}
     return slice_("2x2x2", 2, nodeConfig=IRONWOOD, placementPolicy={"tpuTopology": "2x2x2", **placement}, **place)
 
 
@@ -453,3 +453,18 @@ def test_cluster_options_that_google_refuses_are_refused(
 ):
     with pytest.raises(Exception, match=complaint):
         google.create(CLUSTER, PLAIN | options | {"name": "gke"})
+
+
+def test_a_cluster_in_a_shared_network_finds_it_in_the_host_project(google: Standin):
+    host = "projects/host-project"
+    google.faults(enabledApis=["*"])
+    google.create("gcp:compute/network:Network", {"name": "corp", "project": "host-project"})
+    subnet = {"name": "gke", "network": f"{host}/global/networks/corp", "project": "host-project"}
+    google.create("gcp:compute/subnetwork:Subnetwork", subnet | {"ipCidrRange": "10.0.0.0/20"})
+    shared = {
+        "network": f"{host}/global/networks/corp",
+        "subnetwork": f"{host}/regions/europe-west4/subnetworks/gke",
+    }
+    google.create(CLUSTER, PLAIN | shared | {"name": "gke"})
+    with pytest.raises(Exception, match="projects/rehearsal/global/networks/corp' was not found"):
+        google.create(CLUSTER, PLAIN | {"name": "other", "network": "corp"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from ipaddress import IPv4Network
 
@@ -27,14 +28,20 @@ def link(target: Target) -> str:
     return f"https://www.googleapis.com/compute/v1/{target.id}"
 
 
+def _owner(reference: str, project: str) -> str:
+    """The project in a reference, else the one given."""
+    found = re.search(r"(?:^|/)projects/([^/]+)/", reference)
+    return found[1] if found else project
+
+
 def network_id(reference: str, project: str) -> str:
-    """The id of a network that is referred to by name, id or URL."""
-    return f"projects/{project}/global/networks/{short(reference)}"
+    """The id of a network that is referred to by name, id or URL; the last two may be of another project."""
+    return f"projects/{_owner(reference, project)}/global/networks/{short(reference)}"
 
 
 def subnetwork_id(reference: str, project: str, region: str) -> str:
-    """The id of a subnetwork that is referred to by name, id or URL."""
-    return f"projects/{project}/regions/{region}/subnetworks/{short(reference)}"
+    """The id of a subnetwork that is referred to by name, id or URL; the last two may be of another project."""
+    return f"projects/{_owner(reference, project)}/regions/{region}/subnetworks/{short(reference)}"
 
 
 def _network_exists(title: str, world: World, target: Target) -> str:

@@ -9,8 +9,18 @@ from pulumi_gcp import projects, serviceaccount
 
 from llmd_gke.settings import StackSettings
 
-APIS = ("compute", "container", "iam", "networkservices", "artifactregistry", "logging", "monitoring")
-"""``networkservices`` is for the Inference Gateway, the last two for node logs and metrics."""
+APIS = (
+    "cloudresourcemanager",
+    "compute",
+    "container",
+    "iam",
+    "networkservices",
+    "artifactregistry",
+    "logging",
+    "monitoring",
+)
+"""``cloudresourcemanager`` is for role bindings on the project, ``networkservices`` for the Inference Gateway, the last
+two for node logs and metrics."""
 
 DNS_API = "dns"
 """Only for stacks that make the gateway's DNS record."""

@@ -22,6 +22,7 @@ PD_BALANCED = "pd-balanced"
 ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
 TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
 COUNT_LABEL = "cloud.google.com/gke-accelerator-count"
+POOL_LABEL = "cloud.google.com/gke-nodepool"
 TPU_RESOURCE = "google.com/tpu"
 
 

@@ -47,6 +47,11 @@ def gke_floor() -> str:
     return str(_table()["gke"]["floor"])
 
 
+def gke_default() -> str:
+    """The GKE version a new cluster asks for: a minor version, so that its newest patch is taken."""
+    return str(_table()["gke"]["default"])
+
+
 def engine_floor() -> str:
     """The oldest Pulumi CLI the program works with."""
     return str(_table()["engine"]["floor"])

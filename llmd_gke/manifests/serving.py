@@ -78,8 +78,13 @@ def grace_seconds(model: ModelSettings) -> int:
 
 
 def node_selector(pool: TpuPoolSettings) -> JsonObject:
-    """All three labels: GKE refuses TPU pods without accelerator and topology, and a 2x4 is ambiguous without count."""
+    """The model's own pool, and what GKE asks of TPU pods.
+
+    GKE refuses TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name tells
+    two pools of one shape apart, such as a reserved and a spot one.
+    """
     return {
+        tpu.POOL_LABEL: pool.name,
         tpu.ACCELERATOR_LABEL: pool.family.accelerator,
         tpu.TOPOLOGY_LABEL: pool.topology,
         tpu.COUNT_LABEL: str(pool.slice.machine.chips),

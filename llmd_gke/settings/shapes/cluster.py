@@ -78,7 +78,7 @@ class ClusterSettings(Shape):
     control_plane: Literal["regional", "zonal"] = "regional"
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
-        default_factory=versions.gke_floor
+        default_factory=versions.gke_default
     )
     endpoint: Literal["dns", "ip"] = "dns"
     authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])

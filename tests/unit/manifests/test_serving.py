@@ -80,8 +80,9 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     assert serving.tensor_parallel(make_model(), pool) == host.chips
 
 
-def test_a_pod_selects_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:
+def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:
     assert serving.node_selector(pool) == {
+        "cloud.google.com/gke-nodepool": pool.name,
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
         "cloud.google.com/gke-tpu-topology": "2x2",
         "cloud.google.com/gke-accelerator-count": "4",

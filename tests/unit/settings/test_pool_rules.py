@@ -113,7 +113,7 @@ def test_a_pool_that_cannot_exist_is_refused(
 def test_a_family_that_the_oldest_accepted_control_plane_does_not_know_is_refused(
     config: Config, refused: Refuse, accepted: Accept
 ) -> None:
-    config["llmd-gke:cluster"].update(zone="us-central1-c")
+    config["llmd-gke:cluster"].update(zone="us-central1-c", minVersion="1.34.0-gke.1626000")
     config["llmd-gke:tpuPools"] = [
         {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4}
     ]

@@ -131,7 +131,7 @@ def test_what_replaces_a_pool_and_what_changes_it_in_place(
     ("change", "replaces"),
     [
         ({"gatewayApiConfig": {"channel": "CHANNEL_DISABLED"}}, False),
-        ({"minMasterVersion": "1.35.0-gke.1"}, False),
+        ({"minMasterVersion": "1.36"}, False),
         ({"deletionProtection": True}, False),
         ({"nodeLocations": ["europe-west4-b"]}, False),
         ({"datapathProvider": "LEGACY_DATAPATH"}, True),
@@ -468,3 +468,25 @@ def test_a_cluster_in_a_shared_network_finds_it_in_the_host_project(google: Stan
     google.create(CLUSTER, PLAIN | shared | {"name": "gke"})
     with pytest.raises(Exception, match="projects/rehearsal/global/networks/corp' was not found"):
         google.create(CLUSTER, PLAIN | {"name": "other", "network": "corp"})
+
+
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [
+        ("1.35", "1.35.2-gke.1751000"),
+        ("1.34.4", "1.34.4-gke.1047000"),
+        ("1.36.2-gke.2154000", "1.36.2-gke.2154000"),
+        (None, "1.35.2-gke.1751000"),
+    ],
+)
+def test_a_minor_version_means_its_newest_patch(asked: str | None, given: str) -> None:
+    from llmd_gke.laptop.standins.google.container import offered
+
+    assert offered(asked or "") == given
+
+
+@pytest.mark.parametrize("asked", ["1.34.0-gke.1626000", "1.3", "1.99"])
+def test_a_version_that_is_no_longer_offered_is_refused(asked: str) -> None:
+    from llmd_gke.laptop.standins.google.container import offered
+
+    assert offered(asked) is None

@@ -15,20 +15,30 @@ from llmd_gke.laptop.standins.google.nodepools import CLUSTER, NODE_POOL
 
 API = "container.googleapis.com"
 
-CHANNEL_DEFAULT = "1.34.1-gke.1829001"
+CHANNEL_DEFAULT = "1.35.2-gke.1751000"
 """What a cluster gets that asks for nothing newer."""
 
 CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
 """Base64 of a sentence. Nothing is ever connected to."""
 
 
-def _version(text_: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text_))
+OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
+"""Versions that this cloud offers: those of GKE's conformance reports v1.4 to v1.6 (kubernetes-sigs/gateway-api
+``conformance/reports/*/gke-gateway``). What GKE really offers changes by the week."""
+
+
+def offered(asked: str) -> str | None:
+    """The version GKE takes for what was asked: a minor version, or a patch without build, means its newest.
+
+    https://cloud.google.com/kubernetes-engine/versioning#specifying_cluster_version
+    """
+    if not asked:
+        return CHANNEL_DEFAULT
+    return next((version for version in reversed(OFFERED) if re.match(rf"{re.escape(asked)}($|[.-])", version)), None)
 
 
 def _cluster_outputs(target: Target) -> JsonObject:
-    asked = target.text("minMasterVersion")
-    version = asked if _version(asked) > _version(CHANNEL_DEFAULT) else CHANNEL_DEFAULT
+    version = offered(target.text("minMasterVersion")) or CHANNEL_DEFAULT
     number_ = digits(target.id, 12)
     region = zones.region_of(target.place.get("location", ""))
     return {
@@ -110,6 +120,10 @@ def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
 
 
 def _cluster_create(world: World, target: Target) -> None:
+    asked = target.text("minMasterVersion")
+    if offered(asked) is None:
+        # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
+        raise failed("error creating cluster", 400, f'Master version "{asked}" is unsupported.', "badRequest")
     title, inputs, location = "Error creating Cluster", target.inputs, target.place["location"]
     region = zones.region_of(location)
     network = network_id(target.text("network") or "default", target.project)

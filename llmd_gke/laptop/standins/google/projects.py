@@ -60,7 +60,8 @@ KINDS: dict[str, Kind] = {
         title="IAM member",
         # Everything about a member is ForceNew: google-beta/tpgiamresource/resource_iam_member.go IamMemberBaseSchema.
         source="../tpgiamresource/resource_iam_member.go",
-        api="",
+        # getIamPolicy and setIamPolicy of a project are Resource Manager's (crossplane-contrib/provider-jet-gcp#17).
+        api="cloudresourcemanager.googleapis.com",
         force_new=("project", "role", "member", "condition"),
         autoname=None,
         adopts=True,  # adding a member that is there changes nothing

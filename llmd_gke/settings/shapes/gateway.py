@@ -11,4 +11,6 @@ class GatewaySettings(Shape):
     """The edge. Internal unless said otherwise; external without HTTPS must be wished for explicitly."""
 
     exposure: Literal["internal", "external"] = "internal"
+    """Reachable from the VPC or from the Internet. ``allow_plain_http`` admits an external gateway without HTTPS: a
+    trial."""
     allow_plain_http: bool = False

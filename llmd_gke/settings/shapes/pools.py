@@ -17,9 +17,13 @@ class TpuPoolSettings(Shape):
     """A node pool of TPU hosts. ``updates_need_stop``: the pool has no spare host, see ``docs/pools.md``."""
 
     name: str
+    """Lower-case letters, digits and hyphens, at most 30 characters. Models refer to it."""
     machine_type: str
+    """The kind of host; its name ends in its chips. ``topology`` is how the chips of a slice are arranged."""
     topology: str
     min_nodes: Nodes = 0
+    """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs. 0 costs nothing while no model runs.
+    ``capacity`` says how Google gives the hosts. ``disk_gb`` is the boot disk in GB."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)]
     capacity: Capacity = "on-demand"
     updates_need_stop: bool = False

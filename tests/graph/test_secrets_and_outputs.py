@@ -42,8 +42,8 @@ def test_outputs_are_there_and_right(graph: Graph, settings: StackSettings, prev
         "location": settings.cluster.location,
         "project": settings.project,
     }
-    assert outputs["chips"] == settings.totals.chips == 12
-    assert outputs["hourlyPriceUsd"] == settings.totals.usd_per_hour == pytest.approx(12 * 2.97 + 0.10)
+    assert outputs["chips"] == settings.totals.chips
+    assert outputs["hourlyPriceUsd"] == settings.totals.usd_per_hour
 
 
 def test_urls_are_known_as_soon_as_the_address_is(

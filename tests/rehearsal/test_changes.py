@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from tests.rehearsal.harness import Rehearsal
 
 UP = ("up", "--yes", "--skip-preview")
@@ -102,9 +104,10 @@ def test_a_wider_pool_is_changed_in_place_and_alone(rehearsal: Rehearsal) -> Non
     assert changes(rehearsal.steps(*UP)) == {"v6e4-nodes": "update"}
 
 
-def test_the_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(rehearsal: Rehearsal) -> None:
-    assert "created" in rehearsal.up("eu4a").stdout
+@pytest.mark.parametrize("stack", ["eu4a", "dev"])
+def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(stack: str, rehearsal: Rehearsal) -> None:
+    assert "created" in rehearsal.up(stack).stdout
     assert len(services(rehearsal)) == 1
-    assert "50 unchanged" in rehearsal.up("eu4a").stdout
-    assert "Nothing is left" in rehearsal.down("--stack", "eu4a").stdout
+    assert changes(rehearsal.steps(*UP, stack=stack)) == {}
+    assert "Nothing is left" in rehearsal.down("--stack", stack).stdout
     assert rehearsal.cloud() == {}

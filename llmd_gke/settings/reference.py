@@ -92,10 +92,15 @@ def _shape(setting: Object, definitions: Object) -> Object | None:
     """The section that a key opens, if it does."""
     for choice in _choices(setting):
         if "$ref" in choice:
-            return _table(definitions[str(choice["$ref"]).rpartition("/")[2]])
+            named = _named(choice, definitions)
+            return named if "properties" in named else None
         if "items" in choice:
             return _shape(_table(choice["items"]), definitions)
     return None
+
+
+def _named(reference: Object, definitions: Object) -> Object:
+    return _table(definitions[str(reference["$ref"]).rpartition("/")[2]])
 
 
 def _choices(setting: Object) -> list[Object]:
@@ -118,7 +123,7 @@ def _type(setting: Object, definitions: Object) -> str:
 
 def _one_type(choice: Object, definitions: Object) -> str:
     if "$ref" in choice:
-        return "section"
+        return "section" if _shape(choice, definitions) else _type(_named(choice, definitions), definitions)
     kind = choice.get("type")
     if kind == "array":
         return f"list of {_type(_table(choice['items']), definitions)}"

@@ -39,7 +39,8 @@ def stack_file() -> Object:
     stack = StackSettings.model_json_schema(by_alias=True)
     shapes = {shape.__name__: shape for shape in descriptions.shapes_in(StackSettings)}
     definitions = {
-        name: definition(_object(raw), shapes[name]) for name, raw in sorted(_object(stack["$defs"]).items())
+        name: definition(_object(raw), shapes[name]) if name in shapes else _object(raw)
+        for name, raw in sorted(_object(stack["$defs"]).items())
     }
     _add_catalogue(definitions)
     sections = _object(definition(stack, StackSettings)["properties"])

@@ -1,7 +1,7 @@
 """What the shapes say about their keys, taken from their source text, so that the program pays nothing for it.
 
-A text below a field (an attribute docstring) describes that field. Otherwise the sentences do that begin with its name
-as ``field``, in the class's docstring or below its neighbours.
+A text below a field (an attribute docstring) describes that field, and so do sentences of the class's docstring that
+begin with its name as ``field``. Where there is neither, any sentence counts in which it stands, also below neighbours.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ def keys(shape: type[BaseModel]) -> dict[str, str]:
     found: dict[str, str] = {}
     for name in shape.model_fields:
         own = [one for one in _SENTENCES.split(below.get(name, "")) if not _OTHER.match(one) or _is_about(name, one)]
-        texts = own if any(own) else _about_field(name, of_class) or _about_field(name, of_fields)
+        own = [*filter(None, own), *(one for one in of_class if _is_about(name, one))]
+        texts = own or _about_field(name, of_class) or _about_field(name, of_fields)
         if texts:
-            found[name] = _in_words(_without_label(name, " ".join(texts)))
+            found[name] = " ".join(_in_words(_without_label(name, text)) for text in texts)
     return found
 
 
@@ -100,7 +101,7 @@ def _in_words(text: str) -> str:
     """The words of a stack file: camelCase keys, ``null``, no roles of reStructuredText."""
     text = _CODE.sub(lambda found: f"`{_of_yaml(found[1])}`", _ROLE.sub(r"``\1``", text))
     text = text.rstrip(";").strip()
-    return text if not text or text.endswith((".", ":", ")")) else f"{text}."
+    return text if not text or text.endswith((".", ":")) else f"{text}."
 
 
 def _of_yaml(word: str) -> str:

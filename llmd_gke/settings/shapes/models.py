@@ -28,7 +28,7 @@ class ModelSettings(Shape):
     namespace: str = "models"
     """Kubernetes namespace, made by the program; part of the URL."""
     uri: str
-    """Where the weights are: ``hf://OWNER/NAME`` and what else KServe loads."""
+    """Where the weights are, e.g. ``hf://OWNER/NAME``."""
     pool: str
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
     """Servers of this model; each takes one slice of the pool."""

@@ -94,9 +94,9 @@ def main() -> None:
     console = Console(highlight=False)
     table = Table(title=f"Stacks of 1 and {many} models in the rehearsal, seconds of wall time")
     for heading in ("models", "resources", "objects", "preview", "first up", "up, no change"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", min_width=min(9, len(heading)))
     for heading in ("one model more", "down"):
-        table.add_column(heading, justify="right")
+        table.add_column(heading, justify="right", min_width=min(9, len(heading)))
     for models in (1, many):
         resources, objects, times = measure(models)
         table.add_row(str(models), str(resources), str(objects), *(f"{seconds:.1f}" for seconds in times))

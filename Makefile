@@ -46,8 +46,9 @@ format: dev  ## let ruff fix what it can
 types: dev  ## pyright, strict
 	@.venv/bin/basedpyright
 
-docs: operations  ## the pages that are generated from the code
+docs: operations  ## pages and schema that are generated from the code
 	@.venv/bin/python policies/generate_docs.py
+	@.venv/bin/python -m llmd_gke.settings.schema
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
 	@if [ -x .venv/bin/python ]; then $(LAPTOP) clean; fi

@@ -20,7 +20,9 @@ class SystemPoolSettings(Shape):
     """
 
     machine_type: str = "e2-standard-4"
+    """Machine type of the nodes."""
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
+    """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4
     disk_gb: Annotated[int, Field(ge=20, le=65536)] = 100
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
@@ -34,6 +36,7 @@ class ExclusionSettings(Shape):
     """
 
     name: str
+    """What the exclusion is called; unique in the cluster."""
     start: str
     end: str | None = None
     scope: Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"] = "NO_MINOR_OR_NODE_UPGRADES"
@@ -74,18 +77,27 @@ class ClusterSettings(Shape):
     """
 
     name: str
+    """Lower-case letters, digits and hyphens, at most 24 characters."""
     zone: str
     control_plane: Literal["regional", "zonal"] = "regional"
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
+    """GKE's release channel: how soon new versions arrive."""
     min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
         default_factory=versions.gke_default
     )
+    """The oldest control plane that will do; older ones than the default lack the InferencePool CRD."""
     endpoint: Literal["dns", "ip"] = "dns"
     authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])
+    """A name and a CIDR for each network that may reach the control plane when ``endpoint`` is ``ip``."""
     private_nodes: bool = True
+    """Nodes without public addresses; they reach the Internet through Cloud NAT."""
     deletion_protection: bool = True
+    """Google refuses to delete the cluster while this is on."""
     protect: bool = False
+    """Pulumi refuses to delete the cluster."""
     system_zone: str | None = None
+    """Zone of the ordinary nodes (default: ``zone``, or the region's zone a for an AI zone). ``labels`` are on
+    everything that takes labels."""
     system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)
     labels: dict[str, str] = Field(default_factory=dict[str, str])
     maintenance: MaintenanceSettings | None = None

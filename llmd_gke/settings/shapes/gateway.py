@@ -35,6 +35,8 @@ class GatewaySettings(Shape):
     """
 
     exposure: Literal["internal", "external"] = "internal"
+    """Reachable from the VPC or from the Internet. ``allow_plain_http`` admits an external gateway without HTTPS: a
+    trial."""
     allow_plain_http: bool = False
     tls: TlsSettings | None = None
     domain: str | None = None

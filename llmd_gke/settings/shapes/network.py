@@ -18,7 +18,9 @@ class ExistingNetworkSettings(Shape):
     """
 
     network: str
+    """The VPC's name."""
     subnet: str
+    """The subnet's name, in the cluster's region."""
     pods_range: str = "pods"
     services_range: str = "services"
     host_project: str | None = None
@@ -42,7 +44,10 @@ class NetworkSettings(Shape):
     """
 
     nodes: Cidr = "10.0.0.0/20"
+    """Range of the nodes."""
     pods: Cidr = "10.4.0.0/14"
+    """Secondary range of the pods."""
     services: Cidr = "10.8.0.0/20"
+    """Secondary range of the Services. ``proxies`` is the range of the proxy-only subnet."""
     proxies: Cidr = "10.9.0.0/23"
     existing: ExistingNetworkSettings | None = None

@@ -17,6 +17,7 @@ class ReservationSettings(Shape):
     """A Compute Engine reservation. ``project``: its owner, where another project shares it. ``block``: one part."""
 
     name: str
+    """The reservation's name."""
     project: str | None = None
     block: str | None = None
 
@@ -38,10 +39,14 @@ class TpuPoolSettings(Shape):
     """
 
     name: str
+    """Lower-case letters, digits and hyphens, at most 30 characters. Models refer to it."""
     machine_type: str
+    """The kind of host; its name ends in its chips. ``topology`` is how the chips of a slice are arranged."""
     topology: str
     zone: str | None = None
     min_nodes: Nodes = 0
+    """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs. 0 costs nothing while no model runs.
+    ``capacity`` says how Google gives the hosts. ``disk_gb`` is the boot disk in GB."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)]
     capacity: Capacity = "on-demand"
     reservation: ReservationSettings | None = None

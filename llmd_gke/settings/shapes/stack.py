@@ -19,6 +19,7 @@ class StackSettings(Shape):
     """Everything a stack says, checked. Made by :func:`llmd_gke.settings.parse`."""
 
     project: str
+    """Id of the Google Cloud project: `pulumi config set gcp:project YOUR-PROJECT`."""
     cluster: ClusterSettings
     network: NetworkSettings = Field(default_factory=NetworkSettings)
     tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)

@@ -7,10 +7,9 @@ PYTEST_ARGS ?= -n 2
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop
-SOURCES = __main__.py components llmd_gke policies tests
 
 .DEFAULT_GOAL := help
-.PHONY: help up down preview shell test lint format types docs clean requirements cloud operations dev
+.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -18,6 +17,9 @@ help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
 	@echo
 	@echo "  STACK=$(STACK) chooses the stack file Pulumi.$(STACK).yaml; CLOUD=rehearsal (default) needs no cloud and no credentials."
+
+venv:  ## the Python environment of the program, for use on Google Cloud
+	@$(SET_UP) program
 
 up: cloud operations  ## set up what is missing and bring stack STACK up in the rehearsal
 	@$(LAPTOP) up --stack "$(STACK)"

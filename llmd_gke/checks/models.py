@@ -45,9 +45,18 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--ssl-certfile": "backends speak plain HTTP behind GKE's Gateway",
     "--ssl-keyfile": "backends speak plain HTTP behind GKE's Gateway",
     "--api-key": "an argument is readable in the pod: put authentication at the Gateway",
+    "--host": "the server listens where KServe's probes and the InferencePool look for it",
+    "--pipeline-parallel-size": "a model runs on the chips of one host",
     "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
 }
 """Arguments that a typed setting (or nobody) writes."""
+
+SHORT_ARGUMENTS: Mapping[str, str] = {
+    "-tp": "--tensor-parallel-size",
+    "-pp": "--pipeline-parallel-size",
+    "-q": "--quantization",
+}
+"""vLLM's short names for arguments that rules are about (vllm-project/vllm ``vllm/engine/arg_utils.py``)."""
 
 
 BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
@@ -188,7 +197,7 @@ def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> 
     words = list(arguments)
     for position, word in enumerate(words):
         name, _, value = word.partition("=")
-        name = name.replace("_", "-")
+        name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
         value = value or (words[position + 1] if position + 1 < len(words) else "")
         if name in REFUSED_ARGUMENTS:
             reason = REFUSED_ARGUMENTS[name]

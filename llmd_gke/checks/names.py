@@ -56,6 +56,26 @@ def namespace(value: str) -> Iterator[Finding]:
         )
 
 
+SMALLEST_PODS = 21
+"""GKE gives each node a /24 for its 110 pods, and asks for room for eight nodes at least
+(https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#defaults_limits)."""
+
+
+def pod_range(value: str) -> Iterator[Finding]:
+    """The pods' range has room for the nodes of a cluster."""
+    try:
+        network = IPv4Network(value)
+    except ValueError:
+        return
+    if network.prefixlen > SMALLEST_PODS:
+        yield Finding(
+            "pod-range",
+            f"{value} has room for {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
+            allowed=f"/{SMALLEST_PODS} or larger, such as a /14",
+            fix="pods: 10.4.0.0/14",
+        )
+
+
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
     """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
     if not PROJECT_ID.fullmatch(value):

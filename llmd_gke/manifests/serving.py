@@ -115,7 +115,7 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
         "env": environment,
         "resources": {
             "limits": chips,
-            # Half of the host: the rest is for the node, the page cache and the pod's memory-backed /dev/shm.
+            # Part of the host: the rest is for the node, the page cache and the pod's memory-backed /dev/shm.
             "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
         },
         # The public TPU image runs as root; privileges beyond that are not needed on GKE 1.28 and later.

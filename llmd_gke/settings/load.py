@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
 import yaml
 
 from llmd_gke.checks.finding import Finding
+from llmd_gke.settings import stack_yaml
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import NAMESPACE, SECRETS, Checked, parse
 from llmd_gke.settings.rules import Located
+
+_SECRET_KEYS = frozenset(f"{NAMESPACE}:{secret}" for secret in SECRETS)
 
 
 def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked:
@@ -21,7 +24,24 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     a file that is missing or unreadable, and for everything that :func:`parse` refuses.
     """
     config = read_config(root, stack)
-    present = [key for key in config if key in {f"{NAMESPACE}:{secret}" for secret in SECRETS}]
+    plain = [key for key in config if key in _SECRET_KEYS and not isinstance(config[key], Mapping)]
+    if plain:
+        raise SettingsError(
+            stack,
+            [
+                Located(
+                    key,
+                    None,
+                    Finding(
+                        "plain-secret",
+                        "a secret stands in the stack file as plain text; whoever reads the repository has it now",
+                        fix=f"remove the line, make a new secret, and set it by `pulumi config set --secret {key}`",
+                    ),
+                )
+                for key in plain
+            ],
+        )
+    present = [key for key in config if key in _SECRET_KEYS]
     return parse(config, stack, present if need_secrets else None)
 
 
@@ -29,7 +49,7 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
     """The ``config`` table of a stack file as it stands. Raises :class:`SettingsError`."""
     file = root / f"Pulumi.{stack}.yaml"
     try:
-        content: object = yaml.load(file.read_text(encoding="utf-8"), Loader=_OnceLoader)  # noqa: S506 - a safe one
+        content: object = stack_yaml.read(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         stacks = sorted(path.name.split(".")[1] for path in root.glob("Pulumi.*.yaml"))
         raise _broken(
@@ -48,19 +68,6 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
     if not isinstance(config, Mapping):
         raise _broken(stack, f"{file.name} has no table `config:`", "", "see Pulumi.eu4a.yaml for a complete one")
     return {str(key): value for key, value in cast("Mapping[object, object]", config).items()}
-
-
-class _OnceLoader(yaml.SafeLoader):
-    """Refuses a key that stands twice: YAML keeps the last one in silence, and a setting would be lost."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
-        seen: set[str] = set()
-        for key, _ in node.value:
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                if key.value in seen:
-                    raise yaml.MarkedYAMLError(problem=f"{key.value} stands there twice", problem_mark=key.start_mark)
-                seen.add(key.value)
-        return super().construct_mapping(node, deep)
 
 
 def _place(error: yaml.YAMLError) -> str:

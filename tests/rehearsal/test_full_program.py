@@ -16,6 +16,11 @@ from tests.rehearsal.harness import APIS_ON, Rehearsal, until
 MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
 """How the Kubernetes stand-in files it."""
 
+RESOURCES = 51
+"""What stack ``local`` consists of, with the stack itself, components and providers."""
+
+UNCHANGED = f"{RESOURCES} unchanged"
+
 
 def kinds(rehearsal: Rehearsal) -> list[str]:
     return sorted(str(entry.get("type")) for entry in rehearsal.cloud().values())
@@ -54,9 +59,14 @@ def test_the_whole_graph_comes_up_from_an_empty_project_and_goes_without_a_trace
     config = real_project.pulumi("stack", "output", "kubeconfig", "--stack", "local").stdout
     assert "[secret]" in config
     again = real_project.up().stdout
-    assert "50 unchanged" in again
-    preview = real_project.preview().stdout
-    assert ip in preview or "unchanged" in preview
+    assert UNCHANGED in again
+    real_project.edit("local", lambda config: model(config).update(name="other"))
+    events = real_project.events("preview", check=False)
+    planned = [event["resOutputsEvent"]["metadata"] for event in events if "resOutputsEvent" in event]
+    # A model that does not exist yet has its URL in the preview, since the address is there.
+    stack = [m["new"]["outputs"] for m in planned if m["type"] == "pulumi:pulumi:Stack"][-1]
+    assert stack["gatewayIp"] == ip
+    assert stack["models"]["other"]["url"] == f"http://{ip}/models/other"
     assert "Nothing is left" in real_project.down().stdout
     assert real_project.cloud() == {}
 
@@ -79,7 +89,7 @@ def test_a_changed_server_argument_changes_the_runtime_config_only(rehearsal: Re
 
 def test_refresh_shows_what_somebody_changed_by_hand(rehearsal: Rehearsal) -> None:
     rehearsal.up()
-    assert "50 unchanged" in rehearsal.pulumi("refresh", "--yes", "--stack", "local").stdout
+    assert UNCHANGED in rehearsal.pulumi("refresh", "--yes", "--stack", "local").stdout
     file = rehearsal.places.cloud / "kubernetes.json"
     text = file.read_text()
     assert '"timeoutSec": 600' in text
@@ -111,7 +121,7 @@ def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehe
     assert "GCE_STOCKOUT" in done.stdout or "FailedScaleUp" in done.stdout
     rehearsal.faults(APIS_ON)
     rehearsal.up()
-    assert "50 unchanged" in rehearsal.up().stdout
+    assert UNCHANGED in rehearsal.up().stdout
 
 
 def test_without_quota_the_message_names_the_quota(rehearsal: Rehearsal) -> None:
@@ -135,7 +145,7 @@ def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: R
     # Everything but the cluster whose answer the killed engine never heard was created exactly once.
     made = creations(rehearsal)
     assert len(made) == len(set(made))
-    assert "50 unchanged" in rehearsal.up().stdout
+    assert UNCHANGED in rehearsal.up().stdout
 
 
 def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:
@@ -187,4 +197,4 @@ def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) 
     rehearsal.edit("eu4a", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
     shown = rehearsal.preview("eu4a").stdout
     assert "hugging-face-token" in shown
-    assert "51 to create" in shown
+    assert f"{RESOURCES + 1} to create" in shown

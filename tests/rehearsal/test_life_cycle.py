@@ -113,3 +113,13 @@ def test_a_failing_program_fails_up_and_the_next_up_goes_on(small: Rehearsal) ->
     assert "RuntimeError: deliberate" in done.stdout
     small.program(good)
     assert "created" in small.up().stdout
+
+
+def test_a_secret_that_was_set_in_the_shell_can_be_removed_there(small: Rehearsal) -> None:
+    small.preview()
+    small.pulumi("stack", "select", "local")
+    small.pulumi("config", "set", "--secret", "llmd-gke:hfToken", "token-of-a-test")
+    assert "hfToken" in small.pulumi("config").stdout
+    small.pulumi("config", "rm", "llmd-gke:hfToken")
+    assert "hfToken" not in small.pulumi("config").stdout
+    assert small.worktree() == ""

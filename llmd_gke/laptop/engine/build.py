@@ -210,15 +210,15 @@ def run_go(
     output: list[str] = []
     reader = threading.Thread(target=lambda: output.append(cast("IO[str]", process.stdout).read()), daemon=True)
     reader.start()
-    helper = threading.Thread(target=begun or (lambda: None), daemon=True)
-    helper.start()
+    beside = threading.Thread(target=begun or (lambda: None), daemon=True)
+    beside.start()
     try:
         for line in _lines_and_ticks(cast("IO[str]", process.stderr)):
             if line:
                 messages.append(line)
             heard(line)
         process.wait()
-        helper.join()
+        beside.join()
         reader.join()
     except BaseException:
         _end(process)

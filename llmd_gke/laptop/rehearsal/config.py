@@ -15,6 +15,7 @@ import yaml
 from llmd_gke.laptop.errors import BadInput
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.home import write
+from llmd_gke.settings import stack_yaml
 
 DUMMY = "rehearsal-dummy"
 """Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
@@ -72,7 +73,7 @@ def merged(committed: Table, copy: Table, required: Sequence[str]) -> dict[str, 
 def read(text: str, name: str) -> Table:
     """A stack file's content. Raises ``BadInput`` for text that is not a YAML mapping."""
     try:
-        content: object = yaml.safe_load(text)
+        content = stack_yaml.read(text)
     except yaml.YAMLError as error:
         raise BadInput(f"{name} is not YAML: {error}\nFix: correct the file at that place.") from None
     if content is None:

@@ -1,4 +1,4 @@
-"""Puts right what a killed engine left behind: its lock, its helpers, and operations that it never saw end.
+"""Puts right what a killed engine left behind: its lock, its child processes, and operations that it never saw end.
 
 A create that was under way is the delicate one. The engine keeps it as pending for ever (pulumi/pulumi v3.259.0,
 pkg/backend/snapshot.go), and a plain `up` would create the object a second time. So each is looked up in the cloud: an
@@ -43,7 +43,7 @@ def is_alive(lock: state.Lock) -> bool:
 
 
 def clear_locks(runner: Runner, stack: str, console: Console) -> None:
-    """Removes locks of dead engines, and ends the helpers they left. Raises ``Busy`` for a lock whose engine lives."""
+    """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
     held = state.locks(runner.places, stack)
     for lock in held:
         if is_alive(lock):

@@ -20,6 +20,7 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import arguments, config, interlock
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.home import project
+from llmd_gke.settings.parse import NAMESPACE
 
 ENGINE = "LLMD_GKE_ENGINE"
 
@@ -61,6 +62,8 @@ def prepared(places: Places, call: arguments.Call, environ: Mapping[str, str]) -
         return [], _with_copy(places, call, stack)
     if call.command == "config" and stack and (call.subcommand in ("", "get") or call.has("--secret")):
         return [], _with_copy(places, call, stack)
+    if call.command == "config" and call.subcommand == "rm" and stack and _is_secret(places, stack, _word(call, 2)):
+        return [], _with_copy(places, call, stack)
     if call.command == "stack" and call.subcommand in arguments.STACK_REMOVE:
         return [], call.adding("--preserve-config")
     if call.command == "stack" and call.subcommand in arguments.STACK_NEW and (name := call.stack or _word(call, 2)):
@@ -87,6 +90,16 @@ def _with_copy(places: Places, call: arguments.Call, stack: str) -> list[str]:
 
 def _word(call: arguments.Call, at: int) -> str | None:
     return call.words[at] if len(call.words) > at else None
+
+
+def _is_secret(places: Places, stack: str, key: str | None) -> bool:
+    """Whether the copy holds that secret: the committed file never does, so it can only be removed from there."""
+    copy = places.stack_copy(stack)
+    if key is None or not copy.exists():
+        return False
+    full = key if ":" in key else f"{NAMESPACE}:{key}"
+    table = config.read(copy.read_text(encoding="utf-8"), str(copy)).get("config")
+    return isinstance(table, dict) and config.is_secret(cast("dict[str, object]", table).get(full))
 
 
 def _exists(places: Places, stack: str) -> bool:

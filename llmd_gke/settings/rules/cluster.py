@@ -42,6 +42,17 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
     yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
     old = version_checks.gke(cluster.min_version, versions.gke_floor(), "minVersion")
     yield from at(f"{key}.minVersion", cluster.min_version, old)
+    if cluster.control_plane == "zonal" and zones.is_ai_zone(cluster.zone):
+        yield Located(
+            f"{key}.controlPlane",
+            cluster.control_plane,
+            Finding(
+                "ai-zone",
+                f"{cluster.zone} is an AI zone: it holds accelerators, but no control plane",
+                allowed="regional",
+                fix="controlPlane: regional",
+            ),
+        )
     if cluster.endpoint == "ip" and not cluster.authorized_networks:
         yield Located(
             f"{key}.authorizedNetworks",
@@ -128,6 +139,7 @@ def network(settings: StackSettings) -> Iterator[Located]:
     for name, cidr in ranges.items():
         if name != "proxies":
             yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+    yield from at(f"{key}.pods", network.pods, names.pod_range(network.pods))
     yield from at(key, ranges, names.disjoint(ranges))
 
 

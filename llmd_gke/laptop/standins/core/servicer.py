@@ -184,7 +184,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Construct(self, request: provider_pb2.ConstructRequest, context: Context):
         self._unimplemented(context, f"components ({request.type})")
 
-    # -- helpers -------------------------------------------------------------------------------------------------
+    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _encode(self, subject: Subject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
         return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))

@@ -235,7 +235,7 @@ class Google(Rules):
         elif subject.type in KINDS:
             yield from (path for path in KINDS[subject.type].secrets if dig(outputs, *names(path)) is not None)
 
-    # -- helpers -------------------------------------------------------------------------------------------------
+    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _target(self, subject: Subject, kind: Kind, inputs: JsonObject) -> Target:
         place = self._place(inputs)

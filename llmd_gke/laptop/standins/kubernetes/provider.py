@@ -227,7 +227,7 @@ class Kubernetes(Rules):
         if subject.type.endswith(("core/v1:Secret", "core/v1:SecretPatch")):
             yield from ((key,) for key in ("data", "stringData") if key in outputs)
 
-    # -- helpers -------------------------------------------------------------------------------------------------
+    # -- inside ----------------------------------------------------------------------------------------------------
 
     def _reach(self) -> tuple[str, JsonObject]:
         """The cluster's id and its part of Google's file, with its pools. Refused when it cannot be reached."""

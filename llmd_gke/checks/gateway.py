@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.checks.tree import Node, Unknown
 
 GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{8,10}|gke(gw|mcs)\d?-.+")
 """Services GKE generates: ``POOL-ip-HASH`` for an InferencePool, ``gkegw1-…``. Their names change."""
@@ -69,6 +69,32 @@ def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
         allowed=", ".join(sorted(allowed)),
         fix=f"use {gke.REGIONAL_EXTERNAL} for the Internet, {gke.REGIONAL_INTERNAL} inside the VPC",
     )
+
+
+def plain_http(spec: Node) -> Iterator[Finding]:
+    """No HTTP listener carries models: beside HTTPS one may be there for a redirect, closed to other namespaces.
+
+    The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so left out it is closed, too.
+    """
+    listeners = list(spec.get("listeners").each())
+    protocols = [listener.get("protocol") for listener in listeners]
+    encrypted = any(protocol.text() == "HTTPS" or isinstance(protocol.value, Unknown) for protocol in protocols)
+    for listener, protocol in zip(listeners, protocols, strict=True):
+        if protocol.text() != "HTTP":
+            continue
+        admitted = listener.get("allowedRoutes", "namespaces", "from")
+        closed = not admitted.present() or admitted.text() == "Same"
+        if encrypted and closed:
+            continue
+        problem = "admits routes of other namespaces: their" if encrypted else "has no HTTPS listener beside it:"
+        yield Finding(
+            "production-https",
+            f"{listener.path} {problem} prompts, answers and keys would pass the Internet in plain text",
+            allowed="HTTPS, and beside it HTTP for a redirect only (allowedRoutes.namespaces.from: Same)",
+            fix="limit the HTTP listener to from: Same, or take it out"
+            if encrypted
+            else "add a listener with protocol HTTPS and a certificate, or use gke-l7-rilb",
+        )
 
 
 def unclaimed_gateway_features(spec: Node) -> Iterator[Finding]:

@@ -24,6 +24,10 @@ MODEL_SERVICE = "-kserve-workload-svc"
 LONGEST_INTERVAL = 300
 LARGEST_PORT = 65535
 LONGEST_TIMEOUT = 2147483647
+MOST_PROBES = 10
+LONGEST_DRAINING = 3600
+FULL_SAMPLE_RATE = 1_000_000
+HIGHEST_RATE = 1_000_000_000
 
 
 def target(reference: Node) -> Iterator[Finding]:
@@ -45,6 +49,24 @@ def target(reference: Node) -> Iterator[Finding]:
         )
 
 
+def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
+    """A policy reaches targets of its own namespace only. ``namespace`` is the policy's, ``None`` while unknown."""
+    written = reference.text()
+    if written and namespace is not None and written != namespace:
+        yield _wrong(
+            reference.path,
+            f"is {written}, and the policy is in {namespace}: it attaches to nothing",
+            f"{namespace}, or no namespace",
+            "put the policy into the namespace of its target",
+        )
+
+
+def _within(node: Node, least: int, most: int, fix: str) -> Iterator[Finding]:
+    value = node.integer()
+    if value is not None and not least <= value <= most:
+        yield _wrong(node.path, f"is {value}", f"{least} to {most}", fix)
+
+
 def _wrong(path: str, problem: str, allowed: str, fix: str) -> Finding:
     return Finding("health-check-shape", f"{path} {problem}", allowed=allowed, fix=fix)
 
@@ -54,6 +76,8 @@ def health_check(spec: Node) -> Iterator[Finding]:
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
     yield from _times(default)
+    for key in ("healthyThreshold", "unhealthyThreshold"):
+        yield from _within(default.get(key), 1, MOST_PROBES, "leave it out, or choose 2")
     config = default.get("config")
     if not config.present():
         if config.value is None:
@@ -139,9 +163,12 @@ def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
 
 
 def backend_policy(spec: Node) -> Iterator[Finding]:
-    """A GCPBackendPolicy that attaches, with a timeout in range."""
+    """A GCPBackendPolicy that attaches, with its numbers in range: seconds, parts of a million, requests a second."""
     yield from target(spec.get("targetRef"))
-    timeout = spec.get("default", "timeoutSec")
-    value = timeout.integer()
-    if value is not None and not 1 <= value <= LONGEST_TIMEOUT:
-        yield _wrong(timeout.path, f"is {value}", f"1 to {LONGEST_TIMEOUT}", "choose the longest generation, e.g. 600")
+    default = spec.get("default")
+    yield from _within(default.get("timeoutSec"), 1, LONGEST_TIMEOUT, "choose the longest generation, e.g. 600")
+    draining = default.get("connectionDraining", "drainingTimeoutSec")
+    yield from _within(draining, 0, LONGEST_DRAINING, "choose at most an hour")
+    sampling = default.get("logging", "sampleRate")
+    yield from _within(sampling, 0, FULL_SAMPLE_RATE, "count in parts of a million: 1000000 logs every request")
+    yield from _within(default.get("maxRatePerEndpoint"), 1, HIGHEST_RATE, "leave it out, or choose requests a second")

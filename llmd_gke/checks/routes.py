@@ -11,7 +11,7 @@ from llmd_gke.catalog import route_features as features
 from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.catalog.route_features import RouteFeature
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.checks.tree import Node, Unknown
 
 OLD_POOL_GROUP = "inference.networking.x-k8s.io"
 
@@ -21,18 +21,34 @@ def inline_route(spec: Node) -> Node:
     return spec.get("router", "route", "http", "spec")
 
 
-def belongs_elsewhere(parents: Iterable[Node], namespace: str, others: Iterable[str]) -> bool:
-    """Whether every parent is a Service (a mesh) or one of the Gateways ``others``: ``NAME`` or ``NAMESPACE/NAME``."""
+def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: Iterable[str]) -> bool:
+    """Whether every parent is a Service (a mesh) or one of the Gateways ``others``: ``NAME`` or ``NAMESPACE/NAME``.
+
+    ``namespace`` is the route's, ``None`` while it is not known. A parent that may be one of the others counts as one:
+    what is unknown is noted, and the route is judged as soon as it is known.
+    """
     names = set(others)
     seen = False
     for parent in parents:
         seen = True
-        if (parent.get("kind").text() or "Gateway") != "Gateway":
+        kind = parent.get("kind")
+        if kind.value is not None and kind.text() != "Gateway":
             continue
-        name = parent.get("name").text() or ""
-        if name not in names and f"{parent.get('namespace').text() or namespace}/{name}" not in names:
+        if not _may_be_one_of(names, parent, namespace):
             return False
     return seen
+
+
+def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> bool:
+    name, place = parent.get("name"), parent.get("namespace")
+    if isinstance(name.value, Unknown):
+        return bool(others) and name.text() is None
+    written = name.text() or ""
+    if written in others:
+        return True
+    places = {other.rpartition("/")[0] for other in others if other.endswith(f"/{written}")}
+    where = namespace if place.value is None else place.text()
+    return where in places or (where is None and bool(places))
 
 
 def timeouts(route: Node) -> Iterator[Finding]:

@@ -13,6 +13,12 @@ from llmd_gke.checks import models, names
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 
+PIPELINE_PRESET = "kserve-config-llm-{role}worker-pipeline-parallel"
+"""Presets named in ``config_merge.go`` without a file in ``config/llmisvcconfig``."""
+
+MOST_POOL_PORTS = 8
+"""``maxItems`` of ``spec.targetPorts`` in gateway-api-inference-extension's v1 CRD."""
+
 
 def model_uri(spec: Node) -> Iterator[Finding]:
     """KServe loads the model and its adapters, unless told that nothing is to be loaded."""
@@ -46,6 +52,8 @@ def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
             "ever (kserve/kserve#5986)",
             "refer to your HTTPRoute with router.route.http.refs",
         )
+    if not config:
+        yield from _parents(gateway_refs, http.get("spec", "parentRefs"))
     for ref in refs:
         if ref.get("name").text() == f"{name}-kserve-route":
             yield _shape(f"{ref.path}: KServe deletes a route of that name when routes are referred to", "rename it")
@@ -59,6 +67,24 @@ def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
     picker = router.get("scheduler", "config")
     if picker.get("inline").present() and picker.get("ref").present():
         yield _shape(f"{picker.path}: inline and ref exclude each other", "keep inline")
+
+
+def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
+    """Parents of an inline route are the Gateways that the router names, compared as the webhook does: as written."""
+    written = list(parents.each())
+    if not gateways or not written:
+        return
+    keys = ("namespace", "name", "sectionName")
+    both = [[tuple(ref.get(key) for key in keys) for ref in refs] for refs in (gateways, written)]
+    if any(node.value is not None and node.text() is None for refs in both for ref in refs for node in ref):
+        return
+    named, asked = (sorted(tuple(node.text() or "" for node in ref) for ref in refs) for refs in both)
+    if named != asked:
+        yield _shape(
+            f"{parents.path} differs from spec.router.gateway.refs in a name, namespace or sectionName: the webhook "
+            "refuses it",
+            "leave parentRefs out: KServe derives them from gateway.refs",
+        )
 
 
 def managed_route(spec: Node) -> Iterator[Finding]:
@@ -102,6 +128,36 @@ def parallelism(spec: Node) -> Iterator[Finding]:
             yield Finding("worker-parallelism", f"{kinds.path}: data and pipeline exclude each other", fix="keep one")
         if data.present() != local.present() and not kinds.notes.unknown:
             yield Finding("worker-parallelism", f"{kinds.path}: data and dataLocal go together", fix="set both")
+
+
+def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
+    """Configs that KServe refers to for pipeline-parallel workers and never ships, each with what it means."""
+    prefill = spec.get("prefill")
+    for place, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
+        if place.get("worker").present() and place.get("parallelism", "pipeline").present():
+            preset = PIPELINE_PRESET.format(role=role)
+            yield (
+                preset,
+                Finding(
+                    "pipeline-worker-config",
+                    f"{place.get('worker').path} with pipeline parallelism: KServe refers to the "
+                    f"LLMInferenceServiceConfig {preset}, which neither it (kserve/kserve#5047) nor this program makes",
+                    fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
+                    "parallelism.data with dataLocal",
+                ),
+            )
+
+
+def pool_ports(ports: Node) -> Iterator[Finding]:
+    """An InferencePool has as many ports as its CRD admits."""
+    count = len(list(ports.each()))
+    if count > MOST_POOL_PORTS:
+        yield Finding(
+            "inference-pool-ports",
+            f"{ports.path} has {count} ports: the CRD refuses the pool",
+            allowed=f"at most {MOST_POOL_PORTS}",
+            fix="spread the ranks over several pods",
+        )
 
 
 def name_length(name: str) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from policies.rules import cluster, gateway, health, platform, pods, production, routes, serving, tpu_pools
+from policies.rules import cluster, gateway, health, platform, pods, pools, production, routes, serving, tpu_pools
 from policies.rules.rule import Rule
 
 ROOMS = {
@@ -10,6 +10,7 @@ ROOMS = {
     "Routes": routes.RULES,
     "Health checks and timeouts": health.RULES,
     "LLMInferenceService": serving.RULES,
+    "InferencePools": pools.RULES,
     "Model pods": pods.RULES,
     "Platform": platform.RULES,
     "Clusters and networks": cluster.RULES,

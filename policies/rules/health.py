@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS, GKE_CLASS_PREFIX
+from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from llmd_gke.checks import health
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node, Unknown
-from policies.rules.routes import GOOD_ROUTE, OTHER_GATEWAYS, is_elsewhere, route_of, route_yaml
+from llmd_gke.checks.tree import Unknown
+from policies.rules.backends import Backend, aimed_at, served
+from policies.rules.routes import GOOD_ROUTE, OTHER_GATEWAYS, route_yaml
 from policies.rules.rule import (
     BACKEND_POLICY,
     GATEWAY,
@@ -38,67 +38,14 @@ def _shape(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         return
     check = health.health_check if subject.kind == HEALTH_CHECK else health.backend_policy
     yield from check(subject.spec)
+    written = subject.spec.get("targetRef", "namespace")
+    if written.present():
+        yield from health.same_namespace(written, subject.namespace)
 
 
 def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if not subject.partial:
         yield from health.model_server(subject.spec, settings.texts("protocols"))
-
-
-@dataclass(frozen=True)
-class Backend:
-    """What a policy aims at: an InferencePool or a Service."""
-
-    kind: str
-    namespace: str
-    name: str
-
-    def __str__(self) -> str:
-        return f"{self.kind} {self.namespace}/{self.name}"
-
-
-def _text(node: Node, default: str = "") -> str:
-    value = node.value
-    if isinstance(value, Unknown):
-        node.notes.note_unknown(node.path)
-    return value if isinstance(value, str) else default
-
-
-def _other_classes(program: Program) -> set[str]:
-    """Gateways of the program whose class is not GKE's."""
-    found: set[str] = set()
-    for gateway in program.of(GATEWAY):
-        name = gateway.spec.get("gatewayClassName").value
-        if isinstance(name, str) and not name.startswith(GKE_CLASS_PREFIX):
-            found.add(f"{gateway.namespace}/{gateway.name}")
-    return found
-
-
-def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
-    """Every backend of a route that GKE's Gateway serves, with the object that makes it one."""
-    found: dict[Backend, Subject] = {}
-    values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
-    known = Settings(values, settings.stack)
-    for route in program.of(HTTP_ROUTE, SERVICE):
-        if is_elsewhere(route, known):
-            continue
-        for rule in route_of(route).get("rules").each():
-            for reference in rule.get("backendRefs").each():
-                kind = _text(reference.get("kind"), "Service")
-                name = _text(reference.get("name"))
-                if kind in ("Service", "InferencePool") and name:
-                    backend = Backend(kind, _text(reference.get("namespace"), route.namespace), name)
-                    found.setdefault(backend, route)
-    for pool in program.of(POOL):
-        found.setdefault(Backend("InferencePool", pool.namespace, pool.name), pool)
-    return found
-
-
-def aimed_at(policy: Subject) -> Backend | None:
-    """The target of a policy, ``None`` where it is not known."""
-    reference = policy.spec.get("targetRef")
-    name, kind = _text(reference.get("name")), _text(reference.get("kind"))
-    return Backend(kind, policy.namespace, name) if name and kind else None
 
 
 def _policies(program: Program, kind: Kind) -> tuple[set[Backend], list[str]]:
@@ -193,7 +140,9 @@ HEALTH_SHAPE = Rule(
     name="health-check-shape",
     title="HealthCheckPolicies and GCPBackendPolicies are admitted by every version of their CRDs",
     why="The CRDs require `targetRef.group`, a block that fits the type, and since 2026-03 CEL rules for the port "
-    "specification and for the timeout against the interval. An incomplete policy is refused or attaches to nothing.",
+    "specification and for the timeout against the interval. Thresholds, draining time, sample rate and rate per "
+    "endpoint have ranges, and a policy reaches targets of its own namespace only. An incomplete policy is refused or "
+    "attaches to nothing.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HEALTH_CHECK, BACKEND_POLICY),
     check=_shape,
@@ -210,9 +159,29 @@ HEALTH_SHAPE = Rule(
         Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("port: 8000", "port: 80000"))),
         Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT, "service").replace('""', "apps")),
         Example(policy_yaml("GCPBackendPolicy", "{timeoutSec: 0}")),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("{check", "{healthyThreshold: 11, check"))),
+        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("{check", "{unhealthyThreshold: 0, check"))),
+        Example(policy_yaml("GCPBackendPolicy", "{connectionDraining: {drainingTimeoutSec: 3601}}")),
+        Example(policy_yaml("GCPBackendPolicy", "{logging: {enabled: true, sampleRate: 1000001}}")),
+        Example(policy_yaml("GCPBackendPolicy", "{maxRatePerEndpoint: 0}")),
+        Example(GOOD_TIMEOUT.replace("kind: InferencePool,", "kind: InferencePool, namespace: other,")),
     ),
     more_good=(
         Example(GOOD_TIMEOUT),
+        Example(GOOD_TIMEOUT.replace("kind: InferencePool,", "kind: InferencePool, namespace: models,")),
+        Example(
+            policy_yaml(
+                "HealthCheckPolicy",
+                GOOD_DEFAULT.replace("{check", "{healthyThreshold: 1, unhealthyThreshold: 10, check"),
+            )
+        ),
+        Example(
+            policy_yaml(
+                "GCPBackendPolicy",
+                "{connectionDraining: {drainingTimeoutSec: 0}, logging: {sampleRate: 1000000}, "
+                "maxRatePerEndpoint: 1000000000}",
+            )
+        ),
         Example(
             policy_yaml(
                 "HealthCheckPolicy",

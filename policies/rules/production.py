@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from llmd_gke.checks import cluster, node_pools
+from llmd_gke.checks import cluster, gateway, node_pools
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 from policies.rules.cluster import cluster_yaml, pool_yaml
@@ -54,19 +54,18 @@ def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    name = f"{subject.namespace}/{subject.name}"
-    if not _is_production(settings) or {name, subject.name} & set(settings.texts("plainHttpGateways")):
+    if not _is_production(settings) or _may_be_plain(subject, settings.texts("plainHttpGateways")):
         return
-    if "external" not in (subject.spec.get("gatewayClassName").text() or ""):
-        return
-    protocols = [listener.get("protocol").text() for listener in subject.spec.get("listeners").each()]
-    if "HTTP" in protocols and "HTTPS" not in protocols:
-        yield Finding(
-            "production-https",
-            "spec.listeners: prompts, answers and keys would pass the Internet in plain text",
-            allowed="a listener with protocol HTTPS (beside one for redirects)",
-            fix="add a listener with protocol HTTPS and a certificate, or use gke-l7-rilb",
-        )
+    if "external" in (subject.spec.get("gatewayClassName").text() or ""):
+        yield from gateway.plain_http(subject.spec)
+
+
+def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
+    """Whether the Gateway is listed, or may turn out to be once its namespace is known, which is noted."""
+    if subject.name in plain:
+        return True
+    places = [name.rpartition("/")[0] for name in plain if name.endswith(f"/{subject.name}")]
+    return bool(places) and subject.namespace in (*places, None)
 
 
 def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
@@ -111,10 +110,14 @@ PRIVATE_NODES = Rule(
     opt_out=OPT_OUT,
 )
 
+HTTPS_LISTENER = "    - {name: https, protocol: HTTPS, port: 443}\n"
+
 HTTPS = Rule(
     name="production-https",
     title="Production Gateways that face the Internet speak HTTPS",
-    why="Prompts, answers and API keys are nobody else's business.",
+    why="Prompts, answers and API keys are nobody else's business. Beside HTTPS, an HTTP listener may be there for a "
+    "redirect only: its `allowedRoutes` admit the Gateway's own namespace (`Same`, also the API's default), so that no "
+    "model's route attaches to it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY,),
     check=_https,
@@ -123,8 +126,21 @@ HTTPS = Rule(
         Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may speak plain HTTP"),
     ),
     bad=Example(GATEWAY_YAML, stack="prod", unknown="spec.gatewayClassName"),
-    good=Example(GATEWAY_YAML + "    - {name: https, protocol: HTTPS, port: 443}\n", stack="prod"),
+    good=Example(
+        GATEWAY_YAML.replace("port: 80}", "port: 80, allowedRoutes: {namespaces: {from: Same}}}") + HTTPS_LISTENER,
+        stack="prod",
+    ),
+    more_bad=tuple(
+        Example(
+            GATEWAY_YAML.replace("port: 80}", f"port: 80, allowedRoutes: {{namespaces: {{from: {others}}}}}}}")
+            + HTTPS_LISTENER,
+            stack="prod",
+        )
+        for others in ("All", "Selector")
+    ),
     more_good=(
+        Example(GATEWAY_YAML + HTTPS_LISTENER, stack="prod"),
+        Example(GATEWAY_YAML.replace("protocol: HTTP, port: 80", "protocol: HTTPS, port: 443"), stack="prod"),
         Example(GATEWAY_YAML, stack="dev"),
         Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb"), stack="prod"),
     ),

@@ -36,11 +36,13 @@ def route_of(subject: Subject) -> Node:
 
 
 def is_elsewhere(subject: Subject, settings: Settings) -> bool:
-    """Whether configuration says that the object's Gateways are not GKE's."""
+    """Whether configuration says that the object's Gateways are not GKE's, or may say so once all is known."""
     parents = [*route_of(subject).get("parentRefs").each()]
     if subject.kind != HTTP_ROUTE:
         parents += subject.spec.get("router", "gateway", "refs").each()
-    return routes.belongs_elsewhere(parents, subject.namespace, settings.texts("otherGateways"))
+    others = settings.texts("otherGateways")
+    beside = bool(others) and any(parent.get("namespace").value is None for parent in parents)
+    return routes.belongs_elsewhere(parents, subject.namespace if beside else "", others)
 
 
 def _timeouts(subject: Subject, settings: Settings) -> Iterator[Finding]:

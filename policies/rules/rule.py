@@ -112,17 +112,30 @@ class Subject:
         return value if isinstance(value, str) else self.resource
 
     @property
-    def namespace(self) -> str:
-        """``metadata.namespace``; ``default`` where it is left out."""
-        value = self.node.get("metadata", "namespace").value if isinstance(self.node.value, Mapping) else None
-        return value if isinstance(value, str) else "default"
+    def namespace(self) -> str | None:
+        """``metadata.namespace``; ``default`` where it is left out, ``None`` where it is not known yet, which is noted.
+
+        A rule that compares namespaces must not take ``None`` for a place: two unknown ones may differ.
+        """
+        node = self.node.get("metadata", "namespace")
+        return "default" if node.value is None else node.text()
+
+    @property
+    def identity(self) -> tuple[str, str] | None:
+        """Namespace and name, ``None`` where one of them is not known yet, which is noted."""
+        namespace, name = self.namespace, self.node.get("metadata", "name")
+        if namespace is None or (name.value is not None and name.text() is None):
+            return None
+        return namespace, self.name
 
     @property
     def label(self) -> str:
-        """How messages call it."""
+        """How messages call it. Asking for it notes nothing."""
         if self.kind.group == "gcp":
             return f"{self.kind.name.rsplit(':', 1)[-1]} {self.resource}"
-        return f"{self.kind.name} {self.namespace}/{self.name}"
+        value = self.node.get("metadata", "namespace").value if isinstance(self.node.value, Mapping) else None
+        place = "default" if value is None else value if isinstance(value, str) else "(unknown namespace)"
+        return f"{self.kind.name} {place}/{self.name}"
 
 
 @dataclass

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from llmd_gke.checks import pods, serving
+from llmd_gke.checks import serving
 from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node, Unknown
+from llmd_gke.checks.tree import Unknown
 from policies.rules.routes import OTHER_GATEWAYS, POOL_BACKEND, is_elsewhere, route_yaml
 from policies.rules.rule import (
-    DEPLOYMENT,
     HTTP_ROUTE,
-    POOL,
     SERVICE,
     SERVICE_CONFIG,
-    STATEFUL_SET,
-    WORKER_SET,
     Example,
     Program,
     Rule,
@@ -27,7 +23,6 @@ from policies.rules.rule import (
 KSERVE = "https://github.com/kserve/kserve"
 CONTROLLER = f"{KSERVE}/tree/v0.20.0/pkg/controller/v1alpha2/llmisvc"
 VALIDATION = f"{KSERVE}/blob/v0.20.0/pkg/apis/serving/v1alpha2/llm_inference_service_validation.go"
-PART_OF = {"app.kubernetes.io/part-of": "llminferenceservice", "kserve.io/component": "workload"}
 
 
 def _uri(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -58,85 +53,37 @@ def _name(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from serving.name_length(name)
 
 
-def _labels(node: Node) -> dict[str, str]:
-    return {key: text for key, value in node.pairs() if (text := value.text()) is not None}
-
-
-def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
-    """The labels of a workload's pods, and the model they serve; ``None`` where that cannot be told."""
-    if subject.kind == SERVICE:
-        return {"app.kubernetes.io/name": subject.name, **PART_OF}, f"LLMInferenceService {subject.name}"
-    if subject.kind == WORKER_SET:
-        template = subject.spec.get("leaderWorkerTemplate", "workerTemplate")
-    else:
-        template = subject.spec.get("template")
-    for container in template.get("spec", "containers").each():
-        model = _model(pods.arguments(container))
-        if model is not None:
-            return _labels(template.get("metadata", "labels")), f"model {model}"
-    return None
-
-
-def _model(words: list[str]) -> str | None:
-    for position, word in enumerate(words[:-1]):
-        if word in ("--model", "serve"):
-            return words[position + 1]
-    return next((word.partition("=")[2] for word in words if word.startswith("--model=")), None)
-
-
-def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
-    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
-
-
-def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
-    shared: dict[tuple[str, str], Subject] = {}
+def _presets(program: Program, _settings: Settings) -> Iterator[Verdict]:
+    configs = [(config.node.get("metadata", "name").text(), config) for config in program.of(SERVICE_CONFIG)]
     for service in program.of(SERVICE):
-        name = service.spec.get("router", "scheduler", "pool", "ref", "name").text()
-        if name is not None:
-            first = shared.setdefault((service.namespace, name), service)
-            if first is not service:
-                yield Verdict(
-                    service, _mixed(f"InferencePool {service.namespace}/{name}", [first.label, service.label])
-                )
-    workloads = [(subject, _serves(subject)) for subject in program.of(SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)]
-    for pool in program.of(POOL):
-        selector = _labels(pool.spec.get("selector", "matchLabels"))
-        served = sorted(
-            {
-                serves[1]
-                for workload, serves in workloads
-                if serves is not None and workload.namespace == pool.namespace and _matches(selector, serves[0])
-            }
-        )
-        if len(served) > 1:
-            yield Verdict(pool, _mixed(pool.label, served))
-
-
-def _mixed(pool: str, served: list[str]) -> Finding:
-    return Finding(
-        "one-model-per-pool",
-        f"{pool} selects pods of {' and '.join(served)}: the endpoint picker does not tell models apart, so a part of "
-        "the requests reaches the wrong one",
-        allowed="one model in an InferencePool (node pools may be shared)",
-        fix="give each model its own InferencePool and select by a label of the model",
-    )
+        for preset, finding in serving.missing_presets(service.spec):
+            places = (service.namespace, "kserve", None)
+            # An unknown place, here or there, may be the right one: it is noted, and says that this is not judged yet.
+            if any(
+                name == preset and (service.namespace is None or config.namespace in places) for name, config in configs
+            ):
+                continue
+            unsure = [f"the name of {config.label} is not known yet" for name, config in configs if name is None]
+            yield Verdict(service, finding, "; ".join([*unsure, *program.opaque]))
 
 
 def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
-    routes = {(route.namespace, route.name) for route in program.of(HTTP_ROUTE)}
+    identities = [(route, route.identity) for route in program.of(HTTP_ROUTE)]
+    routes = {identity for _, identity in identities if identity is not None}
+    unplaced = [f"where {route.label} will be is not known yet" for route, identity in identities if identity is None]
     for service in program.of(SERVICE):
         for ref in service.spec.get("router", "route", "http", "refs").each():
             name = ref.get("name").value
             if isinstance(name, Unknown):
                 ref.get("name").text()
-            elif isinstance(name, str) and (service.namespace, name) not in routes:
+            elif isinstance(name, str) and (namespace := service.namespace) and (namespace, name) not in routes:
                 finding = Finding(
                     "referenced-route",
-                    f"{ref.path}: there is no HTTPRoute {service.namespace}/{name} in this program: without it KServe "
+                    f"{ref.path}: there is no HTTPRoute {namespace}/{name} in this program: without it KServe "
                     "makes neither InferencePool nor endpoint picker (RefsInvalid)",
                     fix="make the route in the namespace of the service, before the service",
                 )
-                yield Verdict(service, finding, "; ".join(program.opaque))
+                yield Verdict(service, finding, "; ".join([*unplaced, *program.opaque]))
 
 
 def service_yaml(
@@ -175,8 +122,9 @@ MODEL_URI = Rule(
 ROUTER_SHAPE = Rule(
     name="router-shape",
     title="The router of an LLMInferenceService can become Ready",
-    why="KServe's webhook refuses refs beside spec, an empty gateway beside route refs, baseRefs in a Config, replicas "
-    "beside scaling. A Gateway and a scheduler without any route wait for ever (WaitingForGateway).",
+    why="KServe's webhook refuses refs beside spec, an empty gateway beside route refs, parentRefs of an inline route "
+    "that differ from the Gateway's refs, baseRefs in a Config, replicas beside scaling. A Gateway and a scheduler "
+    "without any route wait for ever (WaitingForGateway).",
     sources=(f"{KSERVE}/issues/5986", VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_shape,
@@ -186,6 +134,7 @@ ROUTER_SHAPE = Rule(
         Example(service_yaml("{gateway: {}, route: {http: {refs: [{name: qwen-route}]}}}")),
         Example(service_yaml("{route: {http: {refs: [{name: qwen-route}], spec: {rules: []}}}}")),
         Example(service_yaml("{route: {http: {refs: [{name: qwen-kserve-route}]}}}")),
+        Example(service_yaml(f"{{{GATEWAY_REF}, route: {{http: {{spec: {{parentRefs: [{{name: other}}]}}}}}}}}")),
         Example(service_yaml(more="  replicas: 1\n  scaling: {maxReplicas: 2}\n")),
         Example(service_yaml(more="  scaling: {minReplicas: 3, maxReplicas: 2}\n")),
         Example(
@@ -193,21 +142,34 @@ ROUTER_SHAPE = Rule(
             "spec: {baseRefs: [{name: b}]}\n"
         ),
     ),
+    more_good=(
+        Example(
+            service_yaml(
+                f"{{{GATEWAY_REF}, route: {{http: {{spec: {{parentRefs: [{{group: gateway.networking.k8s.io, "
+                "namespace: inference-gateway, name: inference-gateway}]}}}}"
+            )
+        ),
+    ),
 )
 
 MANAGED_ROUTE = Rule(
     name="managed-route",
-    title="LLMInferenceServices refer to an HTTPRoute of the program",
+    title="LLMInferenceServices and their Configs refer to an HTTPRoute of the program",
     why="A route that KServe makes has timeouts on each rule, which GKE refuses (GWCER104), names every rule, and "
-    "points at the v1alpha2 InferencePool first. No setting changes that.",
+    "points at the v1alpha2 InferencePool first. No setting changes that. A Config hands such a router to every "
+    "service that is based on it.",
     sources=(f"{KSERVE}/issues/5707", f"{KSERVE}/issues/5050"),
-    kinds=(SERVICE,),
+    kinds=(SERVICE, SERVICE_CONFIG),
     check=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     bad=Example(service_yaml("{gateway: {}, route: {}, scheduler: {}}"), unknown="spec.router.route"),
     good=GOOD,
-    more_bad=(Example(service_yaml("{route: {http: {}}}")),),
+    more_bad=(
+        Example(service_yaml("{route: {http: {}}}")),
+        Example(service_yaml("{route: {}}").replace("Service\n", "ServiceConfig\n", 1)),
+    ),
+    more_good=(Example(service_yaml("{scheduler: {}}").replace("Service\n", "ServiceConfig\n", 1)),),
     opt_out="Routes of another Gateway: name it in `otherGateways`, and in router.gateway.refs.",
 )
 
@@ -245,6 +207,39 @@ WORKER = Rule(
     more_good=(GOOD,),
 )
 
+PIPELINED = service_yaml(more="  worker: {containers: []}\n  parallelism: {pipeline: 2, tensor: 4}\n")
+
+
+def _preset_yaml(role: str = "", namespace: str = "models") -> str:
+    name = serving.PIPELINE_PRESET.format(role=role)
+    head = "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\n"
+    return f"{head}metadata: {{name: {name}, namespace: {namespace}}}\nspec: {{worker: {{containers: []}}}}\n"
+
+
+PRESET = Rule(
+    name="pipeline-worker-config",
+    title="The Config for pipeline-parallel workers is in the program",
+    why="For a worker with pipeline parallelism KServe merges kserve-config-llm-worker-pipeline-parallel (with "
+    "`decode-` and `prefill-` before `worker` for disaggregated services). It refers to these presets and ships none, "
+    "so the program has to: a Config of that name in the namespace of the service, or in `kserve`.",
+    sources=(f"{KSERVE}/issues/5047", f"{CONTROLLER}/config_merge.go"),
+    kinds=(SERVICE, SERVICE_CONFIG),
+    judge=_presets,
+    level="advisory",
+    severity="medium",
+    bad=Example(PIPELINED, unknown="spec.parallelism.pipeline"),
+    good=Example(f"{_preset_yaml()}---\n{PIPELINED}"),
+    more_bad=(
+        Example(f"{_preset_yaml(namespace='other')}---\n{PIPELINED}"),
+        Example(f"{_preset_yaml()}---\n{PIPELINED}  prefill: {{}}\n"),
+    ),
+    more_good=(
+        Example(f"{_preset_yaml(namespace='kserve')}---\n{PIPELINED}"),
+        Example(f"{_preset_yaml('decode-')}---\n{PIPELINED}  prefill: {{}}\n"),
+        Example(service_yaml(more="  worker: {containers: []}\n  parallelism: {data: 2, dataLocal: 1}\n")),
+    ),
+)
+
 NAME_LENGTH = Rule(
     name="model-name-length",
     title="Names of LLMInferenceServices leave room for the names that KServe derives",
@@ -257,59 +252,6 @@ NAME_LENGTH = Rule(
     severity="medium",
     bad=Example(service_yaml().replace("name: qwen,", f"name: {'qwen-' * 9}a,"), unknown="metadata.name"),
     good=GOOD,
-)
-
-POOL_YAML = """\
-apiVersion: inference.networking.k8s.io/v1
-kind: InferencePool
-metadata: {name: shared, namespace: models}
-spec:
-  selector: {matchLabels: {app: vllm}}
-  targetPorts: [{number: 8000}]
-"""
-
-
-def _server(name: str, labels: str) -> str:
-    return f"""\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}, namespace: models}}
-spec:
-  template:
-    metadata: {{labels: {labels}}}
-    spec: {{containers: [{{name: vllm, command: [vllm, serve, "org/{name}"]}}]}}
-"""
-
-
-ONE_MODEL = Rule(
-    name="one-model-per-pool",
-    title="An InferencePool holds one model",
-    why="The endpoint picker chooses among all pods of the pool and does not know which model they serve: with two "
-    "models in one pool about half of the requests fail. Node pools may be shared.",
-    sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
-    kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
-    judge=_one_model,
-    bad=Example(
-        "---\n".join([_server("a", "{app: vllm}"), _server("b", "{app: vllm}"), POOL_YAML]),
-        unknown="spec.selector.matchLabels",
-    ),
-    good=Example(
-        "---\n".join(
-            [
-                _server("a", "{app: vllm, model: a}"),
-                _server("b", "{app: vllm, model: b}"),
-                POOL_YAML.replace("app: vllm", "app: vllm, model: a"),
-            ]
-        )
-    ),
-    more_bad=(
-        Example(
-            "---\n".join(
-                service_yaml("{scheduler: {pool: {ref: {name: shared}}}}").replace("name: qwen,", f"name: {name},")
-                for name in ("one", "two")
-            )
-        ),
-    ),
 )
 
 REFERENCED = Rule(
@@ -334,7 +276,7 @@ RULES = (
     MANAGED_ROUTE,
     INLINE_ROUTE,
     WORKER,
+    PRESET,
     NAME_LENGTH,
-    ONE_MODEL,
     REFERENCED,
 )

@@ -1,0 +1,83 @@
+"""Backends of GKE's Gateway in a program, and what policies aim at. What is not known yet is noted, never guessed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
+from llmd_gke.checks.tree import Node, Unknown
+from policies.rules.routes import is_elsewhere, route_of
+from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Settings, Subject
+
+
+@dataclass(frozen=True)
+class Backend:
+    """What a policy aims at: an InferencePool or a Service."""
+
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.namespace}/{self.name}"
+
+
+def _text(node: Node, default: str | None = "") -> str | None:
+    """The text, the default where there is none, ``None`` where it is not known yet, which is noted."""
+    value = node.value
+    if isinstance(value, Unknown):
+        node.notes.note_unknown(node.path)
+        return None
+    return value if isinstance(value, str) else default
+
+
+def _other_classes(program: Program) -> set[str]:
+    """Gateways of the program whose class is not GKE's, or may turn out not to be."""
+    found: set[str] = set()
+    for gateway in program.of(GATEWAY):
+        name = _text(gateway.spec.get("gatewayClassName"), GKE_CLASS_PREFIX)
+        if name is None or not name.startswith(GKE_CLASS_PREFIX):
+            namespace = gateway.namespace
+            found.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
+    return found
+
+
+def _backend(reference: Node, route: Subject) -> Backend | None:
+    """What a route refers to, ``None`` where it is something else or not known yet."""
+    kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
+    if kind not in ("Service", "InferencePool") or not name:
+        return None
+    place = reference.get("namespace")
+    namespace = route.namespace if place.value is None else _text(place)
+    return Backend(kind, namespace, name) if namespace else None
+
+
+def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
+    """Every backend of a route that GKE's Gateway serves, with the object that makes it one.
+
+    Backends whose name or namespace is not known yet are left out, and the unknown part is noted.
+    """
+    found: dict[Backend, Subject] = {}
+    values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
+    known = Settings(values, settings.stack)
+    for route in program.of(HTTP_ROUTE, SERVICE):
+        if is_elsewhere(route, known):
+            continue
+        for rule in route_of(route).get("rules").each():
+            for reference in rule.get("backendRefs").each():
+                backend = _backend(reference, route)
+                if backend is not None:
+                    found.setdefault(backend, route)
+    for pool in program.of(POOL):
+        identity = pool.identity
+        if identity is not None:
+            found.setdefault(Backend("InferencePool", *identity), pool)
+    return found
+
+
+def aimed_at(policy: Subject) -> Backend | None:
+    """The target of a policy, ``None`` where it is not known."""
+    reference = policy.spec.get("targetRef")
+    name, kind = _text(reference.get("name")), _text(reference.get("kind"))
+    namespace = policy.namespace
+    return Backend(kind, namespace, name) if name and kind and namespace else None

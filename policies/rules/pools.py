@@ -1,0 +1,170 @@
+"""InferencePools: what their CRD admits, and one model in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from llmd_gke.checks import pods, serving
+from llmd_gke.checks.finding import Finding
+from llmd_gke.checks.tree import Node
+from policies.rules.rule import (
+    DEPLOYMENT,
+    POOL,
+    SERVICE,
+    SERVICE_CONFIG,
+    STATEFUL_SET,
+    WORKER_SET,
+    Example,
+    Program,
+    Rule,
+    Settings,
+    Subject,
+    Verdict,
+)
+from policies.rules.serving import service_yaml
+
+PART_OF = {"app.kubernetes.io/part-of": "llminferenceservice", "kserve.io/component": "workload"}
+
+
+def _ports(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    pool = subject.spec if subject.kind == POOL else subject.spec.get("router", "scheduler", "pool", "spec")
+    yield from serving.pool_ports(pool.get("targetPorts"))
+
+
+def _labels(node: Node) -> dict[str, str]:
+    return {key: text for key, value in node.pairs() if (text := value.text()) is not None}
+
+
+def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
+    """The labels of a workload's pods, and the model they serve; ``None`` where that cannot be told."""
+    if subject.kind == SERVICE:
+        return {"app.kubernetes.io/name": subject.name, **PART_OF}, f"LLMInferenceService {subject.name}"
+    if subject.kind == WORKER_SET:
+        template = subject.spec.get("leaderWorkerTemplate", "workerTemplate")
+    else:
+        template = subject.spec.get("template")
+    for container in template.get("spec", "containers").each():
+        model = _model(pods.arguments(container))
+        if model is not None:
+            return _labels(template.get("metadata", "labels")), f"model {model}"
+    return None
+
+
+def _model(words: list[str]) -> str | None:
+    for position, word in enumerate(words[:-1]):
+        if word in ("--model", "serve"):
+            return words[position + 1]
+    return next((word.partition("=")[2] for word in words if word.startswith("--model=")), None)
+
+
+def _selector(pool: Subject) -> dict[str, str]:
+    """The labels a pool selects by; none while one of them is not known: without it the pool would seem wider."""
+    written = pool.spec.get("selector", "matchLabels")
+    labels = _labels(written)
+    return labels if len(labels) == len(written.mapping()) else {}
+
+
+def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+
+
+def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
+    shared: dict[tuple[str, str], Subject] = {}
+    for service in program.of(SERVICE):
+        name = service.spec.get("router", "scheduler", "pool", "ref", "name").text()
+        namespace = service.namespace if name is not None else None
+        if name is not None and namespace is not None:
+            first = shared.setdefault((namespace, name), service)
+            if first is not service:
+                yield Verdict(service, _mixed(f"InferencePool {namespace}/{name}", [first.label, service.label]))
+    workloads = [(subject, _serves(subject)) for subject in program.of(SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)]
+    for pool in program.of(POOL):
+        selector = _selector(pool)
+        matching = [(workload, serves[1]) for workload, serves in workloads if serves and _matches(selector, serves[0])]
+        if len(matching) < 2 or (namespace := pool.namespace) is None:
+            continue
+        served = sorted({model for workload, model in matching if workload.namespace == namespace})
+        if len(served) > 1:
+            yield Verdict(pool, _mixed(pool.label, served))
+
+
+def _mixed(pool: str, served: list[str]) -> Finding:
+    return Finding(
+        "one-model-per-pool",
+        f"{pool} selects pods of {' and '.join(served)}: the endpoint picker does not tell models apart, so a part of "
+        "the requests reaches the wrong one",
+        allowed="one model in an InferencePool (node pools may be shared)",
+        fix="give each model its own InferencePool and select by a label of the model",
+    )
+
+
+POOL_YAML = """\
+apiVersion: inference.networking.k8s.io/v1
+kind: InferencePool
+metadata: {name: shared, namespace: models}
+spec:
+  selector: {matchLabels: {app: vllm}}
+  targetPorts: [{number: 8000}]
+"""
+
+
+NINE_PORTS = "targetPorts: [" + ", ".join(f"{{number: {8000 + rank}}}" for rank in range(9)) + "]"
+
+POOL_PORTS = Rule(
+    name="inference-pool-ports",
+    title="InferencePools have at most eight ports",
+    why="The v1 CRD admits eight targetPorts; a pool with one port for each of more data-parallel ranks is refused.",
+    sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/tree/v1.5.0/config/crd/bases",),
+    kinds=(POOL, SERVICE, SERVICE_CONFIG),
+    check=_ports,
+    bad=Example(POOL_YAML.replace("targetPorts: [{number: 8000}]", NINE_PORTS), unknown="spec.targetPorts"),
+    good=Example(POOL_YAML),
+    more_bad=(Example(service_yaml(f"{{scheduler: {{pool: {{spec: {{{NINE_PORTS}}}}}}}}}")),),
+    more_good=(Example(POOL_YAML.replace("targetPorts: [{number: 8000}]", NINE_PORTS.replace("{number: 8008}", ""))),),
+)
+
+
+def _server(name: str, labels: str) -> str:
+    return f"""\
+apiVersion: apps/v1
+kind: Deployment
+metadata: {{name: {name}, namespace: models}}
+spec:
+  template:
+    metadata: {{labels: {labels}}}
+    spec: {{containers: [{{name: vllm, command: [vllm, serve, "org/{name}"]}}]}}
+"""
+
+
+ONE_MODEL = Rule(
+    name="one-model-per-pool",
+    title="An InferencePool holds one model",
+    why="The endpoint picker chooses among all pods of the pool and does not know which model they serve: with two "
+    "models in one pool about half of the requests fail. Node pools may be shared.",
+    sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
+    kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
+    judge=_one_model,
+    bad=Example(
+        "---\n".join([_server("a", "{app: vllm}"), _server("b", "{app: vllm}"), POOL_YAML]),
+        unknown="spec.selector.matchLabels",
+    ),
+    good=Example(
+        "---\n".join(
+            [
+                _server("a", "{app: vllm, model: a}"),
+                _server("b", "{app: vllm, model: b}"),
+                POOL_YAML.replace("app: vllm", "app: vllm, model: a"),
+            ]
+        )
+    ),
+    more_bad=(
+        Example(
+            "---\n".join(
+                service_yaml("{scheduler: {pool: {ref: {name: shared}}}}").replace("name: qwen,", f"name: {name},")
+                for name in ("one", "two")
+            )
+        ),
+    ),
+)
+
+RULES = (POOL_PORTS, ONE_MODEL)

@@ -179,3 +179,29 @@ def test_a_damaged_state_is_named(small: Rehearsal) -> None:
     assert done.returncode == 6
     assert str(file) in done.stdout
     assert "Traceback" not in done.stdout
+
+
+def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) -> None:
+    """The steps of docs/stacks.md, "When an update was interrupted", in their order."""
+    slow(small, NETWORK)
+    with small.started("up") as first:
+        wait_for_object(small, "net")
+        only_engine(small).kill()
+        first.wait(60)
+    until(lambda: not processes.left_over(small.places), "the stand-ins have ended with their engine")
+    fast(small)
+    locked = small.pulumi("up", "--yes", "--skip-preview", "--stack", "local", check=False)
+    assert "the stack is currently locked" in locked.stdout
+    small.pulumi("cancel", "--yes", "local")
+    exported = small.pulumi("stack", "export", "--stack", "local").stdout
+    assert "pending_operations" in exported
+    ident = next(ident for ident in small.cloud() if ident.endswith("/net"))
+    taken = ["import", NETWORK, "net", ident, "--yes", "--protect=false", "--generate-code=false"]
+    small.pulumi(*taken, "--stack", "local")
+    small.pulumi("refresh", "--clear-pending-creates", "--yes", "--skip-preview", "--stack", "local")
+    small.pulumi("up", "--yes", "--skip-preview", "--stack", "local")
+    after = small.state()
+    assert after is not None
+    assert after.pending == ()
+    assert creates(small, NETWORK) == ["net"]
+    assert len(small.cloud()) == 3

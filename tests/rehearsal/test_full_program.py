@@ -183,7 +183,7 @@ def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Reh
 def test_two_wrong_settings_are_named_together(rehearsal: Rehearsal) -> None:
     def spoil(config: dict[str, Any]) -> None:
         config["llmd-gke:cluster"]["zone"] = "europe-west4-b"
-        model(config)["uri"] = "gs://bucket/model"
+        model(config)["uri"] = "ftp://host/model"
 
     rehearsal.edit("local", spoil)
     done = rehearsal.up(check=False)

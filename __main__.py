@@ -15,6 +15,7 @@ from components.network import Network, NetworkArgs
 from components.platform import Platform, PlatformArgs
 from components.project import Project, ProjectArgs
 from components.tpu_pool import TpuPool, TpuPoolArgs
+from components.worker_preset import WorkerPreset, WorkerPresetArgs
 
 settings = configuration.read()
 google = google_provider(settings)
@@ -45,11 +46,21 @@ namespaces = {
     name: ModelNamespace(name, ModelNamespaceArgs(settings, name, storage, cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
+presets = {
+    name: WorkerPreset(f"{name}-workers", WorkerPresetArgs(name, cluster.provider), after(platform, namespaces[name]))
+    for name in settings.multi_host_namespaces
+}
 models = {
     model.name: Model(
         model.name,
         ModelArgs(settings, model, network.gateway_ip, cluster.provider),
-        after(platform, edge, namespaces[model.namespace], pools[model.pool]),
+        after(
+            platform,
+            edge,
+            namespaces[model.namespace],
+            pools[model.pool],
+            *([presets[model.namespace]] if settings.spans_hosts(model) else []),
+        ),
     )
     for model in settings.models
 }

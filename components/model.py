@@ -28,8 +28,9 @@ class ModelArgs:
 class Model(pulumi.ComponentResource):
     """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
 
-    Makes the TPU LLMInferenceServiceConfig, two NetworkPolicies, the HTTPRoute, two HealthCheckPolicies, two
-    GCPBackendPolicies (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready``.
+    Makes the TPU LLMInferenceServiceConfig, two NetworkPolicies (three if it spans hosts), the HTTPRoute, two
+    HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the LLMInferenceService, which
+    waits for ``Ready``.
     Of a stopped model only the first three and the service itself are left.
     The GKE policies do not wait for the service: it can only become healthy with them. Outputs:
     ``endpoint`` (``url`` and ``servedModelName``, which clients send).
@@ -44,7 +45,9 @@ class Model(pulumi.ComponentResource):
         runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool), child)
         guards = [
             network_policy(f"{name}-{key}", policy, child)
-            for key, policy in firewall.model_policies(model, args.settings.network.proxies).items()
+            for key, policy in firewall.model_policies(
+                model, args.settings.network.proxies, spans_hosts=pool.slice.multi_host
+            ).items()
         ]
         routes: list[pulumi.Resource] = []
         if not model.stopped:
@@ -63,6 +66,9 @@ class Model(pulumi.ComponentResource):
                 # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
                 depends_on=[runtime, *routes, *guards],
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
+                # KServe refuses another number of pods in a group: a model that moves to another slice is made anew.
+                replace_on_changes=["spec.parallelism.pipeline"],
+                delete_before_replace=True,
             ),
         )
         gateway = args.settings.gateway

@@ -46,7 +46,7 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--ssl-keyfile": "backends speak plain HTTP behind GKE's Gateway",
     "--api-key": "an argument is readable in the pod: put authentication at the Gateway",
     "--host": "the server listens where KServe's probes and the InferencePool look for it",
-    "--pipeline-parallel-size": "a model runs on the chips of one host",
+    "--pipeline-parallel-size": "set pipelineParallel",
     "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
 }
 """Arguments that a typed setting (or nobody) writes."""

@@ -44,6 +44,15 @@ def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
         yield spec.get("template", "spec")
 
 
+def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
+    """As :func:`pod_specs`, without workers beside a leader, which serve nothing themselves."""
+    if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
+        for place in (spec, spec.get("prefill")):
+            yield from [place.get(key) for key in ("template", "worker") if place.get(key).value is not None][:1]
+    else:
+        yield from list(pod_specs(kind, spec))[:1]
+
+
 def containers(pod: Node) -> Iterator[Node]:
     """Containers and init containers."""
     yield from pod.get("containers").each()

@@ -113,12 +113,21 @@ def inline_route(spec: Node) -> Iterator[Finding]:
         )
 
 
-def parallelism(spec: Node) -> Iterator[Finding]:
-    """A worker has something to do, and the kinds of parallelism fit."""
+def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
+    """A worker has something to do, and the kinds of parallelism fit.
+
+    A Config (``config``) may leave the parallelism to the services that are based on it: the webhook does not look.
+    """
     for place in (spec, spec.get("prefill")):
         kinds = place.get("parallelism")
         data, pipeline, local = kinds.get("data"), kinds.get("pipeline"), kinds.get("dataLocal")
-        if place.get("worker").present() and not data.present() and not pipeline.present() and not kinds.notes.unknown:
+        if (
+            not config
+            and place.get("worker").present()
+            and not data.present()
+            and not pipeline.present()
+            and not kinds.notes.unknown
+        ):
             yield Finding(
                 "worker-parallelism",
                 f"{place.get('worker').path} needs data or pipeline parallelism: KServe's webhook refuses it",

@@ -56,10 +56,30 @@ def default_deny(namespace: str) -> JsonObject:
     )
 
 
-def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
+def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
+    """The pods of a model that spans hosts reach each other on every port.
+
+    Ray and the TPU runtime choose ports by themselves. ``outside``: what workers, too, may reach beyond the group.
+    """
+    group = naming.group_selector(model.name)
+    peers: list[Json] = [{"podSelector": group}]
+    return _policy(
+        f"{model.name}-group",
+        model.namespace,
+        {
+            "podSelector": group,
+            "policyTypes": ["Ingress", "Egress"],
+            "ingress": [{"from": peers}],
+            "egress": [{"to": peers}, *outside],
+        },
+    )
+
+
+def model_policies(model: ModelSettings, proxies: str, *, spans_hosts: bool = False) -> dict[str, JsonObject]:
     """Policies for one model: who may reach its pods and its endpoint picker, and what those may reach.
 
-    ``proxies`` is the proxy-only subnet's range. Egress on 443 is for weights and, from the picker, the API server:
+    ``proxies`` is the proxy-only subnet's range, ``spans_hosts`` whether the model runs on a
+    slice of several hosts. Egress on 443 is for weights and, from the picker, the API server:
     Kubernetes policies know addresses only, names need GKE's FQDN policies.
     """
     data_plane = _blocks(proxies, *gke.HEALTH_CHECK_RANGES)
@@ -70,7 +90,9 @@ def model_policies(model: ModelSettings, proxies: str) -> dict[str, JsonObject]:
         {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)},
         {"to": _blocks(METADATA), "ports": _ports(80)},
     ]
+    group = {"allow-group": group_policy(model, [https, *metadata])} if spans_hosts else {}
     return {
+        **group,
         "allow-workload": _policy(
             f"{model.name}-workload",
             model.namespace,

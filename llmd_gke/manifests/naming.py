@@ -6,7 +6,7 @@ guarantees. So policies can aim at objects that do not exist yet.
 
 from __future__ import annotations
 
-from llmd_gke.manifests.types import JsonObject
+from llmd_gke.manifests.types import Json, JsonObject
 
 GATEWAY_NAMESPACE = "inference-gateway"
 GATEWAY_NAME = "inference-gateway"
@@ -26,6 +26,9 @@ STORAGE_ACCOUNT = "model-storage"
 """Service account of pods that use a bucket, in each namespace that has such models."""
 
 PULL_SECRET = "image-pull-secret"  # noqa: S105 - the name of an object
+
+WORKER_PRESET = "kserve-config-llm-worker-pipeline-parallel"
+"""The preset that KServe merges into services with pipeline-parallel workers, and does not ship."""
 
 WORKLOAD_PORT = 8000
 PICKER_PORT = 9002
@@ -58,6 +61,15 @@ def workload_labels(model: str) -> JsonObject:
         "app.kubernetes.io/name": model,
         "app.kubernetes.io/part-of": "llminferenceservice",
         "kserve.io/component": "workload",
+    }
+
+
+def group_selector(model: str) -> JsonObject:
+    """Selects every pod of a model that spans hosts. Workers lack ``kserve.io/component``: requests go to leaders."""
+    components: list[Json] = ["llminferenceservice-workload-leader", "llminferenceservice-workload-worker"]
+    return {
+        "matchLabels": {"app.kubernetes.io/name": model, "app.kubernetes.io/part-of": "llminferenceservice"},
+        "matchExpressions": [{"key": "app.kubernetes.io/component", "operator": "In", "values": components}],
     }
 
 

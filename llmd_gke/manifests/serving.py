@@ -11,7 +11,7 @@ from typing import cast
 
 from llmd_gke.catalog import scheduling, tpu
 from llmd_gke.checks.platform import version_of
-from llmd_gke.manifests import naming, weights
+from llmd_gke.manifests import multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings, PluginSettings, TpuPoolSettings
 
@@ -33,8 +33,8 @@ WARM_MARK = "/tmp/warm"  # noqa: S108 - inside a container of its own
 
 
 def tensor_parallel(model: ModelSettings, pool: TpuPoolSettings) -> int:
-    """Chips one server spans: those of the slice, unless settings say otherwise."""
-    return model.tensor_parallel or pool.slice.chips
+    """Chips that share each layer: those of the slice, over its pipeline stages, unless settings say otherwise."""
+    return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
 
 
 def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
@@ -53,6 +53,7 @@ def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
         "--enable-prefix-caching" if model.prefix_caching else "--no-enable-prefix-caching",
     ]
     optional = {
+        "--pipeline-parallel-size": model.pipeline_parallel,
         "--max-model-len": model.max_model_len,
         "--max-num-seqs": model.max_num_seqs,
         "--max-num-batched-tokens": model.max_num_batched_tokens,
@@ -100,17 +101,20 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     """The TPU runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``."""
     machine = pool.slice.machine
     chips: JsonObject = {tpu.TPU_RESOURCE: str(machine.chips)}
+    spans_hosts = pool.slice.multi_host
+    serve = ["vllm", "serve", weights.MODEL_PATH]
     environment: list[Json] = [
         # The server compiles before it takes requests; without this the first ones would compile.
         {"name": "SKIP_JAX_PRECOMPILE", "value": "0"},
         {"name": "VLLM_XLA_CACHE_PATH", "value": weights.CACHE_PATH},
+        *(multi_host.ENVIRONMENT if spans_hosts else ()),
     ]
     attached = (weights.weights(model), weights.cache(model))
     container: JsonObject = {
         "name": "main",
         "image": model.image,
         # The preset's start script looks for CUDA devices; ours starts the server and nothing else.
-        "command": ["vllm", "serve", weights.MODEL_PATH],
+        "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
         "args": list[Json](server_arguments(model, pool)),
         "env": environment,
         "resources": {
@@ -132,7 +136,7 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     template: JsonObject = {
         "nodeSelector": node_selector(pool),
         "tolerations": [{"key": tpu.TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
-        "containers": [container, *([_warm_up(model)] if model.warm_up else [])],
+        "containers": [container],
         "volumes": [
             {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{machine.memory_gb // 8}G"}},
             *[volume for part in attached for volume in part.volumes],
@@ -141,9 +145,16 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     }
     if model.private_image:
         template["imagePullSecrets"] = [{"name": naming.PULL_SECRET}]
-    spec: JsonObject = {"template": template}
     if model.uses_buckets:
         template["serviceAccountName"] = naming.STORAGE_ACCOUNT
+    spec: JsonObject = {
+        # Only the pod that answers requests warms up.
+        "template": {**template, "containers": [container, *([_warm_up(model)] if model.warm_up else [])]}
+    }
+    if spans_hosts:
+        spec["worker"] = multi_host.worker(template, container)
+        spec["parallelism"] = multi_host.parallelism(pool)
+    if model.uses_buckets:
         spec["annotations"] = {weights.FUSE_ANNOTATION: "true"}
     return {
         "apiVersion": API_VERSION,
@@ -220,12 +231,18 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     if model.needs_token:
         # KServe's storage initializer takes HF_TOKEN from the Secret named here (``credentials/hf/hf_secret.go``).
         annotations["serving.kserve.io/secretName"] = naming.TOKEN_SECRET
+    spans_hosts = pool.slice.multi_host
+    if spans_hosts:
+        annotations |= multi_host.placement()
     spec: JsonObject = {
         "model": {"uri": model.uri, "name": model.served_name},
         "replicas": model.replicas,
-        "parallelism": {"tensor": tensor_parallel(model, pool)},
+        "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
         "baseRefs": [{"name": naming.tpu_config(model.name)}],
     }
+    if spans_hosts:
+        # Its presence makes the service a LeaderWorkerSet; the rest of it is in the configuration.
+        spec["worker"] = {"containers": [{"name": "main"}]}
     if weights.brings_own_weights(model):
         spec["storageInitializer"] = {"enabled": False}
     if not model.stopped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from llmd_gke.checks import pods, serving, tpu_pods
+from llmd_gke.checks import multi_host, pods, serving, tpu_pods
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 from policies.rules.rule import (
@@ -67,7 +67,11 @@ def _tpu_pod(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     spec = subject.spec
-    if subject.kind == WORKER_SET or spec.get("worker").value is not None:
+    if subject.kind == WORKER_SET:
+        return
+    if spec.get("worker").value is not None:
+        for pod in model_pods(subject):
+            yield from multi_host.group(spec.get("parallelism"), pod)
         return
     for pod in model_pods(subject):
         yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Node(None))
@@ -75,7 +79,7 @@ def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _startup(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if _complete(subject) and subject.kind != JOB:
-        for pod in model_pods(subject):
+        for pod in pods.serving_pods(subject.kind.name, subject.spec):
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 
 
@@ -144,6 +148,29 @@ spec:
 GOOD = Example(config_yaml())
 FIRST = "spec.template.containers[0]"
 
+
+def group_yaml(parallelism: str, *, leader_probe: str = PROBE) -> str:
+    """A TPU runtime for a 4x4 slice of four hosts: a leader that serves, and its workers."""
+    pod = f"""\
+    nodeSelector: {SELECTOR.replace("2x2", "4x4")}
+    containers:
+      - name: main
+        image: docker.io/vllm/vllm-tpu:v0.27.0
+        args: ["--tensor-parallel-size", "16"]
+        resources: {{limits: {{google.com/tpu: "4"}}}}
+"""
+    return f"""\
+apiVersion: serving.kserve.io/v1alpha2
+kind: LLMInferenceServiceConfig
+metadata: {{name: big-tpu, namespace: models}}
+spec:
+  parallelism: {parallelism}
+  template:
+{pod}        startupProbe: {leader_probe}
+  worker:
+{pod}"""
+
+
 TPU_POD = Rule(
     name="tpu-pod",
     title="TPU pods take all chips of their node in one container and select accelerator and topology",
@@ -182,9 +209,10 @@ TPU_POD = Rule(
 
 TPU_PARALLELISM = Rule(
     name="tpu-parallelism",
-    title="Tensor parallelism equals the chips of a single-host TPU pod",
+    title="Parallelism equals the chips of a TPU pod, and that of a group of pods its slice",
     why="A pod must take all chips of its node; a server that spans fewer leaves paid chips idle, one that spans more "
-    "does not start.",
+    "does not start. With workers KServe makes as many pods as `parallelism.pipeline` says: more or fewer than the "
+    "slice has hosts never become a whole.",
     sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
     kinds=WORKLOADS,
     check=_parallelism,
@@ -194,8 +222,14 @@ TPU_PARALLELISM = Rule(
         Example(config_yaml(args='["--tensor-parallel-size=8"]')),
         Example(config_yaml(args='["vllm serve /mnt/models --tensor-parallel-size 1"]')),
         Example(config_yaml() + "  parallelism: {tensor: 1}\n"),
+        Example(group_yaml("{tensor: 4, pipeline: 2}")),
+        Example(group_yaml("{tensor: 16, pipeline: 4}")),
     ),
-    more_good=(Example(config_yaml() + "  parallelism: {tensor: 4}\n"),),
+    more_good=(
+        Example(config_yaml() + "  parallelism: {tensor: 4}\n"),
+        Example(group_yaml("{tensor: 4, pipeline: 4}")),
+        Example(group_yaml("{pipeline: 4}")),
+    ),
 )
 
 TPU_STARTUP = Rule(
@@ -213,7 +247,11 @@ TPU_STARTUP = Rule(
         unknown=f"{FIRST}.startupProbe",
     ),
     good=GOOD,
-    more_bad=(Example(config_yaml(probe="null")),),
+    more_bad=(
+        Example(config_yaml(probe="null")),
+        Example(group_yaml("{tensor: 4, pipeline: 4}", leader_probe="null")),
+    ),
+    more_good=(Example(group_yaml("{tensor: 4, pipeline: 4}")),),
     opt_out="Small models with a compile cache: lower `minimumMinutes`.",
 )
 

@@ -44,7 +44,7 @@ def _inline(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _workers(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from serving.parallelism(subject.spec)
+    yield from serving.parallelism(subject.spec, config=subject.kind == SERVICE_CONFIG)
 
 
 def _name(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -204,7 +204,10 @@ WORKER = Rule(
         Example(service_yaml(more="  parallelism: {pipeline: 2, data: 2, dataLocal: 1}\n")),
         Example(service_yaml(more="  parallelism: {data: 2}\n")),
     ),
-    more_good=(GOOD,),
+    more_good=(
+        GOOD,
+        Example(service_yaml(more="  worker: {containers: []}\n").replace("Service\n", "ServiceConfig\n", 1)),
+    ),
 )
 
 PIPELINED = service_yaml(more="  worker: {containers: []}\n  parallelism: {pipeline: 2, tensor: 4}\n")

@@ -15,6 +15,35 @@ IDENTITY_MEMBER = "gcp:serviceaccount/iAMMember:IAMMember"
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 
 
+ACROSS_HOSTS = {
+    "llmd-gke:tpuPools": [
+        {"name": name, "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
+        for name in ("one", "two")
+    ],
+    "llmd-gke:models": [
+        {"name": name, "uri": "hf://Qwen/Qwen3-32B", "pool": name, "experimentalMultiHost": True}
+        for name in ("one", "two")
+    ],
+}
+
+
+def test_models_across_hosts_share_one_preset_that_comes_before_them(record: Record) -> None:
+    graph = record(ACROSS_HOSTS)
+    presets = [node for node in kinds.of(kinds.CONFIG)(graph) if "worker-pipeline" in str(kinds.metadata(node, "name"))]
+    assert [kinds.metadata(node, "namespace") for node in presets] == ["models"]
+    (preset,) = presets
+    services = kinds.of(kinds.SERVICE)(graph)
+    assert len(services) == 2
+    assert [service.name for service in services if preset.urn not in graph.before(service)] == []
+    (controller,) = kinds.chart("kserve-llmisvc-resources")(graph)
+    assert controller.urn in graph.before(preset)
+
+
+def test_models_on_single_hosts_have_no_preset(record: Record) -> None:
+    names = {str(kinds.metadata(node, "name")) for node in kinds.of(kinds.CONFIG)(record())}
+    assert names == {"qwen-tpu"}
+
+
 def with_buckets(record: Record) -> Graph:
     model = {**QWEN, "uri": "gs://my-weights/qwen", "compileCache": "gs://my-cache"}
     return record({"llmd-gke:models": [model], "llmd-gke:storage": {"buckets": ["my-cache"]}})

@@ -14,6 +14,29 @@ ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
 
+ACROSS_HOSTS = {
+    "llmd-gke:tpuPools": [
+        {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
+    ],
+    "llmd-gke:models": [{"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}],
+}
+
+
+def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) -> None:
+    in_stack("eu4a")
+    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
+    assert "models-workers-config" in {resource.name for resource in program}
+    known = {one.policy for one in judge(recorded(load(ROOT, "eu4a", preview=True)))}
+    assert [one for one in judge(program) if one.policy not in known] == []
+
+
+def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:
+    in_stack("eu4a")
+    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
+    said = judge([resource for resource in program if resource.name != "models-workers-config"])
+    assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
+
+
 @pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
 @pytest.mark.parametrize("stack", STACKS)
 def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: InStack) -> None:

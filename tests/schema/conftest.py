@@ -123,6 +123,25 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             ]
         },
     ),
+    "models across hosts": (
+        "eu4a",
+        {
+            "llmd-gke:tpuPools": [
+                {"name": name, "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
+                for name in ("first", "second")
+            ],
+            "llmd-gke:models": [
+                {"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "first", "experimentalMultiHost": True},
+                {
+                    "name": "b" * 38,
+                    "uri": "gs://my-weights/big",
+                    "pool": "second",
+                    "experimentalMultiHost": True,
+                    "pipelineParallel": 4,
+                },
+            ],
+        },
+    ),
     "zonal cluster with an IP endpoint": (
         "eu4a",
         {

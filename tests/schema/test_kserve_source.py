@@ -10,7 +10,7 @@ import pytest
 
 from llmd_gke.catalog import versions
 from llmd_gke.checks.names import MODEL_NAME_LIMIT
-from llmd_gke.manifests import charts, naming
+from llmd_gke.manifests import charts, multi_host, naming
 from llmd_gke.manifests.charts import Release
 from tests.schema import sources
 from tests.schema.structural import Table, table
@@ -61,6 +61,72 @@ def test_network_policies_select_labels_that_kserve_sets() -> None:
     for labels in (workload, picker):
         assert labels[known["KubernetesAppNameLabelKey"]] == "m"
         assert labels[known["KubernetesPartOfLabelKey"]] == known["LLMInferenceServicePartOfValue"]
+
+
+def source(module: str, file: str) -> str:
+    return (sources.module(module) / file).read_text(encoding="utf-8")
+
+
+def test_kserve_makes_a_group_of_as_many_pods_as_there_are_pipeline_stages() -> None:
+    text = source(sources.KSERVE, "pkg/apis/serving/v1alpha2/llm_inference_service_types_func.go")
+    size = text.split("func (p *ParallelismSpec) GetSize() *int32 {")[1].split("\n}\n")[0]
+    assert "IsPipelineParallel() {\n\t\treturn p.Pipeline" in size
+    group = source(sources.KSERVE, f"{CONTROLLER}/workload_multi_node.go")
+    assert "Size: llmSvc.Spec.Parallelism.GetSize()" in group
+
+
+def test_kserve_refers_to_the_preset_of_workers_and_ships_none() -> None:
+    prefix, _, name = naming.WORKER_PRESET.partition("-")
+    assert f'"{name}"' in source(sources.KSERVE, f"{CONTROLLER}/config_merge.go")
+    assert prefix == "kserve"
+    shipped = [file.name for file in (sources.module(sources.KSERVE) / "config/llmisvcconfig").iterdir()]
+    assert len(shipped) > 5
+    assert f"{name}.yaml" not in shipped
+
+
+def test_the_policy_of_a_group_selects_labels_that_kserve_sets() -> None:
+    known = constants()
+    (expression,) = cast("list[Table]", naming.group_selector("m")["matchExpressions"])
+    assert expression["key"] == known["KubernetesComponentLabelKey"]
+    assert expression["values"] == [known["LLMComponentWorkloadLeader"], known["LLMComponentWorkloadWorker"]]
+    group = source(sources.KSERVE, f"{CONTROLLER}/workload_multi_node.go")
+    workers = group.split("workerLabels := map[string]string{")[1].split("}")[0]
+    assert "KServeComponentLabelKey" not in workers, "a worker beside a leader gets no requests"
+
+
+def test_kserve_hands_the_exclusive_topology_on_to_leaderworkerset() -> None:
+    prefix, _, _ = multi_host.EXCLUSIVE.partition("/")
+    assert f'"{prefix}"' in source(sources.KSERVE, f"{CONTROLLER}/workload_multi_node.go")
+    types = source(sources.LWS, "api/leaderworkerset/v1/leaderworkerset_types.go")
+    assert f'"{multi_host.EXCLUSIVE}"' in types
+    for variable in ("LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE"):
+        assert f'"{variable}"' in types
+        assert variable in multi_host.SCRIPT.read_text(encoding="utf-8")
+
+
+def test_leaderworkerset_updates_a_group_in_its_own_place() -> None:
+    """So that a slice needs no spare one: KServe says nothing about it, and this is the default."""
+    webhook = source(sources.LWS, "pkg/webhooks/leaderworkerset_webhook.go")
+    assert re.search(r"MaxUnavailable: intstr.FromInt32\(1\),\s*MaxSurge: +intstr.FromInt32\(0\)", webhook)
+    group = source(sources.KSERVE, f"{CONTROLLER}/workload_multi_node.go")
+    assert "RollingUpdateConfiguration" not in group
+    assert "RecreateGroupOnPodRestart" in group
+
+
+def test_leaderworkerset_tells_a_tpu_pod_its_place_in_the_slice() -> None:
+    text = source(sources.LWS, "pkg/utils/accelerators/tpu.go")
+    assert all(f'"{name}"' in text for name in ("TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "google.com/tpu"))
+
+
+def test_kserves_webhook_looks_at_workers_of_services_and_not_of_configs() -> None:
+    folder = "pkg/apis/serving/v1alpha2"
+    assert "when worker is specified" in source(sources.KSERVE, f"{folder}/llm_inference_service_validation.go")
+    assert "orker" not in source(sources.KSERVE, f"{folder}/llm_inference_service_config_validation.go")
+
+
+def test_the_size_of_a_group_cannot_change_in_place() -> None:
+    text = source(sources.KSERVE, "pkg/apis/serving/v1alpha2/llm_inference_service_validation.go")
+    assert "total parallelism size is immutable" in text
 
 
 def test_the_picker_listens_where_network_policies_open() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import tpu
-from llmd_gke.checks import models, names, pods, scheduling
+from llmd_gke.checks import models, multi_host, names, pods, scheduling
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 from llmd_gke.settings.rules.located import Located, at
@@ -36,18 +36,16 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         )
         return
     shape = tpu.find_slice(pool.machine_type, pool.topology)
-    if shape is not None and shape.multi_host:
-        yield Located(
-            f"{key}.pool",
-            model.pool,
-            Finding(
-                "model-multi-host",
-                f"pool {pool.name} is a multi-host slice of {shape.hosts} nodes, models need a single-host pool so far",
-                allowed="a pool of ct6e-standard-1t 1x1, ct6e-standard-4t 2x2 or ct6e-standard-8t 2x4",
-                fix="use a single-host pool",
-            ),
-        )
+    if shape is None:
         return
+    yield from at(f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host))
+    if shape.multi_host and not model.experimental_multi_host:
+        return
+    for finding in multi_host.split(model.tensor_parallel, model.pipeline_parallel, shape):
+        tensor = finding.rule == "tensor-parallel"
+        value = model.tensor_parallel if tensor else model.pipeline_parallel
+        yield Located(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
+    yield from at(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
     if model.tensor_parallel is not None:
         found = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
         yield from at(f"{key}.tensorParallel", model.tensor_parallel, found)

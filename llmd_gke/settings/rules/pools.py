@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import tpu
-from llmd_gke.checks import names
+from llmd_gke.checks import multi_host, names
 from llmd_gke.checks import tpu as tpu_checks
 from llmd_gke.settings.rules.located import Located, at
 from llmd_gke.settings.shapes import ClusterSettings, StackSettings, TpuPoolSettings
@@ -43,13 +43,18 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
 
 
 def room(settings: StackSettings) -> Iterator[Located]:
-    """Every pool holds its models' replicas and the pods an update starts beyond them."""
+    """Every pool holds the replicas of the models that run, and the pods an update starts beyond them."""
     for index, pool in enumerate(settings.tpu_pools):
         shape = tpu.find_slice(pool.machine_type, pool.topology)
-        if shape is None or shape.multi_host:
+        if shape is None:
             continue
-        replicas = [model.replicas for model in settings.models if model.pool == pool.name]
-        for finding in tpu_checks.room_for_updates(pool.name, pool.max_nodes, replicas):
+        # A stopped model has no pods: it needs room again when it starts.
+        replicas = [model.running_replicas for model in settings.models if model.pool == pool.name]
+        if shape.multi_host:
+            findings = multi_host.room(pool.name, shape, pool.max_nodes, replicas)
+        else:
+            findings = tpu_checks.room_for_updates(pool.name, pool.max_nodes, replicas)
+        for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
             yield Located(f"llmd-gke:tpuPools[{index}].maxNodes", pool.max_nodes, finding)

@@ -23,7 +23,9 @@ class ModelSettings(Shape):
     ``extra_args`` go to the server behind those that settings write. ``image`` is the server's; its tag must not move.
     ``gated``: the weights are behind a licence gate (default: by a table of models, else by the owner).
 
-    ``pool`` names the TPU pool. ``tensor_parallel`` follows the pool unless given. ``served_model_name`` is what
+    ``pool`` names the TPU pool. ``tensor_parallel`` follows the pool unless given. ``experimental_multi_host`` lets the
+    model run on a pool whose slice has several hosts, see ``docs/models.md``; only there ``pipeline_parallel`` (default
+    1) may split its layers into stages: both multiplied are the chips of the slice. ``served_model_name`` is what
     clients send (default: ``name``). ``startup_minutes`` bounds image pull, download and XLA compilation (default: by
     the size of the weights); ``request_timeout_seconds`` replaces GKE's 30 s, which cut long generations. ``at_root``
     serves the model at ``/`` as well as at ``/NAMESPACE/NAME``.
@@ -48,6 +50,8 @@ class ModelSettings(Shape):
     """Servers of this model; each takes one slice of the pool."""
     served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
+    pipeline_parallel: Annotated[int, Field(ge=1)] | None = None
+    experimental_multi_host: bool = False
     prefix_caching: bool = True
     """Keep the KV cache of prompts, and route requests to the replica that has their prefix."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None

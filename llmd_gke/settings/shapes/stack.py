@@ -43,6 +43,15 @@ class StackSettings(Shape):
         """The TPU pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
         return next(pool for pool in self.tpu_pools if pool.name == name)
 
+    def spans_hosts(self, model: ModelSettings) -> bool:
+        """Whether a model runs on a slice of several hosts."""
+        return self.pool(model.pool).slice.multi_host
+
+    @property
+    def multi_host_namespaces(self) -> tuple[str, ...]:
+        """The namespaces that have a model on a slice of several hosts."""
+        return tuple(dict.fromkeys(model.namespace for model in self.models if self.spans_hosts(model)))
+
     @property
     def namespaces(self) -> tuple[str, ...]:
         """The namespaces of the models, each once, in the order of the settings."""

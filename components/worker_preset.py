@@ -1,0 +1,31 @@
+"""The preset of models that span hosts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+from components.objects import custom_resource
+from llmd_gke.manifests import multi_host
+
+
+@dataclass(frozen=True)
+class WorkerPresetArgs:
+    """``namespace`` is one that has models on multi-host slices."""
+
+    namespace: str
+    provider: k8s.Provider
+
+
+class WorkerPreset(pulumi.ComponentResource):
+    """``llmd-gke:models:WorkerPreset``: the LLMInferenceServiceConfig for pipeline-parallel workers, which KServe
+    refers to and does not ship, in a namespace of models. Comes after KServe's CRDs and before the models.
+    """
+
+    def __init__(self, name: str, args: WorkerPresetArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:models:WorkerPreset", name, None, opts)
+        child = pulumi.ResourceOptions(parent=self, provider=args.provider)
+        custom_resource(f"{name}-config", multi_host.preset(args.namespace), child)
+        self.register_outputs({})

@@ -1,0 +1,93 @@
+"""Models that span the hosts of one slice: a leader that serves, workers beside it, and the preset KServe lacks.
+
+KServe makes a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve v0.20.0 ``workload_multi_node.go``), one a host.
+LeaderWorkerSet's webhook tells each pod its place in the slice (``TPU_WORKER_ID``, ``TPU_WORKER_HOSTNAMES`` …:
+kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): nothing of that is written here. Within the group the
+server spreads itself by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
+``TPU_MULTIHOST_BACKEND=ray``). Nobody has published such a service on v6e: it is an experiment, see ``docs/models.md``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llmd_gke.catalog import tpu
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import TpuPoolSettings
+
+API_VERSION = "serving.kserve.io/v1alpha2"
+
+EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
+"""KServe hands this annotation of a service on to its LeaderWorkerSet: a group has its slice's pool to itself."""
+
+SCRIPT = Path(__file__).with_name("host_group.py")
+
+ENVIRONMENT: tuple[JsonObject, ...] = (
+    {"name": "TPU_MULTIHOST_BACKEND", "value": "ray"},
+    # Ray and the server would else choose among the pod's addresses.
+    {"name": "VLLM_HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+)
+
+
+def parallelism(pool: TpuPoolSettings) -> JsonObject:
+    """The group: as many pods as the slice has hosts, each with a host's chips.
+
+    KServe reads the number of pods from ``pipeline``. How the server splits the model over all these chips is its own
+    business (``--tensor-parallel-size``, ``--pipeline-parallel-size``).
+    """
+    return {"tensor": pool.slice.machine.chips, "pipeline": pool.slice.hosts}
+
+
+def command(role: str, *then: str) -> list[Json]:
+    """The command of a container that joins the group as ``leader`` or ``worker``."""
+    return ["python3", "-c", SCRIPT.read_text(encoding="utf-8"), role, *then]
+
+
+def worker(leader: JsonObject, server: JsonObject) -> JsonObject:
+    """The pod of a further host: as the leader's, but it serves nothing, so it has no probes and no warm-up.
+
+    When Ray in it ends, its container ends, and LeaderWorkerSet starts the whole group anew.
+    """
+    kept = {key: value for key, value in server.items() if key != "args" and not key.endswith("Probe")}
+    return {**leader, "containers": [{**kept, "command": command("worker")}]}
+
+
+def preset(namespace: str) -> JsonObject:
+    """``kserve-config-llm-worker-pipeline-parallel`` for the services of one namespace.
+
+    KServe merges it into every service whose workers are pipeline-parallel, refers to it in ``config_merge.go``, and
+    ships none (kserve/kserve#5047). Here is what its single-host preset (``config-llm-template.yaml``) has and a TPU
+    pod needs; image, arguments and hosts come from the model's own configuration. A namespace's configuration is found
+    before KServe's own.
+    """
+    names = {"home": "/home", "tmp-dir": "/tmp", "dshm": "/dev/shm", "model-cache": "/models"}  # noqa: S108
+    container: JsonObject = {
+        "name": "main",
+        "imagePullPolicy": "IfNotPresent",
+        "env": [{"name": "HOME", "value": "/home"}, {"name": "HF_HUB_CACHE", "value": "/models"}],
+        "securityContext": {
+            "readOnlyRootFilesystem": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "lifecycle": {"preStop": {"exec": {"command": ["/bin/sleep", "15"]}}},
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "volumeMounts": [{"name": name, "mountPath": path} for name, path in names.items()],
+    }
+    volumes: list[Json] = [{"name": name, "emptyDir": {"medium": "Memory"} if name == "dshm" else {}} for name in names]
+    serving: JsonObject = {"containers": [{**container, "ports": [{"containerPort": naming.WORKLOAD_PORT}]}]}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "LLMInferenceServiceConfig",
+        "metadata": {"name": naming.WORKER_PRESET, "namespace": namespace},
+        "spec": {
+            "template": {**serving, "volumes": volumes},
+            "worker": {"containers": [container], "volumes": volumes},
+        },
+    }
+
+
+def placement() -> JsonObject:
+    """What a service says to LeaderWorkerSet."""
+    return {EXCLUSIVE: tpu.POOL_LABEL}

@@ -78,6 +78,7 @@ class Cluster(pulumi.ComponentResource):
             ),
             # NetworkPolicies are native to Dataplane V2; the older add-on must then stay out.
             datapath_provider="ADVANCED_DATAPATH",
+            enable_fqdn_network_policy=args.settings.network.egress.mode == "names" or None,
             gateway_api_config=container.ClusterGatewayApiConfigArgs(channel="CHANNEL_STANDARD"),
             addons_config=container.ClusterAddonsConfigArgs(
                 http_load_balancing=container.ClusterAddonsConfigHttpLoadBalancingArgs(disabled=False),

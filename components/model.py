@@ -8,7 +8,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.objects import custom_resource, network_policy
-from llmd_gke.manifests import firewall, routing, serving
+from llmd_gke.manifests import egress, firewall, routing, serving
 from llmd_gke.settings import ModelSettings, StackSettings
 
 NODE_MINUTES = 20
@@ -41,14 +41,17 @@ class Model(pulumi.ComponentResource):
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
         model, pool = args.model, args.settings.pool(args.model.pool)
+        out = args.settings.network.egress
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool), child)
-        guards = [
+        runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool, out), child)
+        guards: list[pulumi.Resource] = [
             network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(
-                model, args.settings.network.proxies, spans_hosts=pool.slice.multi_host
+                model, args.settings.network, spans_hosts=pool.slice.multi_host
             ).items()
         ]
+        if (named := egress.fqdn_policy(model, out)) is not None:
+            guards.append(custom_resource(f"{name}-allow-names", named, child))
         routes: list[pulumi.Resource] = []
         if not model.stopped:
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
@@ -59,7 +62,7 @@ class Model(pulumi.ComponentResource):
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         custom_resource(
             f"{name}-service",
-            serving.service(model, pool),
+            serving.service(model, pool, out),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

@@ -7,9 +7,9 @@ come from the proxy-only subnet, its health checks from Google's ranges.
 from __future__ import annotations
 
 from llmd_gke.catalog import gateway as gke
-from llmd_gke.manifests import naming
+from llmd_gke.manifests import egress, naming
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import ModelSettings
+from llmd_gke.settings import ModelSettings, NetworkSettings
 
 METADATA = "169.254.169.254/32"
 """The metadata server, by which pods get their Google identity (port 80 with Dataplane V2, 988 on 169.254.169.252
@@ -75,22 +75,23 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
     )
 
 
-def model_policies(model: ModelSettings, proxies: str, *, spans_hosts: bool = False) -> dict[str, JsonObject]:
+def model_policies(
+    model: ModelSettings, network: NetworkSettings, *, spans_hosts: bool = False
+) -> dict[str, JsonObject]:
     """Policies for one model: who may reach its pods and its endpoint picker, and what those may reach.
 
-    ``proxies`` is the proxy-only subnet's range, ``spans_hosts`` whether the model runs on a
-    slice of several hosts. Egress on 443 is for weights and, from the picker, the API server:
-    Kubernetes policies know addresses only, names need GKE's FQDN policies.
+    ``network`` says the proxy-only subnet's range and what is open to the outside (:mod:`.egress`), ``spans_hosts``
+    whether the model runs on a slice of several hosts. Egress is for weights and, from the picker, the API server.
     """
-    data_plane = _blocks(proxies, *gke.HEALTH_CHECK_RANGES)
+    data_plane = _blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
-    https: JsonObject = {"to": _blocks("0.0.0.0/0"), "ports": _ports(443)}
+    downloads = egress.downloads(network.egress)
     metadata: list[Json] = [
         {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)},
         {"to": _blocks(METADATA), "ports": _ports(80)},
     ]
-    group = {"allow-group": group_policy(model, [https, *metadata])} if spans_hosts else {}
+    group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
     return {
         **group,
         "allow-workload": _policy(
@@ -100,7 +101,7 @@ def model_policies(model: ModelSettings, proxies: str, *, spans_hosts: bool = Fa
                 **workload,
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": [*data_plane, picker], "ports": _ports(naming.WORKLOAD_PORT)}],
-                "egress": [https, *metadata],
+                "egress": [*downloads, *metadata],
             },
         ),
         "allow-picker": _policy(
@@ -110,7 +111,12 @@ def model_policies(model: ModelSettings, proxies: str, *, spans_hosts: bool = Fa
                 **picker,
                 "policyTypes": ["Ingress", "Egress"],
                 "ingress": [{"from": data_plane, "ports": _ports(naming.PICKER_PORT, naming.PICKER_HEALTH_PORT)}],
-                "egress": [{"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)}, https, *metadata],
+                "egress": [
+                    {"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)},
+                    *egress.control_plane(network.egress),
+                    *downloads,
+                    *metadata,
+                ],
             },
         ),
     }

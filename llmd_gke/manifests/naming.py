@@ -55,28 +55,25 @@ def route(model: str) -> str:
     return f"{model}-route"
 
 
+def service_labels(model: str) -> JsonObject:
+    """Labels KServe sets on every pod of a service, its endpoint picker's among them."""
+    return {"app.kubernetes.io/name": model, "app.kubernetes.io/part-of": "llminferenceservice"}
+
+
 def workload_labels(model: str) -> JsonObject:
     """Labels KServe sets on model pods. ``app.kubernetes.io/component: workload``, often seen, matches nothing."""
-    return {
-        "app.kubernetes.io/name": model,
-        "app.kubernetes.io/part-of": "llminferenceservice",
-        "kserve.io/component": "workload",
-    }
+    return {**service_labels(model), "kserve.io/component": "workload"}
 
 
 def group_selector(model: str) -> JsonObject:
     """Selects every pod of a model that spans hosts. Workers lack ``kserve.io/component``: requests go to leaders."""
     components: list[Json] = ["llminferenceservice-workload-leader", "llminferenceservice-workload-worker"]
     return {
-        "matchLabels": {"app.kubernetes.io/name": model, "app.kubernetes.io/part-of": "llminferenceservice"},
+        "matchLabels": service_labels(model),
         "matchExpressions": [{"key": "app.kubernetes.io/component", "operator": "In", "values": components}],
     }
 
 
 def picker_labels(model: str) -> JsonObject:
     """Labels KServe sets on the endpoint picker's pod."""
-    return {
-        "app.kubernetes.io/name": model,
-        "app.kubernetes.io/part-of": "llminferenceservice",
-        "app.kubernetes.io/component": "llminferenceservice-router-scheduler",
-    }
+    return {**service_labels(model), "app.kubernetes.io/component": "llminferenceservice-router-scheduler"}

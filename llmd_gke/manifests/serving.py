@@ -11,9 +11,9 @@ from typing import cast
 
 from llmd_gke.catalog import scheduling, tpu
 from llmd_gke.checks.platform import version_of
-from llmd_gke.manifests import multi_host, naming, weights
+from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import ModelSettings, PluginSettings, TpuPoolSettings
+from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings
 
 API_VERSION = "serving.kserve.io/v1alpha2"
 
@@ -97,8 +97,11 @@ def _probe(**times: int) -> JsonObject:
     return {"httpGet": check, **times}
 
 
-def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
-    """The TPU runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``."""
+def tpu_config(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None) -> JsonObject:
+    """The TPU runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
+
+    ``out`` says how downloads leave the cluster; directly unless given.
+    """
     machine = pool.slice.machine
     chips: JsonObject = {tpu.TPU_RESOURCE: str(machine.chips)}
     spans_hosts = pool.slice.multi_host
@@ -143,6 +146,8 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
         ],
         "terminationGracePeriodSeconds": grace_seconds(model),
     }
+    if downloader := egress.init_containers(model, out or EgressSettings()):
+        template["initContainers"] = downloader
     if model.private_image:
         template["imagePullSecrets"] = [{"name": naming.PULL_SECRET}]
     if model.uses_buckets:
@@ -219,7 +224,7 @@ def _plugins(model: ModelSettings) -> list[PluginSettings]:
     ]
 
 
-def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
+def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None) -> JsonObject:
     """The LLMInferenceService.
 
     Route and Gateway are referred to: a route that KServe manages has timeouts on every rule, which GKE refuses
@@ -246,6 +251,8 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
     if weights.brings_own_weights(model):
         spec["storageInitializer"] = {"enabled": False}
     if not model.stopped:
+        # The picker's pod downloads the tokenizer.
+        downloader = egress.init_containers(model, out or EgressSettings())
         spec["router"] = {
             "gateway": {"refs": [gateway]},
             "route": {"http": {"refs": [{"name": naming.route(model.name)}]}},
@@ -255,6 +262,7 @@ def service(model: ModelSettings, pool: TpuPoolSettings) -> JsonObject:
                     "containers": [{"name": "main", "image": model.scheduler.image}],
                     # It must outlive the last request of the pods it spreads requests over.
                     "terminationGracePeriodSeconds": grace_seconds(model),
+                    **({"initContainers": downloader} if downloader else {}),
                 },
             },
         }

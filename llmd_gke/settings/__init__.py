@@ -6,6 +6,7 @@ from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.shapes import (
     ClusterSettings,
+    EgressSettings,
     GatewaySettings,
     MaintenanceSettings,
     ModelSettings,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Checked",
     "ClusterSettings",
+    "EgressSettings",
     "GatewaySettings",
     "MaintenanceSettings",
     "ModelSettings",

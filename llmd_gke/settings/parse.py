@@ -174,6 +174,8 @@ _BLIND: Mapping[str, str] = {
     "network-overlap": r"network.*",
     "network-existing": r"network.*",
     "network-shared-vpc": r"network.*|gcp:project",
+    "egress-combination": r"network.*",
+    "egress-bucket": r"network.*|" + _ANY_POOL_OR_MODEL,
     "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
     "gateway-certificate": r"gateway(\.tls.*)?",
     "gateway-combination": r"gateway.*",

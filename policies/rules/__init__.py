@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from policies.rules import cluster, gateway, health, platform, pods, pools, production, routes, serving, tpu_pools
+from policies.rules import (
+    cluster,
+    egress,
+    gateway,
+    health,
+    platform,
+    pods,
+    pools,
+    production,
+    routes,
+    serving,
+    tpu_pools,
+)
 from policies.rules.rule import Rule
 
 ROOMS = {
@@ -14,6 +26,7 @@ ROOMS = {
     "Model pods": pods.RULES,
     "Platform": platform.RULES,
     "Clusters and networks": cluster.RULES,
+    "Egress": egress.RULES,
     "TPU node pools": tpu_pools.RULES,
     "Production stacks": production.RULES,
 }

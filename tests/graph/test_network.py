@@ -85,3 +85,26 @@ def test_network_policies_admit_the_proxies_of_the_existing_network(record: Reco
 def test_an_own_network_is_protected_with_its_cluster(record: Record, protect: bool) -> None:
     graph = record({"llmd-gke:cluster": {"name": "llmd", "zone": "europe-west4-a", "protect": protect}}, preview=True)
     assert graph.find(kinds.VPC).protect is protect
+
+
+FQDN_POLICY = "kubernetes:networking.gke.io/v1alpha1:FQDNNetworkPolicy"
+
+
+@pytest.mark.parametrize("mode", ["open", "names"])
+def test_the_cluster_knows_policies_by_name_where_there_are_any(record: Record, mode: str) -> None:
+    graph = record({"llmd-gke:network": {"egress": {"mode": mode}}}, preview=True)
+    policies = of(FQDN_POLICY)(graph)
+    assert [node.name for node in policies] == (["qwen-allow-names"] if mode == "names" else [])
+    assert cluster_of(graph).inputs.get("enableFqdnNetworkPolicy") is (True if mode == "names" else None)
+    for policy in policies:
+        assert policy.urn in graph.before(graph.find(kinds.SERVICE)), "the service's pods would start with nothing open"
+
+
+def test_a_proxy_reaches_the_containers_that_download(record: Record) -> None:
+    proxy = {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}
+    graph = record({"llmd-gke:network": {"egress": proxy}}, preview=True)
+    for kind in (kinds.CONFIG, kinds.SERVICE):
+        assert "http://10.1.2.3:3128" in str(kinds.spec(graph.find(kind)))
+    rules = str([kinds.spec(node) for node in of(kinds.NETWORK_POLICY)(graph)])
+    assert "10.1.2.3/32" in rules
+    assert "0.0.0.0/0" not in rules

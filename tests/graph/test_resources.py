@@ -168,7 +168,7 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
     due = [
         policy["spec"]
         for model in settings.models
-        for policy in firewall.model_policies(model, settings.network.proxies).values()
+        for policy in firewall.model_policies(model, settings.network).values()
     ]
     due += [firewall.default_deny(namespace)["spec"] for namespace in settings.namespaces]
     found = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]

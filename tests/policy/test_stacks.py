@@ -22,6 +22,13 @@ ACROSS_HOSTS = {
 }
 
 
+@pytest.mark.parametrize("egress", [{"mode": "names"}, {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}])
+def test_narrower_egress_raises_no_alarm(in_stack: InStack, egress: dict[str, str]) -> None:
+    in_stack("eu4a")
+    said = judge(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
+    assert [one for one in said if one.level == "MANDATORY"] == []
+
+
 def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) -> None:
     in_stack("eu4a")
     program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))

@@ -123,6 +123,14 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             ]
         },
     ),
+    "downloads by name": (
+        "eu4a",
+        {"llmd-gke:network": {"egress": {"mode": "names", "names": ["*.example.com", "mirror.example.org"]}}},
+    ),
+    "downloads through a proxy": (
+        "eu4a",
+        {"llmd-gke:network": {"egress": {"mode": "proxy", "proxy": "http://10.1.2.3:3128", "noProxy": [".corp"]}}},
+    ),
     "models across hosts": (
         "eu4a",
         {

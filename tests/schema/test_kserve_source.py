@@ -118,6 +118,15 @@ def test_leaderworkerset_tells_a_tpu_pod_its_place_in_the_slice() -> None:
     assert all(f'"{name}"' in text for name in ("TPU_WORKER_ID", "TPU_WORKER_HOSTNAMES", "google.com/tpu"))
 
 
+def test_kserve_merges_what_a_pod_says_about_the_container_that_downloads() -> None:
+    text = source(sources.KSERVE, f"{CONTROLLER}/workload_storage.go")
+    attach = text.split("func (r *LLMISVCReconciler) attachStorageInitializer(")[1].split("\n}\n")[0]
+    assert "extractAndStripStorageInitializer(podSpec)" in attach
+    assert "MergeContainerWithPatch(*initContainer, *userOverride)" in attach
+    assert constants()["StorageInitializerContainerName"] == "storage-initializer"
+    assert "attachModelArtifacts(" in source(sources.KSERVE, f"{CONTROLLER}/scheduler.go"), "the picker downloads, too"
+
+
 def test_kserves_webhook_looks_at_workers_of_services_and_not_of_configs() -> None:
     folder = "pkg/apis/serving/v1alpha2"
     assert "when worker is specified" in source(sources.KSERVE, f"{folder}/llm_inference_service_validation.go")

@@ -19,6 +19,7 @@ def check(settings: StackSettings) -> Iterator[Located]:
     yield from cluster.place(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)
+    yield from cluster.outside(settings)
     for index, pool in enumerate(settings.tpu_pools):
         yield from pools.pool(f"llmd-gke:tpuPools[{index}]", pool, settings.cluster)
     for index, model in enumerate(settings.models):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from llmd_gke.catalog import versions, zones
-from llmd_gke.checks import maintenance, names
+from llmd_gke.checks import egress, maintenance, names
 from llmd_gke.checks import versions as version_checks
 from llmd_gke.checks.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.checks.finding import Finding
@@ -125,6 +125,22 @@ def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
         yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), found)
     titles = [pause.name for pause in times.exclusions]
     yield from at(f"{key}.exclusions", titles, maintenance.exclusions(titles))
+
+
+def outside(settings: StackSettings) -> Iterator[Located]:
+    """What model pods may reach outside of the cluster."""
+    out, key = settings.network.egress, "llmd-gke:network.egress"
+    combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
+    yield from at(f"{key}.mode", out.mode, combined)
+    for index, name in enumerate(out.names):
+        yield from at(f"{key}.names[{index}]", name, egress.name(name))
+    if out.proxy is not None:
+        # Its value may hold a password.
+        yield from at(f"{key}.proxy", None, egress.proxy(out.proxy))
+    for index, model in enumerate(settings.models):
+        for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
+            if uri is not None:
+                yield from at(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))
 
 
 def network(settings: StackSettings) -> Iterator[Located]:

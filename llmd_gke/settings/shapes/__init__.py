@@ -15,7 +15,7 @@ from llmd_gke.settings.shapes.cluster import (
 )
 from llmd_gke.settings.shapes.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.shapes.models import ModelSettings
-from llmd_gke.settings.shapes.network import ExistingNetworkSettings, NetworkSettings
+from llmd_gke.settings.shapes.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
 from llmd_gke.settings.shapes.pools import ReservationSettings, TpuPoolSettings
 from llmd_gke.settings.shapes.scheduler import PluginSettings, SchedulerSettings
@@ -24,6 +24,7 @@ from llmd_gke.settings.shapes.storage import StorageSettings
 
 __all__ = [
     "ClusterSettings",
+    "EgressSettings",
     "EncryptionSettings",
     "ExclusionSettings",
     "ExistingNetworkSettings",

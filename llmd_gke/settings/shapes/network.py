@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from llmd_gke.settings.shapes.base import Cidr, Shape
 
 Owned = Literal["existing", "create"]
@@ -36,6 +38,20 @@ class ExistingNetworkSettings(Shape):
         return f"projects/{self.host_project or project}/regions/{region}/subnetworks/{self.subnet}"
 
 
+class EgressSettings(Shape):
+    """What model pods may reach outside of the cluster, see ``docs/network.md``.
+
+    ``mode``: ``open`` is port 443 of every address, ``names`` port 443 of the hosts that weights come from (GKE's
+    FQDNNetworkPolicy), ``proxy`` the proxy only. ``names`` are hosts beside those, ``*.example.com`` for one label.
+    ``proxy`` is ``http://ADDRESS:PORT``; ``no_proxy`` are hosts that downloads reach without it.
+    """
+
+    mode: Literal["open", "names", "proxy"] = "open"
+    names: tuple[str, ...] = Field(default=(), strict=False)
+    proxy: str | None = None
+    no_proxy: tuple[str, ...] = Field(default=(), strict=False)
+
+
 class NetworkSettings(Shape):
     """IPv4 ranges of the VPC. The proxy-only range is what GKE's regional gateways send requests from.
 
@@ -51,3 +67,4 @@ class NetworkSettings(Shape):
     """Secondary range of the Services. ``proxies`` is the range of the proxy-only subnet."""
     proxies: Cidr = "10.9.0.0/23"
     existing: ExistingNetworkSettings | None = None
+    egress: EgressSettings = Field(default_factory=EgressSettings)

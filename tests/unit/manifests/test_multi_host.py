@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.catalog import tpu
 from llmd_gke.manifests import firewall, multi_host, naming, serving
-from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from llmd_gke.settings import ModelSettings, NetworkSettings, TpuPoolSettings
 from tests.unit.manifests.conftest import MakeModel, MakePool
 
 SLICES = [
@@ -112,7 +112,7 @@ def test_a_model_on_one_host_has_nothing_of_all_this(model: ModelSettings, pool:
     service = cast("Any", serving.service(model, pool))
     assert "worker" not in service["spec"]
     assert multi_host.EXCLUSIVE not in service["metadata"]["annotations"]
-    assert "allow-group" not in firewall.model_policies(model, "10.9.0.0/23")
+    assert "allow-group" not in firewall.model_policies(model, NetworkSettings())
 
 
 def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: TpuPoolSettings) -> None:
@@ -127,7 +127,7 @@ def test_every_mount_of_the_preset_has_its_volume(big: ModelSettings, slice_: Tp
 
 
 def test_the_pods_of_a_group_reach_each_other_and_requests_reach_leaders_only(big: ModelSettings) -> None:
-    policies = cast("Any", firewall.model_policies(big, "10.9.0.0/23", spans_hosts=True))
+    policies = cast("Any", firewall.model_policies(big, NetworkSettings(), spans_hosts=True))
     group = policies["allow-group"]["spec"]
     selector = naming.group_selector("qwen")
     assert group["podSelector"] == selector

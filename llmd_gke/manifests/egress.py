@@ -1,0 +1,90 @@
+"""What model pods may reach outside of the cluster: port 443 anywhere, names, or a proxy.
+
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (object and its limits);
+kserve v0.20.0 ``workload_storage.go`` (``attachStorageInitializer``: what a pod template says about the container
+``storage-initializer`` is merged into the one KServe makes, in the model's pods and in the endpoint picker's).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import EgressSettings, ModelSettings
+
+FQDN_VERSION = "networking.gke.io/v1alpha1"
+
+SOURCES: Mapping[str, tuple[str, ...]] = {
+    "hf": ("huggingface.co", "*.huggingface.co", "*.hf.co", "*.xethub.hf.co"),
+    "s3": ("s3.amazonaws.com", "*.s3.amazonaws.com"),
+    "gs": ("storage.googleapis.com",),
+}
+"""Where weights come from, by scheme: Hugging Face's site, its download hosts (``cdn-lfs….hf.co``) and its Xet storage
+(``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. A star stands for one label."""
+
+DOWNLOADED = ("hf://", "s3://")
+"""Schemes that KServe's storage initializer loads, in the model's pods and (tokenizer) in the endpoint picker's."""
+
+PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+"""Where the control plane's endpoint for pods is; its address is not known before the cluster exists."""
+
+NEVER_PROXIED = ("localhost", "127.0.0.1", "169.254.169.254", "metadata.google.internal", ".svc", ".cluster.local")
+
+
+def _https(*ranges: str) -> JsonObject:
+    blocks: list[Json] = [{"ipBlock": {"cidr": cidr}} for cidr in ranges]
+    return {"to": blocks, "ports": [{"protocol": "TCP", "port": 443}]}
+
+
+def downloads(egress: EgressSettings) -> list[Json]:
+    """Rules of a NetworkPolicy for downloads. Names are not among them: those have a policy of their own."""
+    if egress.mode == "open":
+        return [_https("0.0.0.0/0")]
+    if egress.mode == "names" or egress.proxy is None:
+        return []
+    proxy = urlsplit(egress.proxy)
+    return [{"to": [{"ipBlock": {"cidr": f"{proxy.hostname}/32"}}], "ports": [{"protocol": "TCP", "port": proxy.port}]}]
+
+
+def control_plane(egress: EgressSettings) -> list[Json]:
+    """Rules for what talks to the API server, beside downloads."""
+    return [] if egress.mode == "open" else [_https(*PRIVATE_RANGES)]
+
+
+def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
+    """Names that a model's pods may reach in mode ``names``: those of its sources, and the settings' own."""
+    uris = [model.uri, *([model.compile_cache] if model.compile_cache else [])]
+    known = [name for uri in uris for name in SOURCES.get(uri.split("://")[0], ())]
+    return list(dict.fromkeys([*known, *egress.names]))
+
+
+def fqdn_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | None:
+    """The FQDNNetworkPolicy of a model: its pods and its endpoint picker's, port 443 of those names."""
+    allowed = names(model, egress) if egress.mode == "names" else []
+    if not allowed:
+        return None
+    matches: list[Json] = [{"pattern" if "*" in name else "name": name} for name in allowed]
+    return {
+        "apiVersion": FQDN_VERSION,
+        "kind": "FQDNNetworkPolicy",
+        "metadata": {"name": f"{model.name}-downloads", "namespace": model.namespace},
+        "spec": {
+            "podSelector": {"matchLabels": naming.service_labels(model.name)},
+            "egress": [{"matches": matches, "ports": [{"protocol": "TCP", "port": 443}]}],
+        },
+    }
+
+
+def init_containers(model: ModelSettings, egress: EgressSettings) -> list[Json]:
+    """What the container that downloads must know: the proxy. KServe fills in the rest of it."""
+    if egress.mode != "proxy" or egress.proxy is None or not model.uri.startswith(DOWNLOADED):
+        return []
+    environment: dict[str, str] = {
+        "HTTP_PROXY": egress.proxy,
+        "HTTPS_PROXY": egress.proxy,
+        "NO_PROXY": ",".join((*NEVER_PROXIED, *egress.no_proxy)),
+    }
+    variables: list[Json] = [{"name": name, "value": value} for name, value in environment.items()]
+    return [{"name": "storage-initializer", "env": variables}]

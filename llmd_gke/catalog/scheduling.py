@@ -28,5 +28,8 @@ NEEDS_PREFIX_CACHE = frozenset({PREFIX, NO_HIT})
 SCORER_SUFFIX = "-scorer"
 PICKER_SUFFIX = "-picker"
 HANDLER = "single-profile-handler"
+SATURATION_DETECTOR = "utilization-detector"
+"""What decides whether a replica is full. Parameters: llm-d/llm-d-router v0.9.0
+``pkg/epp/framework/plugins/flowcontrol/saturationdetector/utilization/config.go``."""
 DEFAULT_PICKER = "max-score-picker"
 """What turns scores into one endpoint; ``random-picker`` and ``weighted-random-picker`` are the others."""

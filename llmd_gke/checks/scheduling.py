@@ -34,5 +34,15 @@ def plugins(entries: Sequence[tuple[str, int | None]], *, prefix_caching: bool) 
         yield _plugin(f"{' and '.join(pickers)} both pick", "at most one picker", f"keep {pickers[0]}")
 
 
+def saturation(kinds: Sequence[str]) -> Iterator[Finding]:
+    """Thresholds are said in one place: as settings, or as a plugin of one's own."""
+    if scheduling.SATURATION_DETECTOR in kinds:
+        yield _plugin(
+            f"{scheduling.SATURATION_DETECTOR} is a plugin of the list, and saturation sets it, too",
+            "one of the two",
+            f"take {scheduling.SATURATION_DETECTOR} out of plugins",
+        )
+
+
 def _plugin(problem: str, allowed: str, fix: str) -> Finding:
     return Finding("scheduler-plugin", problem, allowed, fix)

@@ -177,6 +177,18 @@ def name_length(name: str) -> Iterator[Finding]:
             yield replace(finding, rule="model-name-length", problem=problem)
 
 
+def scaling(spec: Node) -> Iterator[Finding]:
+    """KServe 0.20 hands scaling to an autoscaler that somebody else has to install."""
+    for place in (spec, spec.get("prefill")):
+        if place.get("scaling").present():
+            yield Finding(
+                "service-scaling",
+                f"{place.get('scaling').path}: KServe 0.20 scales only through the workload variant autoscaler with "
+                "HPA or KEDA; where their CRDs are missing the service never becomes Ready (ScalingCRDNotFound)",
+                fix="set replicas, or install both and disable this rule",
+            )
+
+
 def kv_offloading(spec: Node) -> Iterator[Finding]:
     """KV cache offloading is a CUDA feature."""
     if spec.get("kvCacheOffloading").present():

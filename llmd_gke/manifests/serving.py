@@ -206,12 +206,34 @@ def scheduler_config(model: ModelSettings) -> JsonObject:
             {"type": plugin.type, **({"parameters": cast("Json", plugin.parameters)} if plugin.parameters else {})}
         )
         used.append({"pluginRef": plugin.type, **({} if plugin.weight is None else {"weight": plugin.weight})})
+    detector: JsonObject = {}
+    if (limits := _limits(model)) is not None:
+        declared.append({"type": scheduling.SATURATION_DETECTOR, "parameters": limits})
+        # The older place of the two that llm-d-router 0.9 reads, and the only one of a picker of the inference
+        # extension 1.5.
+        detector["saturationDetector"] = {"pluginRef": scheduling.SATURATION_DETECTOR}
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
         "kind": "EndpointPickerConfig",
         "plugins": declared,
         "schedulingProfiles": [{"name": "default", "plugins": used}],
+        **detector,
     }
+
+
+def _limits(model: ModelSettings) -> JsonObject | None:
+    """When a replica is full, in the detector's words; ``None`` where settings say nothing about it."""
+    said = model.scheduler.saturation
+    if said is None:
+        return None
+    stale = said.metrics_staleness_milliseconds
+    limits: JsonObject = {
+        "queueDepthThreshold": said.queue_depth_threshold,
+        "kvCacheUtilThreshold": said.kv_cache_util_threshold,
+        "metricsStalenessThreshold": None if stale is None else f"{stale}ms",
+        "headroom": said.headroom,
+    }
+    return {key: value for key, value in limits.items() if value is not None}
 
 
 def _plugins(model: ModelSettings) -> list[PluginSettings]:

@@ -84,6 +84,8 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
             "pulumi config set gcp:project PROJECT_ID" if key == "gcp:project" else f"add {path[-1]} to the stack file"
         )
         return Located(key, None, Finding("missing-key", "this setting is missing", fix=fix))
+    if kind == "extra_forbidden" and (refusal := _NOT_OFFERED.get((section, str(path[-1])))) is not None:
+        return Located(key, value, Finding("not-offered", *refusal))
     if kind == "extra_forbidden":
         allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
         near = _nearest(str(path[-1]), allowed)
@@ -99,6 +101,25 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
     else:
         problem, allowed, fix = _WORDS.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
     return Located(key, value, Finding("wrong-value", problem, allowed, _hint(detail) or fix))
+
+
+_NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
+    **dict.fromkeys(
+        [("models", "scaling"), ("models", "minReplicas"), ("models", "maxReplicas")],
+        (
+            "KServe 0.20 scales replicas only through the workload variant autoscaler with HPA or KEDA, which llm-d "
+            "itself has retired; without them a service with `scaling` never becomes Ready (ScalingCRDNotFound)",
+            "replicas, a fixed number",
+            "set replicas; the pool's nodes follow from minNodes to maxNodes",
+        ),
+    ),
+    ("models", "kvCacheOffloading"): (
+        "KServe turns this into a KV connector of GPUs, which the TPU backend refuses",
+        "",
+        "leave it out",
+    ),
+}
+"""Settings that people look for, by section and key, and why there are none: problem, what is allowed, fix."""
 
 
 _WORDS: Mapping[str, tuple[str, str, str]] = {

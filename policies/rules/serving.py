@@ -47,6 +47,10 @@ def _workers(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     yield from serving.parallelism(subject.spec, config=subject.kind == SERVICE_CONFIG)
 
 
+def _scaling(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from serving.scaling(subject.spec)
+
+
 def _name(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     name = subject.node.get("metadata", "name").text()
     if name is not None:
@@ -257,6 +261,25 @@ NAME_LENGTH = Rule(
     good=GOOD,
 )
 
+SCALING = Rule(
+    name="service-scaling",
+    title="LLMInferenceServices have a fixed number of replicas",
+    why="KServe 0.20's `scaling` makes a VariantAutoscaling and an HPA or a KEDA ScaledObject. None of their "
+    "controllers comes with KServe, llm-d has retired the first, and a replica that finds no TPU host stays Pending.",
+    sources=(f"{CONTROLLER}/scaling.go",),
+    kinds=(SERVICE, SERVICE_CONFIG),
+    check=_scaling,
+    level="advisory",
+    severity="medium",
+    bad=Example(
+        service_yaml(more="  scaling: {maxReplicas: 2, wva: {keda: {}}}\n"),
+        unknown="spec.scaling",
+    ),
+    good=Example(service_yaml(more="  replicas: 2\n")),
+    more_bad=(Example(service_yaml(more="  prefill: {scaling: {maxReplicas: 2, wva: {hpa: {}}}}\n")),),
+    opt_out="With the workload variant autoscaler and its actuator in the cluster: switch the rule off.",
+)
+
 REFERENCED = Rule(
     name="referenced-route",
     title="The HTTPRoute an LLMInferenceService refers to is in the program",
@@ -281,5 +304,6 @@ RULES = (
     WORKER,
     PRESET,
     NAME_LENGTH,
+    SCALING,
     REFERENCED,
 )

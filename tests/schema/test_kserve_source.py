@@ -10,8 +10,9 @@ import pytest
 
 from llmd_gke.catalog import versions
 from llmd_gke.checks.names import MODEL_NAME_LIMIT
-from llmd_gke.manifests import charts, multi_host, naming
+from llmd_gke.manifests import charts, multi_host, naming, serving
 from llmd_gke.manifests.charts import Release
+from llmd_gke.settings import ModelSettings
 from tests.schema import sources
 from tests.schema.structural import Table, table
 
@@ -125,6 +126,43 @@ def test_kserve_merges_what_a_pod_says_about_the_container_that_downloads() -> N
     assert "MergeContainerWithPatch(*initContainer, *userOverride)" in attach
     assert constants()["StorageInitializerContainerName"] == "storage-initializer"
     assert "attachModelArtifacts(" in source(sources.KSERVE, f"{CONTROLLER}/scheduler.go"), "the picker downloads, too"
+
+
+def test_kserve_scales_through_the_retired_autoscaler_only() -> None:
+    """When this fails, a KServe has come that can scale otherwise: the settings may offer it."""
+    types = source(sources.KSERVE, "pkg/apis/serving/v1alpha2/llm_inference_service_types.go")
+    fields = types.split("type ScalingSpec struct {")[1].split("\n}\n")[0]
+    assert re.findall(r"^\t(\w+) .*`json", fields, re.M) == ["MinReplicas", "MaxReplicas", "WVA"]
+    rules_ = source(sources.KSERVE, "pkg/apis/serving/v1alpha2/llm_inference_service_validation.go")
+    assert "wva is required when scaling is configured" in rules_
+    assert "ScalingCRDNotFound" in source(sources.KSERVE, f"{CONTROLLER}/workload.go")
+
+
+def go_fields(module: str, file: str, struct: str) -> set[str]:
+    body = source(module, file).split(f"type {struct} struct {{")[1].split("\n}\n")[0]
+    return set(re.findall(r'`json:"(\w+)', body))
+
+
+def test_the_pickers_configuration_has_the_fields_that_its_schema_has() -> None:
+    place = "apix/config/v1alpha1/endpointpickerconfig_types.go"
+    detector = "pkg/epp/framework/plugins/flowcontrol/saturationdetector/utilization"
+    saturation = {
+        "queueDepthThreshold": 9,
+        "kvCacheUtilThreshold": 0.5,
+        "metricsStalenessMilliseconds": 300,
+        "headroom": 0.1,
+    }
+    model = ModelSettings.model_validate(
+        {"name": "m", "uri": "hf://a/b", "pool": "p", "scheduler": {"saturation": saturation}}
+    )
+    config = serving.scheduler_config(model)
+    assert set(config) - {"apiVersion", "kind"} <= go_fields(sources.INFERENCE_EXTENSION, place, "EndpointPickerConfig")
+    (limits,) = [table(one) for one in cast("list[Table]", config["plugins"]) if "parameters" in one]
+    assert set(limits) <= go_fields(sources.INFERENCE_EXTENSION, place, "PluginSpec")
+    known = go_fields(sources.INFERENCE_EXTENSION, f"{detector}/config.go", "apiConfig")
+    assert set(table(limits["parameters"])) == known, "every threshold of the detector is a setting, and no other"
+    assert f'"{limits["type"]}"' in source(sources.INFERENCE_EXTENSION, f"{detector}/detector.go")
+    assert table(config["saturationDetector"]) == {"pluginRef": limits["type"]}
 
 
 def test_kserves_webhook_looks_at_workers_of_services_and_not_of_configs() -> None:

@@ -60,6 +60,9 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
     pod = Node({"containers": [{"image": image}]})
     yield from at(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
     entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
+    if model.scheduler.saturation is not None:
+        kinds = [kind for kind, _ in entries]
+        yield from at(f"{key}.plugins", kinds, scheduling.saturation(kinds))
     if entries:
         found = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
         yield from at(f"{key}.plugins", [kind for kind, _ in entries], found)

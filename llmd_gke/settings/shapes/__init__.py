@@ -18,7 +18,7 @@ from llmd_gke.settings.shapes.models import ModelSettings
 from llmd_gke.settings.shapes.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
 from llmd_gke.settings.shapes.platform import PlatformSettings
 from llmd_gke.settings.shapes.pools import ReservationSettings, TpuPoolSettings
-from llmd_gke.settings.shapes.scheduler import PluginSettings, SchedulerSettings
+from llmd_gke.settings.shapes.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.shapes.stack import StackSettings
 from llmd_gke.settings.shapes.storage import StorageSettings
 
@@ -35,6 +35,7 @@ __all__ = [
     "PlatformSettings",
     "PluginSettings",
     "ReservationSettings",
+    "SaturationSettings",
     "SchedulerSettings",
     "Shape",
     "StackSettings",

@@ -301,3 +301,16 @@ def test_plugins_of_ones_own_replace_the_profile(make_model: MakeModel) -> None:
     model = make_model(scheduler={"plugins": plugins})
     assert weights_of(model) == [("queue-scorer", 7), ("random-picker", None)]
     assert {"type": "queue-scorer", "parameters": {"x": 1}} in cast("Any", serving.scheduler_config(model))["plugins"]
+
+
+def test_thresholds_of_a_full_replica_are_the_pickers_unless_settings_say_otherwise(make_model: MakeModel) -> None:
+    silent = cast("Any", serving.scheduler_config(make_model()))
+    assert "saturationDetector" not in silent
+    said = {"queue_depth_threshold": 20, "kv_cache_util_threshold": 0.9, "metrics_staleness_milliseconds": 500}
+    config = cast("Any", serving.scheduler_config(make_model(scheduler={"saturation": said})))
+    assert config["saturationDetector"] == {"pluginRef": "utilization-detector"}
+    assert config["plugins"][-1] == {
+        "type": "utilization-detector",
+        "parameters": {"queueDepthThreshold": 20, "kvCacheUtilThreshold": 0.9, "metricsStalenessThreshold": "500ms"},
+    }
+    assert config["schedulingProfiles"] == silent["schedulingProfiles"], "it gives no scores"

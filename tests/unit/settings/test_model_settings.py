@@ -129,6 +129,33 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
             "    fix:     queue-scorer",
         ),
         (
+            {
+                "scheduler": {
+                    "plugins": [{"type": "queue-scorer", "weight": 1}, {"type": "utilization-detector"}],
+                    "saturation": {"headroom": 0},
+                }
+            },
+            PLUGINS + '["queue-scorer", "utilization-detector"]\n'
+            "    utilization-detector is a plugin of the list, and saturation sets it, too  [scheduler-plugin]\n"
+            "    allowed: one of the two\n"
+            "    fix:     take utilization-detector out of plugins",
+        ),
+        (
+            {"scaling": {"maxReplicas": 4}},
+            '  llmd-gke:models[0].scaling = {"maxReplicas": 4}\n'
+            "    KServe 0.20 scales replicas only through the workload variant autoscaler with HPA or KEDA, which "
+            "llm-d itself has retired; without them a service with `scaling` never becomes Ready (ScalingCRDNotFound)  "
+            "[not-offered]\n"
+            "    allowed: replicas, a fixed number\n"
+            "    fix:     set replicas; the pool's nodes follow from minNodes to maxNodes",
+        ),
+        (
+            {"kvCacheOffloading": {"cpu": "8Gi"}},
+            '  llmd-gke:models[0].kvCacheOffloading = {"cpu": "8Gi"}\n'
+            "    KServe turns this into a KV connector of GPUs, which the TPU backend refuses  [not-offered]\n"
+            "    fix:     leave it out",
+        ),
+        (
             {"scheduler": {"image": "ghcr.io/llm-d/llm-d-inference-scheduler:v0.6.0"}},
             '  llmd-gke:models[0].scheduler.image = "ghcr.io/llm-d/llm-d-inference-scheduler:v0.6.0"\n'
             "    containers[0].image: endpoint picker v0.6.0 does not offer h2 in its TLS (No ALPN negotiated)  "
@@ -141,6 +168,23 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
 def test_what_does_not_fit_is_refused(config: Config, refused: Refuse, model: dict[str, object], message: str) -> None:
     config["llmd-gke:models"][0].update(model)
     assert refused(config) == HEAD + message
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"),
+    [
+        ("queueDepthThreshold", 0),
+        ("kvCacheUtilThreshold", 0),
+        ("kvCacheUtilThreshold", 1.1),
+        ("metricsStalenessMilliseconds", 0),
+        ("headroom", -0.1),
+    ],
+)
+def test_a_threshold_that_the_picker_would_refuse_is_refused(
+    config: Config, refused: Refuse, limit: str, value: float
+) -> None:
+    config["llmd-gke:models"][0]["scheduler"] = {"saturation": {limit: value}}
+    assert f"llmd-gke:models[0].scheduler.saturation.{limit} = {value}\n" in refused(config)
 
 
 def test_a_bucket_that_no_model_uses_is_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:

@@ -16,6 +16,6 @@ class Shape(BaseModel):
     )
 
 
-Nodes = Annotated[int, Field(ge=0, le=1000)]
+Nodes = Annotated[int, Field(ge=0, le=2048)]
 Cidr: TypeAlias = str
 """An IPv4 range such as ``10.0.0.0/20``; :func:`llmd_gke.checks.names.cidr` checks it."""

@@ -47,7 +47,7 @@ class TpuPoolSettings(Shape):
     min_nodes: Nodes = 0
     """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs. 0 costs nothing while no model runs.
     ``capacity`` says how Google gives the hosts. ``disk_gb`` is the boot disk in GB."""
-    max_nodes: Annotated[int, Field(ge=1, le=1000)]
+    max_nodes: Annotated[int, Field(ge=1, le=2048)]
     capacity: Capacity = "on-demand"
     reservation: ReservationSettings | None = None
     max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None

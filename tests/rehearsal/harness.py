@@ -18,7 +18,7 @@ import yaml
 
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
-from llmd_gke.laptop.rehearsal import cloud, commands, config, processes, state
+from llmd_gke.laptop.rehearsal import cloud, commands, config, home, processes, state
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.runner import Runner
 
@@ -86,6 +86,13 @@ class Rehearsal:
         with (self.root / ".gitignore").open("a") as file:
             file.write("/.venv\n")
         self.commit()
+
+    def continue_from(self, folder: Path) -> None:
+        """Takes over project, state and cloud of another rehearsal, which nothing works on."""
+        shutil.copytree(folder, self.folder, symlinks=True, dirs_exist_ok=True)
+        engine = choose.ready(cache_folder())
+        assert engine is not None
+        home.prepare(self.places, engine)  # wrapper and environment name the folder they are in
 
     def commit(self) -> None:
         """Everything as it is now becomes the committed state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -45,13 +46,18 @@ def services(rehearsal: Rehearsal) -> list[str]:
     return [ident for ident, entry in rehearsal.cloud().items() if str(entry["type"]).endswith("/LLMInferenceService")]
 
 
-def test_a_model_more_is_made_and_taken_away_and_nothing_else_is_touched(rehearsal: Rehearsal) -> None:
-    rehearsal.edit("local", lambda config: pool(config).update(maxNodes=6))
-    rehearsal.up()
+def a_second_model(config: dict[str, Any]) -> None:
+    """Beside the first, on the same pool, which is as large as before: it says that it has no spare host."""
+    pool(config).update(updatesNeedStop=True)
+    config["llmd-gke:models"].append(dict(SECOND))
+
+
+def test_a_model_more_is_made_and_taken_away_and_nothing_else_is_touched(running: Rehearsal) -> None:
+    rehearsal = running
     before = rehearsal.cloud()
     own = {name.format("phi") for name in OF_A_MODEL}
 
-    rehearsal.edit("local", lambda config: config["llmd-gke:models"].append(dict(SECOND)))
+    rehearsal.edit("local", a_second_model)
     assert changes(rehearsal.steps(*UP)) == dict.fromkeys(own, "create")
     added = rehearsal.cloud()
     assert {ident: added[ident] for ident in before} == before
@@ -62,52 +68,70 @@ def test_a_model_more_is_made_and_taken_away_and_nothing_else_is_touched(rehears
     assert rehearsal.cloud() == before
 
 
-def test_the_first_model_may_go_while_the_second_serves(rehearsal: Rehearsal) -> None:
-    def both(config: dict[str, Any]) -> None:
-        pool(config).update(maxNodes=6)
-        config["llmd-gke:models"].append(dict(SECOND))
-
-    rehearsal.edit("local", both)
-    rehearsal.up()
-    rehearsal.edit("local", lambda config: config["llmd-gke:models"].pop(0))
-    steps = changes(rehearsal.steps(*UP))
+def test_the_first_model_may_go_while_the_second_serves(running: Rehearsal) -> None:
+    running.edit("local", a_second_model)
+    running.steps(*UP)
+    running.edit("local", lambda config: config["llmd-gke:models"].pop(0))
+    steps = changes(running.steps(*UP))
     assert steps == dict.fromkeys({name.format("qwen") for name in OF_A_MODEL}, "delete")
 
 
-def test_another_machine_type_rolls_through_the_pool_and_its_model_and_keeps_the_rest(rehearsal: Rehearsal) -> None:
-    rehearsal.up()
-    address = gateway_ip(rehearsal)
-    rehearsal.edit("local", lambda config: pool(config).update(machineType="ct6e-standard-8t", topology="2x4"))
+def test_another_machine_type_rolls_through_the_pool_and_its_model_and_keeps_the_rest(running: Rehearsal) -> None:
+    address = gateway_ip(running)
+    running.edit("local", lambda config: pool(config).update(machineType="ct6e-standard-8t", topology="2x4"))
     # Other chips: node selector and tensor parallelism of the server follow. Every object stays the same object.
-    assert changes(rehearsal.steps(*UP)) == {"v6e4-nodes": "update", "qwen-tpu": "update", "qwen-service": "update"}
-    assert gateway_ip(rehearsal) == address
-    assert "ct6e-standard-8t" in str(rehearsal.cloud())
-    assert "ct6e-standard-4t" not in str(rehearsal.cloud())
+    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update", "qwen-tpu": "update", "qwen-service": "update"}
+    assert gateway_ip(running) == address
+    assert "ct6e-standard-8t" in str(running.cloud())
+    assert "ct6e-standard-4t" not in str(running.cloud())
 
 
-def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(rehearsal: Rehearsal) -> None:
-    rehearsal.up()
-    before = rehearsal.cloud()
-    rehearsal.edit("local", lambda config: pool(config).update(capacity="spot"))
-    steps = changes(rehearsal.steps(*UP))
+def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(running: Rehearsal) -> None:
+    before = running.cloud()
+    running.edit("local", lambda config: pool(config).update(capacity="spot"))
+    steps = changes(running.steps(*UP))
     assert set(steps) == {"v6e4-nodes"}
     assert "replace" in steps["v6e4-nodes"]
-    after = rehearsal.cloud()
+    after = running.cloud()
     assert {ident for ident in before if before[ident] != after.get(ident)} == {
         ident for ident in before if ident.endswith("/nodePools/v6e4")
     }
 
 
-def test_a_wider_pool_is_changed_in_place_and_alone(rehearsal: Rehearsal) -> None:
-    rehearsal.up()
-    rehearsal.edit("local", lambda config: pool(config).update(maxNodes=8))
-    assert changes(rehearsal.steps(*UP)) == {"v6e4-nodes": "update"}
+def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
+    running.edit("local", lambda config: pool(config).update(maxNodes=8))
+    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}
 
 
-@pytest.mark.parametrize("stack", ["eu4a", "dev"])
-def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(stack: str, rehearsal: Rehearsal) -> None:
+def unprotected(config: dict[str, Any]) -> None:
+    """As `prod` is shipped, but for what keeps it from being destroyed."""
+    config["llmd-gke:cluster"].update(protect=False, deletionProtection=False)
+
+
+def across_hosts(config: dict[str, Any]) -> None:
+    """A model on four hosts, whose downloads are limited to names."""
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    pool(config).update(topology="4x4", maxNodes=4)
+    config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True)
+
+
+STACKS: dict[str, tuple[str, Callable[[dict[str, Any]], None] | None]] = {
+    "eu4a": ("eu4a", None),
+    "dev": ("dev", None),
+    "prod": ("prod", unprotected),
+    "a model across hosts": ("eu4a", across_hosts),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(name: str, rehearsal: Rehearsal) -> None:
+    stack, change = STACKS[name]
+    if change is not None:
+        rehearsal.edit(stack, change)
     assert "created" in rehearsal.up(stack).stdout
     assert len(services(rehearsal)) == 1
     assert changes(rehearsal.steps(*UP, stack=stack)) == {}
+    if change is across_hosts:
+        assert [ident for ident in rehearsal.cloud() if "kserve-config-llm-worker-pipeline-parallel" in ident]
     assert "Nothing is left" in rehearsal.down("--stack", stack).stdout
     assert rehearsal.cloud() == {}

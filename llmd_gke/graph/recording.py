@@ -99,7 +99,7 @@ def record(
     from pulumi.runtime import test as untyped  # pyright: ignore[reportUnknownVariableType] - Pulumi types it nowhere
     from pulumi.runtime.config import set_all_config
 
-    from llmd_gke.laptop.recording_monitor import Invented, RecordingMonitor
+    from llmd_gke.graph.monitor import Invented, RecordingMonitor
 
     awaited = cast("Callable[[Callable[[], object]], Callable[[], None]]", untyped)
     graph = Graph()

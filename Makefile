@@ -7,9 +7,10 @@ PYTEST_ARGS ?= -n 2
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop
+OPERATE = .venv/bin/llmd-gke
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev
+.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev cost
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -32,6 +33,11 @@ down: cloud operations  ## destroy every stack of the rehearsal and stop everyth
 
 shell: cloud operations  ## a shell in which plain `pulumi` commands work on the rehearsal
 	@$(LAPTOP) shell
+
+# One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
+
+cost: operations  ## chips, nodes and price of stack STACK, per hour and month
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 
 test: dev  ## all tests (PYTEST_ARGS="-k name" runs some)
 	@$(LAPTOP) setup --quiet

@@ -26,6 +26,14 @@ VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
 SETS = ("program", "operations", "dev")  # each holds the one before it
 OLDEST, NEWEST = (3, 11), (3, 14)
+SCRIPT = """#!{python}
+import sys
+
+sys.path.insert(0, {root!r})
+from {module} import {function}
+
+sys.exit({function}())
+"""
 
 
 class Failed(Exception):
@@ -124,6 +132,7 @@ def install(name: str) -> None:
     read = stamp.read_text() if stamp.exists() else ""
     name = wanted(name, read.partition(" ")[0])
     if read == stamp_of(name) and (VENV / "bin" / "python").exists():
+        write_scripts(VENV)
         return
     with only_one():
         if stamp.exists() and stamp.read_text() == stamp_of(name):
@@ -138,8 +147,23 @@ def install(name: str) -> None:
         target = ["--python", str(VENV / "bin" / "python")]
         command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", *target]
         run([*command, str(REQUIREMENTS / f"{name}.txt")], "install the Python packages")
+        write_scripts(VENV)
         stamp.write_text(stamp_of(name))
         print(f"Python environment: ready in {time.monotonic() - started:.0f} s.", flush=True)
+
+
+def write_scripts(folder: Path) -> None:
+    """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
+    import tomllib  # an older Python must get as far as the message that it does not fit
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})
+    for name, entry in scripts.items():
+        module, function = entry.split(":")
+        text = SCRIPT.format(python=folder / "bin" / "python", root=str(ROOT), module=module, function=function)
+        file = folder / "bin" / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+            file.chmod(0o755)
 
 
 def resolve() -> None:

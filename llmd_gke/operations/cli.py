@@ -27,7 +27,10 @@ class Command(NamedTuple):
     help: str
 
 
-COMMANDS: dict[str, Command] = {}
+COMMANDS: dict[str, Command] = {
+    "cost": Command("llmd_gke.operations.cost.command", "Chips, nodes and price of a stack before it is up."),
+    "smoke": Command("llmd_gke.operations.smoke.command", "Ask a stack's models all that a client relies on."),
+}
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -43,7 +46,10 @@ def application(words: Sequence[str]) -> typer.Typer:
     app.callback()(lambda: None)
     called = next((word for word in words if not word.startswith("-")), "")
     for name, entry in COMMANDS.items():
-        app.command(name, help=entry.help)(_function(entry) if name == called else _not_called)
+        if name == called:
+            app.command(name)(_function(entry))  # its help is its docstring
+        else:
+            app.command(name, help=entry.help)(_not_called)
     return app
 
 

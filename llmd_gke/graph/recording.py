@@ -57,11 +57,13 @@ class Graph:
         """Every resource whose type starts like that."""
         return [node for node in self.nodes.values() if node.type.startswith(type_)]
 
-    def before(self, node: Node) -> set[str]:
+    def before(self, node: Node, *, direct: bool = False) -> set[str]:
         """URNs of everything that exists before this resource and outlives it: the closure over all edges.
 
-        A child comes after whatever its parent depends on, a resource after its provider.
+        A child comes after whatever its parent depends on, a resource after its provider. ``direct``: one step only.
         """
+        if direct:
+            return set(self._edges(node))
         seen: set[str] = set()
         open_ = list(self._edges(node))
         while open_:

@@ -162,9 +162,3 @@ def test_the_table_of_a_shipped_stack_is_the_committed_one(stack: str) -> None:
     done = run("cost", "--stack", stack, root=ROOT)
     assert done.returncode == 0, done.stderr
     same_as_golden(f"cost-{stack}.txt", done.stdout)
-
-
-def test_the_page_shows_the_table_that_the_command_prints() -> None:
-    table = run("cost", "--stack", "eu4a").stdout.partition("USD,")[0]
-    shown = "\n".join(line.rstrip() for line in table.splitlines())
-    assert f"$ llmd-gke cost --stack eu4a\n{shown}\n```" in (ROOT / "docs" / "operations.md").read_text()

@@ -1,7 +1,7 @@
 """Keeps what pages show of commands true: ``python -m llmd_gke.operations.pages [--check]``.
 
 In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block; the
-block's content is what the command prints. A link ``![…](file.svg)`` below such a comment is a file made the same way.
+block's content is what the command (or ``python -m MODULE``) prints. A link ``![…](file.svg)`` below such a comment is a file made the same way.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import shlex
+import subprocess
 import sys
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
@@ -16,7 +17,7 @@ from pathlib import Path
 from llmd_gke.operations import cli
 
 ROOT = Path(__file__).parents[2]
-MARK = re.compile(r"<!-- made by `llmd-gke (?P<words>[^`]+)` \(make docs\) -->\n\n?")
+MARK = re.compile(r"<!-- made by `(?P<words>(?:llmd-gke|python -m) [^`]+)` \(make docs\) -->\n\n?")
 FENCE = re.compile(r"(?P<fence>`{3,})(?P<info>[^\n]*)\n.*?^(?P=fence)$", re.S | re.M)
 IMAGE = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+)\)")
 
@@ -28,12 +29,18 @@ def pages(root: Path) -> list[Path]:
 
 def made(words: str) -> str:
     """What a command prints on standard output. Raises ``RuntimeError`` when it fails."""
-    out, err = io.StringIO(), io.StringIO()
-    with redirect_stdout(out), redirect_stderr(err):
-        status = cli.main(shlex.split(words))
+    program, *rest = shlex.split(words)
+    if program == "python":
+        done = subprocess.run([sys.executable, *rest], cwd=ROOT, capture_output=True, text=True, check=False)
+        status, printed, errors = done.returncode, done.stdout, done.stderr
+    else:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            status = cli.main(rest)
+        printed, errors = out.getvalue(), err.getvalue()
     if status:
-        raise RuntimeError(f"llmd-gke {words} ended with status {status}: {err.getvalue()}")
-    return "\n".join(line.rstrip() for line in out.getvalue().splitlines()) + "\n"
+        raise RuntimeError(f"{words} ended with status {status}: {errors}")
+    return "\n".join(line.rstrip() for line in printed.splitlines()) + "\n"
 
 
 def fresh(page: Path) -> dict[Path, str]:

@@ -20,6 +20,11 @@ HOMES = {Cloud.REHEARSAL: ".rehearsal", Cloud.LAPTOP: ".laptop"}
 """Where the clouds of this machine keep their state, within the clone; ``$LLMD_GKE_HOME`` names another folder."""
 
 
+def root_folder() -> Path:
+    """The folder with Pulumi.yaml and the stack files: ``$LLMD_GKE_ROOT``, else this clone."""
+    return Path(os.environ.get("LLMD_GKE_ROOT") or CLONE).absolute()
+
+
 @dataclass(frozen=True)
 class Target:
     """One stack in one cloud. ``root`` is the folder with Pulumi.yaml and the stack files."""
@@ -38,7 +43,7 @@ class Target:
         from llmd_gke.settings.load import read_config
         from llmd_gke.settings.rules import REHEARSAL_PROJECT
 
-        folder = root or Path(os.environ.get("LLMD_GKE_ROOT") or CLONE).absolute()
+        folder = root or root_folder()
         if cloud is None:
             try:
                 project = read_config(folder, stack).get("gcp:project")

@@ -18,7 +18,8 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_blocks_and_pictures_in_the_pages_are_current() -> None:
     shown = [mark["words"] for page in pages.pages(ROOT) for mark in pages.MARK.finditer(page.read_text())]
-    assert {words.split()[0] for words in shown} >= {"cost", "graph"}
+    assert {words.split()[1] for words in shown if words.startswith("llmd-gke")} >= {"cost", "graph"}
+    assert "python -m llmd_gke.operations.comment.example" in shown
     assert [str(file.relative_to(ROOT)) for file in pages.stale(ROOT)] == [], "run: make docs"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -47,7 +46,7 @@ def command(
     """
     target = Target.choose(stack, cloud)
     outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
-    finish(target, outcomes, output, junit)
+    finish(target, outcomes, output, junit, place=url or target.cloud.value)
 
 
 def look(
@@ -113,10 +112,9 @@ def _trusting(file: Path | None) -> ssl.SSLContext | None:
         raise BadInput(f"--ca {file}: no certificates can be read from it ({error}).\nFix: give a PEM file") from None
 
 
-def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None) -> None:
+def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, place: str) -> None:
     """Writes the result. Raises ``Failed`` when a check failed."""
-    from rich.console import Console
-
+    from llmd_gke.operations.printing import show
     from llmd_gke.operations.smoke import report
 
     if junit_file is not None:
@@ -125,10 +123,8 @@ def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: 
             junit_file.write_bytes(report.junit(target.stack, outcomes))
         except OSError as error:
             raise BadInput(f"--junit {junit_file}: {error.strerror}.\nFix: name a file that can be written") from None
-    if output is Output.JSON:
-        print(json.dumps(report.as_json(target.stack, target.cloud.value, outcomes), indent=2))
-    else:
-        report.show(target.stack, target.cloud.value, outcomes, Console(highlight=False))
+    data = report.as_json(target.stack, place, outcomes)
+    show(output, data, *report.rendered(target.stack, place, outcomes))
     failed = report.count(outcomes)["failed"]
     if failed:
         raise Failed(f"{failed} of {len(outcomes)} checks failed.") from None

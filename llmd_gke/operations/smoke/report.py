@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from xml.etree import ElementTree as Xml
 
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
@@ -25,21 +24,20 @@ def as_json(stack: str, cloud: str, outcomes: Sequence[Outcome]) -> dict[str, ob
     return {"stack": stack, "cloud": cloud, **count(outcomes), "checks": [asdict(outcome) for outcome in outcomes]}
 
 
-def show(stack: str, cloud: str, outcomes: Sequence[Outcome], console: Console) -> None:
-    """The table, and below it what to do about each failure."""
+def rendered(stack: str, place: str, outcomes: Sequence[Outcome]) -> list[Table | str]:
+    """A table for each model, below it what to do about each failure. ``place``: the cloud, or the address asked."""
+    parts: list[Table | str] = []
     for model in dict.fromkeys(outcome.model for outcome in outcomes):
-        table = Table(title=f"{model} of stack {stack} ({cloud})", title_justify="left")
+        table = Table(title=f"{model} of stack {stack} ({place})", title_justify="left")
         for heading in ("check", "verdict", "seconds", "what came"):
             table.add_column(heading, justify="right" if heading == "seconds" else "left", overflow="fold")
         for outcome in outcomes:
             if outcome.model == model:
                 table.add_row(outcome.name, MARKS[outcome.verdict], f"{outcome.seconds:.1f}", escape(outcome.detail))
-        console.print(table)
+        parts.append(table)
     advice = dict.fromkeys((o.cause or "not a known symptom", o.fix) for o in outcomes if o.verdict == "failed")
-    for cause, fix in advice:
-        console.print(f"cause: {escape(cause)}\nfix:   {escape(fix)}", soft_wrap=True)
-    numbers = count(outcomes)
-    console.print(", ".join(f"{number} {verdict}" for verdict, number in numbers.items()))
+    parts += [f"cause: {cause}\nfix:   {fix}" for cause, fix in advice]
+    return [*parts, ", ".join(f"{number} {verdict}" for verdict, number in count(outcomes).items())]
 
 
 def junit(stack: str, outcomes: Sequence[Outcome]) -> bytes:

@@ -7,9 +7,10 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from rich.console import Console
 
 from llmd_gke.operations.cli import main
+from llmd_gke.operations.options import Output
+from llmd_gke.operations.printing import show
 from llmd_gke.operations.smoke import checks, report
 from llmd_gke.operations.smoke.outcome import Outcome
 from tests.standins.vllm import Behaviour, serving
@@ -37,7 +38,7 @@ fix:   kubectl x
 
 
 def test_the_table_shows_each_check_and_below_it_cause_and_fix(capsys: pytest.CaptureFixture[str]) -> None:
-    report.show("eu4a", "google", OUTCOMES[:3], Console(width=100, highlight=False))
+    show(Output.TABLE, {}, *report.rendered("eu4a", "google", OUTCOMES[:3]))
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == TABLE.splitlines()
 
 

@@ -1,7 +1,8 @@
 """Keeps what pages show of commands true: ``python -m llmd_gke.operations.pages [--check]``.
 
 In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block; the
-block's content is what the command (or ``python -m MODULE``) prints. A link ``![…](file.svg)`` below such a comment is a file made the same way.
+block's content is what the command (or ``python -m MODULE``) prints. Below such a comment a link ``![…](file.svg)``
+names a file that is made the same way.
 """
 
 from __future__ import annotations

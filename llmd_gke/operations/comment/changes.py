@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, cast
 
@@ -14,6 +14,7 @@ from llmd_gke.operations.comment import values
 from llmd_gke.operations.exits import BadInput
 
 Op = Literal["create", "update", "replace", "delete"]
+REPLACES = "replaces"
 OPS: tuple[Op, ...] = ("replace", "delete", "create", "update")
 """From what deserves most attention to what deserves least."""
 
@@ -96,9 +97,25 @@ def _counts(step: Mapping[str, object], type_: str) -> bool:
 
 def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
     """Which inputs differ, and which of them make the engine replace; never a value."""
+    detailed = cast("Mapping[str, Mapping[str, object]]", step.get("detailedDiff") or {})
     replacing = set(cast("Sequence[str]", step.get("replaceReasons") or []))
-    reasons = cast("Sequence[str]", step.get("diffReasons") or [])
-    return tuple((path, "replaces" if path in replacing else "") for path in dict.fromkeys([*reasons, *replacing]))
+    replacing |= {path for path, one in detailed.items() if str(one.get("kind")).endswith("-replace")}
+    paths = detailed or cast("Sequence[str]", step.get("diffReasons") or [])
+    return tuple((path, REPLACES if path in replacing else "") for path in dict.fromkeys([*paths, *sorted(replacing)]))
+
+
+def with_steps(plan: Iterable[Change], compared: Iterable[Change]) -> list[Change]:
+    """The engine's plan, with the steps between values that the comparison of recordings knows."""
+    known = {(one.type, one.name): dict(one.details) for one in compared}
+    return [
+        replace(one, details=tuple((path, _both(steps.get(path, ""), why)) for path, why in one.details))
+        for one in plan
+        for steps in [known.get((one.type, one.name), {})]
+    ]
+
+
+def _both(step: str, why: str) -> str:
+    return f"{step}, {why}" if step and why else step or why
 
 
 def _sorted(found: Iterable[Change]) -> list[Change]:

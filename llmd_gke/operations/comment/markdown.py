@@ -32,6 +32,8 @@ class Room:
     drawn: bool
 
 
+TOO_LONG = "The details do not fit into a comment: `llmd-gke comment --output json` has them."
+
 ROOMS = (
     Room(200, 8, 50, True),
     Room(60, 4, 20, True),
@@ -49,8 +51,8 @@ def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT)
         )
         if len(text) <= limit:
             return text
-    text = "\n\n".join(_head(reports, base, head))
-    return text if len(text) <= limit else text[: limit - 40].rsplit("\n", 1)[0] + "\n\nThe rest does not fit.\n"
+    text = "\n\n".join([*_head(reports, base, head), TOO_LONG]) + "\n"
+    return text if len(text) <= limit else f"{text[: limit - 200].rsplit(chr(10), 1)[0]}\n\n{TOO_LONG}\n"
 
 
 def _head(reports: Sequence[Report], base: str, head: str) -> Iterator[str]:
@@ -160,7 +162,10 @@ def _stack(report: Report, room: Room) -> Iterator[str]:
         yield _folded(what, f"```mermaid\n{report.mermaid}\n```\n\n{_legend(report)}")
     hints = [one for one in report.verdicts if not one.mandatory]
     if hints:
-        yield _folded(f"{len(hints)} hints of policies", "\n".join(_messages(hints, room.messages)))
+        yield _folded(
+            f"{len(hints)} {'hint' if len(hints) == 1 else 'hints'} of the policies",
+            "\n".join(_messages(hints, room.messages)),
+        )
 
 
 def _origin(report: Report) -> str:

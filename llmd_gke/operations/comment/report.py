@@ -100,10 +100,11 @@ class Collector:
         except Problem as problem:
             return Report(stack, status, before=before, problem=str(problem), unknown=unknown)
         compared = Parts(base) if base is not None else None
+        difference_ = [] if unknown else changes.between(base or Graph(), now.graph)
         return Report(
             stack,
             status,
-            changes=plan if plan is not None else changes.between(base or Graph(), now.graph) if not unknown else [],
+            changes=difference_ if plan is None else changes.with_steps(plan, difference_),
             planned=plan is not None,
             verdicts=judge(stack, now.graph),
             before=before,

@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "graph": Command("llmd_gke.operations.graph.command", "Draw a stack: components, edges, critical chain."),
     "status": Command("llmd_gke.operations.status.command", "One screen from the cluster's nodes to a model's token."),
     "smoke": Command("llmd_gke.operations.smoke.command", "Ask a stack's models all that a client relies on."),
+    "live": Command("llmd_gke.operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),
     "bench": Command("llmd_gke.operations.bench.command", "Throughput, time to first token and price of a model."),
 }
 

@@ -15,14 +15,27 @@ from llmd_gke.operations.printing import show
 from llmd_gke.operations.progress import working
 from llmd_gke.operations.status import answers
 from llmd_gke.operations.status.gather import Cluster, SignedOut
-from llmd_gke.operations.status.objects import Line, State
+from llmd_gke.operations.status.objects import Line, Snapshot, State
 from llmd_gke.operations.status.screen import Section, as_json, rendered, sections
 from llmd_gke.operations.target import Target
 
 
-def look(target: Target, *, ask: bool = True) -> dict[str, object]:
-    """One look as plain data, for other commands. Raises ``NotUp`` or ``SetUpFailed``."""
-    return as_json(target.stack, target.cloud.value, asyncio.run(_first(target, ask=ask)))
+def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
+    """One look as plain data, and the cluster's objects (``None`` where it does not answer), for other commands.
+
+    Raises ``NotUp`` or ``SetUpFailed``.
+    """
+
+    async def both() -> tuple[dict[str, object], Snapshot | None]:
+        found = await _first(target, ask=True)
+        try:
+            cluster = await Cluster.connect(outputs.kubeconfig(target), target.settings.namespaces)
+            snapshot = await cluster.snapshot()
+        except (SetUpFailed, Unreachable, SignedOut):
+            snapshot = None
+        return as_json(target.stack, target.cloud.value, found), snapshot
+
+    return asyncio.run(both())
 
 
 async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:

@@ -10,7 +10,7 @@ LAPTOP  = .venv/bin/python -m llmd_gke.laptop
 OPERATE = .venv/bin/llmd-gke
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev cost
+.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev cost status smoke bench live
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -35,6 +35,18 @@ shell: cloud operations  ## a shell in which plain `pulumi` commands work on the
 	@$(LAPTOP) shell
 
 # One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
+
+status: operations  ## one screen of stack STACK, from its nodes to a model's token
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+smoke: operations  ## ask the models of stack STACK all that a client relies on
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+bench: operations  ## throughput, time to first token and price of a model
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+live: operations  ## acceptance: up, ask, measure, report, and always destroy
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 
 cost: operations  ## chips, nodes and price of stack STACK, per hour and month
 	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)

@@ -21,15 +21,13 @@ def record(target: Target) -> Parts:
     os.environ.setdefault("LLMD_GKE_CLOUD", "rehearsal")
     _ = target.checked  # every problem of the settings, in words, before the program stumbles over the first
     with working(f"recording the graph of stack {target.stack}"):
-        import pulumi
-
         from llmd_gke.graph.parts import Parts
         from llmd_gke.graph.recording import load
 
         try:
             return Parts(load(target.root, target.stack))
-        except (pulumi.RunError, LookupError) as error:
+        except Exception as error:  # whatever the program of a change may raise
             raise Failed(
-                f"The program of stack {target.stack} failed: {error}\n"
+                f"The program of stack {target.stack} failed: {type(error).__name__}: {error}\n"
                 f"Fix: make preview STACK={target.stack} says where"
             ) from None

@@ -34,7 +34,13 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
         tree = Path(folder)
         _extract(root, commit, tree)
         shutil.copytree(RECORDER, tree / "llmd_gke" / "graph", dirs_exist_ok=True)
-        done = _record(tree, stacks)
+        try:
+            done = _record(tree, stacks)
+        except subprocess.TimeoutExpired:
+            raise Failed(
+                f"The graphs at {revision} were not recorded within {SECONDS} s.\n"
+                "Fix: run the command again when this machine has less to do, or name fewer stacks by --stack"
+            ) from None
     if done.returncode:
         raise Failed(
             f"The graphs at {revision} could not be recorded: {_last(done.stderr)}\n"

@@ -105,8 +105,10 @@ def test_settings_that_cannot_be_used_are_said_in_words(clone: Clone) -> None:
     assert "Traceback" not in done.stderr
 
 
-def test_a_program_that_fails_is_a_failure_with_its_message(clone: Clone) -> None:
-    (clone.root / "__main__.py").write_text("import pulumi\nraise pulumi.RunError('the reason')\n")
+@pytest.mark.parametrize("error", ["pulumi.RunError", "KeyError", "SyntaxError"])
+def test_a_program_that_fails_is_a_failure_with_its_message(clone: Clone, error: str) -> None:
+    (clone.root / "__main__.py").write_text(f"import pulumi\nraise {error}('the reason')\n")
     done = run("graph", "--stack", "one", root=clone.root)
     assert (done.returncode, done.stdout) == (1, "")
     assert "the reason" in done.stderr
+    assert "Traceback" not in done.stderr

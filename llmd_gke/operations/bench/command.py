@@ -114,7 +114,8 @@ def take(
             load.Load(endpoint.url, endpoint.served_model_name, loads, seconds, warmup, first, most),
             work.say,
         )
-        served = next((one for one in target.settings.models if one.name == endpoint.name), None)
+        # What answers at an address given by hand are not the stack's chips.
+        served = next((one for one in target.settings.models if one.name == endpoint.name and url is None), None)
         cost = price.of_model(target.settings, served) if served else None
         result = Result(
             stack=target.stack,

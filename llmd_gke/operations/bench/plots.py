@@ -27,6 +27,7 @@ COLOURS = {"random": "#5f6368", "shared": "#1a73e8"}
 def draw(result: dict[str, Any], folder: Path) -> list[Path]:
     """All plots of a result."""
     mpl.rcParams["svg.hashsalt"] = "llmd-gke"  # the same result gives the same file
+    mpl.rcParams["svg.fonttype"] = "none"  # words stay words: small files, and they can be searched
     kinds = list(dict.fromkeys(level["workload"] for level in result["levels"]))
     made = [
         *_lines(
@@ -89,9 +90,8 @@ def _bars(result: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _save(figure: Any, axes: Any, result: dict[str, Any], path: Path) -> list[Path]:
-    axes.set_title(
-        f"{result['model']} of stack {result['stack']}, {result['chips']} chips, {result['taken'][:10]}", fontsize=10
-    )
+    chips = f", {result['chips']} chips" if result["chips"] else ""
+    axes.set_title(f"{result['model']} of stack {result['stack']}{chips}, {result['taken'][:10]}", fontsize=10)
     if result["mark"]:
         figure.text(
             0.5, 0.5, "NOT A MEASUREMENT", fontsize=34, color="red", alpha=0.22, ha="center", va="center", rotation=20

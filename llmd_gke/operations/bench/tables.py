@@ -44,7 +44,7 @@ def run(result: Result) -> list[Table | str]:
             )
         parts += [table, f"Stopped: {result.stopped.get(kind, 'the highest concurrency asked for')}."]
     parts += gain(result)
-    if result.usd_per_hour is None:
+    if result.usd_per_hour is None and not result.mark:
         parts.append("No price: nobody publishes one for this capacity and region.")
     elif not result.mark:
         parts.append(

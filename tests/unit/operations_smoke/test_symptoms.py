@@ -23,7 +23,8 @@ PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
         ("expected status 200, got 404: fault filter abort", "route-unknown"),
         (
             "got 503: upstream connect error or disconnect/reset before headers. reset reason: remote connection "
-            "failure, transport failure reason: TLS_error:|268435703:SSL routines:OPENSSL_internal:WRONG_VERSION_NUMBER",
+            "failure, transport failure reason: TLS_error:|268435703:SSL routines:OPENSSL_internal:"
+            "WRONG_VERSION_NUMBER",
             "tls-to-plain",
         ),
         ("got 503: upstream connect error or disconnect/reset before headers", "upstream-gone"),

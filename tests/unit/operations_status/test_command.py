@@ -67,7 +67,8 @@ def kubeconfig(server_url: str, **user: Any) -> str:
 @contextmanager
 def api(pages: dict[str, Any]) -> Generator[str]:
     version = {"major": "1", "minor": "35", "gitVersion": "v1.35.0"}
-    handler = type("Bound", (Api,), {"pages": {"/version": version, **pages}})
+    pages["/version"] = version
+    handler = type("Bound", (Api,), {"pages": pages})
     httpd = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=httpd.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

@@ -36,6 +36,9 @@ shell: cloud operations  ## a shell in which plain `pulumi` commands work on the
 
 # One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
 
+doctor: operations  ## what would stop `pulumi up` of stack STACK, before anything is created
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
 status: operations  ## one screen of stack STACK, from its nodes to a model's token
 	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 

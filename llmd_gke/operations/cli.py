@@ -28,6 +28,7 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
+    "doctor": Command("llmd_gke.operations.doctor.command", "What would stop `pulumi up`, before anything is created."),
     "cost": Command("llmd_gke.operations.cost.command", "Chips, nodes and price of a stack before it is up."),
     "comment": Command("llmd_gke.operations.comment.command", "Write what a change does, for a pull request."),
     "graph": Command("llmd_gke.operations.graph.command", "Draw a stack: components, edges, critical chain."),

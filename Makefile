@@ -7,9 +7,10 @@ PYTEST_ARGS ?= -n 2
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop
+OPERATE = .venv/bin/llmd-gke
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev
+.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev cost status smoke bench live
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -33,6 +34,26 @@ down: cloud operations  ## destroy every stack of the rehearsal and stop everyth
 shell: cloud operations  ## a shell in which plain `pulumi` commands work on the rehearsal
 	@$(LAPTOP) shell
 
+# One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
+
+doctor: operations  ## what would stop `pulumi up` of stack STACK, before anything is created
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+status: operations  ## one screen of stack STACK, from its nodes to a model's token
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+smoke: operations  ## ask the models of stack STACK all that a client relies on
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+bench: operations  ## throughput, time to first token and price of a model
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+live: operations  ## acceptance: up, ask, measure, report, and always destroy
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
+cost: operations  ## chips, nodes and price of stack STACK, per hour and month
+	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+
 test: dev  ## all tests (PYTEST_ARGS="-k name" runs some)
 	@$(LAPTOP) setup --quiet
 	@.venv/bin/python -m pytest $(PYTEST_ARGS)
@@ -51,6 +72,7 @@ types: dev  ## pyright, strict
 docs: operations  ## pages and schema that are generated from the code
 	@.venv/bin/python policies/generate_docs.py
 	@.venv/bin/python -m llmd_gke.settings.schema
+	@.venv/bin/python -m llmd_gke.operations.pages
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
 	@if [ -x .venv/bin/python ]; then $(LAPTOP) clean; fi

@@ -32,9 +32,9 @@ from pulumi_policy import EnforcementLevel  # noqa: E402
 from pulumi_policy.policy import _PolicyAnalyzerServicer  # noqa: E402
 from rich.console import Console  # noqa: E402
 
+from llmd_gke.graph.recording import load  # noqa: E402
 from llmd_gke.laptop.engine import choose  # noqa: E402
 from llmd_gke.laptop.paths import Places, cache_folder  # noqa: E402
-from llmd_gke.laptop.recording import load  # noqa: E402
 from llmd_gke.laptop.rehearsal import commands, config, home  # noqa: E402
 from llmd_gke.laptop.rehearsal.runner import Runner  # noqa: E402
 from policies.collected import Collected  # noqa: E402

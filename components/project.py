@@ -7,23 +7,8 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import projects, serviceaccount
 
+from llmd_gke.catalog import apis as catalogue
 from llmd_gke.settings import StackSettings
-
-APIS = (
-    "cloudresourcemanager",
-    "compute",
-    "container",
-    "iam",
-    "networkservices",
-    "artifactregistry",
-    "logging",
-    "monitoring",
-)
-"""``cloudresourcemanager`` is for role bindings on the project, ``networkservices`` for the Inference Gateway, the last
-two for node logs and metrics."""
-
-DNS_API = "dns"
-"""Only for stacks that make the gateway's DNS record."""
 
 NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
 """What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity."""
@@ -39,7 +24,8 @@ class ProjectArgs:
 class Project(pulumi.ComponentResource):
     """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
 
-    Makes one ``projects.Service`` for each of :data:`APIS` (left enabled on destroy: others may use them), a service
+    Makes one ``projects.Service`` for each of :func:`llmd_gke.catalog.apis.needed` (left enabled on destroy: others may
+    use them), a service
     account and a project role binding for each of :data:`NODE_ROLES`. Outputs: ``node_service_account`` (e-mail).
     """
 
@@ -54,7 +40,7 @@ class Project(pulumi.ComponentResource):
                 disable_on_destroy=False,
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            for api in (*APIS, *((DNS_API,) if args.settings.gateway.dns_zone else ()))
+            for api in catalogue.needed(dns=bool(args.settings.gateway.dns_zone))
         ]
         account = serviceaccount.Account(
             f"{name}-nodes",

@@ -19,13 +19,22 @@ from pathlib import Path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Callable, Generator
 
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
 SETS = ("program", "operations", "dev")  # each holds the one before it
+BESIDE = ("bench",)  # environments of their own in the cache, made when they are first used
 OLDEST, NEWEST = (3, 11), (3, 14)
+SCRIPT = """#!{python}
+import sys
+
+sys.path.insert(0, {root!r})
+from {module} import {function}
+
+sys.exit({function}())
+"""
 
 
 class Failed(Exception):
@@ -102,17 +111,39 @@ def uv() -> Path:
     return program
 
 
+def beside(name: str, say: Callable[[str], None] = print) -> Path:
+    """The Python of a set of ``BESIDE``, installed in the cache folder when it is missing.
+
+    Raises ``Failed``. Clones with the same pins share it; an interrupted installation is simply done again.
+    """
+    check_python((sys.version_info[0], sys.version_info[1]))
+    pins = REQUIREMENTS / f"{name}.txt"
+    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
+    folder = cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    python = folder / "bin" / "python"
+    if not (folder / "complete").exists() or not python.exists():
+        with only_one(name):
+            if not (folder / "complete").exists() or not python.exists():
+                say(f"installing requirements/{name}.txt into {folder}, once")
+                tool = uv()
+                make_venv(folder, "--without-pip")
+                command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", "--python", str(python)]
+                run([*command, str(pins)], f"install requirements/{name}.txt")
+                (folder / "complete").touch()
+    return python
+
+
 @contextlib.contextmanager
-def only_one() -> Generator[None]:
-    """Waits for another `make` that is setting up the same clone."""
+def only_one(what: str = "") -> Generator[None]:
+    """Waits for another command that is setting up the same: ``what``, by default this clone's ``.venv``."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
-    name = hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]
-    with (folder / f"venv-{name}.lock").open("w") as file:
+    name = what or f"venv-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
+    with (folder / f"{name}.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            print("Another command is setting up .venv; waiting for it.", flush=True)
+            print(f"Another command is setting up {what or '.venv'}; waiting for it.", file=sys.stderr, flush=True)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -124,6 +155,7 @@ def install(name: str) -> None:
     read = stamp.read_text() if stamp.exists() else ""
     name = wanted(name, read.partition(" ")[0])
     if read == stamp_of(name) and (VENV / "bin" / "python").exists():
+        write_scripts(VENV)
         return
     with only_one():
         if stamp.exists() and stamp.read_text() == stamp_of(name):
@@ -138,8 +170,23 @@ def install(name: str) -> None:
         target = ["--python", str(VENV / "bin" / "python")]
         command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", *target]
         run([*command, str(REQUIREMENTS / f"{name}.txt")], "install the Python packages")
+        write_scripts(VENV)
         stamp.write_text(stamp_of(name))
         print(f"Python environment: ready in {time.monotonic() - started:.0f} s.", flush=True)
+
+
+def write_scripts(folder: Path) -> None:
+    """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
+    import tomllib  # an older Python must get as far as the message that it does not fit
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})
+    for name, entry in scripts.items():
+        module, function = entry.split(":")
+        text = SCRIPT.format(python=folder / "bin" / "python", root=str(ROOT), module=module, function=function)
+        file = folder / "bin" / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+            file.chmod(0o755)
 
 
 def resolve() -> None:
@@ -147,7 +194,7 @@ def resolve() -> None:
     check_python((sys.version_info[0], sys.version_info[1]))
     tool = uv()
     quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]
-    for name in ("uv", *SETS):
+    for name in ("uv", *SETS, *BESIDE):
         command = [
             str(tool),
             "pip",
@@ -158,6 +205,9 @@ def resolve() -> None:
             "3.11",
             "--generate-hashes",
         ]
+        without = REQUIREMENTS / f"{name}.without"
+        if without.exists():
+            command += ["--excludes", str(without)]
         where = [str(REQUIREMENTS / f"{name}.in"), "-o", str(REQUIREMENTS / f"{name}.txt")]
         run([*command, *quiet, *where], f"resolve requirements/{name}.in")
 

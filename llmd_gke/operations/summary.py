@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
-from llmd_gke.laptop.recording import Graph, Node, load
+from llmd_gke.graph.recording import Graph, Node, load
 from llmd_gke.settings import SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import load_stack

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop.recording import Graph, load
+from llmd_gke.graph.recording import Graph, load
 from llmd_gke.settings import StackSettings, load_stack
 from llmd_gke.settings.rules import CLOUD_VARIABLE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from llmd_gke.laptop.recording import Graph, Node
+from llmd_gke.graph.recording import Graph, Node
 
 Select = Callable[[Graph], list[Node]]
 

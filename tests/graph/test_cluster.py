@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.laptop.recording import Graph
+from llmd_gke.graph.recording import Graph
 from tests.graph import kinds
 from tests.graph.kinds import of
 

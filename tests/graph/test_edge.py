@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from llmd_gke.laptop.recording import Graph
+from llmd_gke.graph.recording import Graph
 from tests.graph import kinds
 from tests.graph.conftest import Record
 

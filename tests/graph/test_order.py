@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmd_gke.laptop.recording import Graph, Node
+from llmd_gke.graph.recording import Graph, Node
 from tests.graph import kinds
 from tests.graph.kinds import Select, chart, of
 

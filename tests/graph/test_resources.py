@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop.recording import UNKNOWN, Graph
+from llmd_gke.graph.recording import UNKNOWN, Graph
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
 from tests.graph import kinds

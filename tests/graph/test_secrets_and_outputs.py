@@ -9,8 +9,8 @@ import pulumi
 import pytest
 from pulumi.runtime.mocks import MockResourceArgs
 
-from llmd_gke.laptop.recording import UNKNOWN, Graph
-from llmd_gke.laptop.recording_monitor import ADDRESS, Invented
+from llmd_gke.graph.monitor import ADDRESS, Invented
+from llmd_gke.graph.recording import UNKNOWN, Graph
 from llmd_gke.settings import StackSettings
 from tests.graph import kinds
 from tests.graph.kinds import metadata, of

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.laptop.recording import load
+from llmd_gke.graph.recording import load
 from tests.policy.conftest import InStack
 from tests.policy.support import Resource, judge, of, recorded, replaced
 

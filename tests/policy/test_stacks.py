@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop.recording import load
+from llmd_gke.graph.recording import load
 from tests.policy.conftest import InStack
 from tests.policy.support import judge, recorded
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop.recording import load
+from llmd_gke.graph.recording import load
 from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.health import GOOD_CHECK, GOOD_DEFAULT, GOOD_TIMEOUT, policy_yaml
 from policies.rules.pools import POOL_YAML

@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from llmd_gke.laptop.recording import load
+from llmd_gke.graph.recording import load
 from llmd_gke.settings.rules import CLOUD_VARIABLE
 from tests.schema.structural import Table, table
 

@@ -60,11 +60,28 @@ def test_pure_layers_import_nothing_of_pulumi(layer: str) -> None:
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-def test_the_product_uses_nothing_of_the_laptop_or_the_operations(layer: str) -> None:
-    strangers = ("llmd_gke.laptop", "llmd_gke.operations", "tests")
+def test_the_product_uses_nothing_of_the_laptop_the_graph_or_the_operations(layer: str) -> None:
+    strangers = ("llmd_gke.laptop", "llmd_gke.graph", "llmd_gke.operations", "tests")
     found = {
         str(file.relative_to(ROOT)): [m for m in imports(file.read_text()) if any(within(m, s) for s in strangers)]
         for file in files(layer)
+    }
+    assert {file: modules for file, modules in found.items() if modules} == {}
+
+
+@pytest.mark.parametrize(
+    ("room", "strangers"),
+    [
+        ("llmd_gke.graph", ("llmd_gke.laptop", "llmd_gke.operations", "tests")),
+        ("llmd_gke.laptop", ("llmd_gke.graph", "llmd_gke.operations", "tests")),
+        ("llmd_gke.operations", ("tests",)),
+    ],
+)
+def test_the_graph_stands_alone_and_only_the_operations_use_the_laptop(room: str, strangers: tuple[str, ...]) -> None:
+    assert files(room)
+    found = {
+        str(file.relative_to(ROOT)): [m for m in imports(file.read_text()) if any(within(m, s) for s in strangers)]
+        for file in files(room)
     }
     assert {file: modules for file, modules in found.items() if modules} == {}
 

@@ -57,11 +57,13 @@ class Graph:
         """Every resource whose type starts like that."""
         return [node for node in self.nodes.values() if node.type.startswith(type_)]
 
-    def before(self, node: Node) -> set[str]:
+    def before(self, node: Node, *, direct: bool = False) -> set[str]:
         """URNs of everything that exists before this resource and outlives it: the closure over all edges.
 
-        A child comes after whatever its parent depends on, a resource after its provider.
+        A child comes after whatever its parent depends on, a resource after its provider. ``direct``: one step only.
         """
+        if direct:
+            return set(self._edges(node))
         seen: set[str] = set()
         open_ = list(self._edges(node))
         while open_:
@@ -99,7 +101,7 @@ def record(
     from pulumi.runtime import test as untyped  # pyright: ignore[reportUnknownVariableType] - Pulumi types it nowhere
     from pulumi.runtime.config import set_all_config
 
-    from llmd_gke.laptop.recording_monitor import Invented, RecordingMonitor
+    from llmd_gke.graph.monitor import Invented, RecordingMonitor
 
     awaited = cast("Callable[[Callable[[], object]], Callable[[], None]]", untyped)
     graph = Graph()

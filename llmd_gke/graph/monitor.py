@@ -1,4 +1,4 @@
-"""The monitor behind :mod:`llmd_gke.laptop.recording`. Importing it imports Pulumi."""
+"""The monitor behind :mod:`llmd_gke.graph.recording`. Importing it imports Pulumi."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn, cast
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 
-from llmd_gke.laptop.recording import UNKNOWN, Node
+from llmd_gke.graph.recording import UNKNOWN, Node
 
 if TYPE_CHECKING:
     from pulumi.runtime.proto import resource_pb2

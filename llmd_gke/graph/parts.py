@@ -1,0 +1,158 @@
+"""A recorded graph as people see it: components, what each waits for, and the chain that everything waits for."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from llmd_gke.graph.recording import Graph, Node
+
+STACK = "pulumi:pulumi:Stack"
+PROVIDERS = "pulumi:providers:"
+
+Edge = tuple[str, str]
+"""From the earlier component to the later one, by name."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """An outermost component with the resources inside it, by name."""
+
+    name: str
+    type: str
+    resources: tuple[Node, ...]
+
+    @property
+    def kind(self) -> str:
+        """The last part of the type token, such as ``TpuPool``."""
+        return self.type.rsplit(":", 1)[-1]
+
+    @property
+    def kinds(self) -> list[tuple[str, int]]:
+        """The kinds of its resources with their number, by name."""
+        return sorted(Counter(kind_of(node) for node in self.resources).items())
+
+
+@dataclass(frozen=True)
+class Parts:
+    """A graph taken apart. Nodes that belong to no component, such as the Google provider, are left out."""
+
+    graph: Graph
+
+    @cached_property
+    def by_name(self) -> dict[str, Part]:
+        """The components by name: first those that wait for nothing, then those that wait for them, and so on.
+
+        The engine registers what is ready, so the order of the recording differs from run to run.
+        """
+        inside: dict[str, list[Node]] = {}
+        for node in self.graph.nodes.values():
+            owner = self._owner(node.urn)
+            if owner and is_resource(node):
+                inside.setdefault(owner, []).append(node)
+        outermost = [node for node in self.graph.nodes.values() if node.urn == self._owner(node.urn)]
+        outermost.sort(key=lambda node: (self._depths[node.name], node.name))
+        resources = {urn: tuple(sorted(nodes, key=lambda node: node.name)) for urn, nodes in inside.items()}
+        return {node.name: Part(node.name, node.type, resources.get(node.urn, ())) for node in outermost}
+
+    @cached_property
+    def edges(self) -> frozenset[Edge]:
+        """What waits for what, without edges that others imply."""
+        return frozenset(
+            (earlier, later)
+            for later, earliers in self._waits.items()
+            for earlier in earliers
+            if not any(earlier in _closure(self._waits, other) for other in earliers - {earlier})
+        )
+
+    @cached_property
+    def _waits(self) -> dict[str, set[str]]:
+        """For every component, those that it waits for."""
+        found: dict[str, set[str]] = {}
+        for node in self.graph.nodes.values():
+            later = self._name_of(node.urn)
+            if not later:
+                continue
+            earliers = {self._name_of(urn) for urn in node.depends_on} - {"", later}
+            found.setdefault(later, set()).update(earliers)
+        return found
+
+    @cached_property
+    def _depths(self) -> dict[str, int]:
+        return {name: len(_closure(self._waits, name)) for name in self._waits}
+
+    @cached_property
+    def chain(self) -> tuple[Node, ...]:
+        """The longest chain of resources in which each waits for the one before: no amount of parallelism shortens it.
+
+        Of chains that are as long, the one whose last names come first in the alphabet.
+        """
+        return self._longest()
+
+    @cached_property
+    def chain_parts(self) -> tuple[str, ...]:
+        """The components that the chain runs through, in order."""
+        names = [self._name_of(node.urn) for node in self.chain]
+        return tuple(dict.fromkeys(name for name in names if name))
+
+    @property
+    def chain_edges(self) -> frozenset[Edge]:
+        """Steps of the chain from one component to the next."""
+        return frozenset(zip(self.chain_parts, self.chain_parts[1:], strict=False))
+
+    def _longest(self) -> tuple[Node, ...]:
+        nodes, best = self.graph.nodes, dict[str, tuple[Node, ...]]()
+        waits = {
+            urn: [one for one in self.graph.before(node, direct=True) if one in nodes] for urn, node in nodes.items()
+        }
+        open_ = list(nodes)
+        while open_:
+            urn = open_[-1]
+            missing = [one for one in waits[urn] if one not in best]
+            if urn in best or not missing:
+                open_.pop()
+                before = max((best[one] for one in waits[urn]), key=_rank, default=())
+                best[urn] = (*before, nodes[urn]) if is_resource(nodes[urn]) else before
+            else:
+                open_.extend(missing)
+        return max(best.values(), key=_rank, default=())
+
+    def _owner(self, urn: str) -> str:
+        """The outermost component around a resource (itself, if it is one); empty for what has none."""
+        found = ""
+        while (node := self.graph.nodes.get(urn)) is not None and node.type != STACK:
+            if not node.custom:
+                found = node.urn
+            urn = node.parent
+        return found
+
+    def _name_of(self, urn: str) -> str:
+        owner = self._owner(urn)
+        return self.graph.nodes[owner].name if owner else ""
+
+
+def is_resource(node: Node) -> bool:
+    """Whether a cloud will hold it: neither a component nor a provider."""
+    return node.custom and not node.type.startswith(PROVIDERS)
+
+
+def kind_of(node: Node) -> str:
+    """A resource's kind in short: ``NodePool``, ``HTTPRoute``."""
+    return node.type.rsplit(":", 1)[-1]
+
+
+def _rank(chain: tuple[Node, ...]) -> tuple[int, list[tuple[int, ...]]]:
+    """Longer first; then by name from the end, the first in the alphabet winning."""
+    return len(chain), [tuple(-ord(letter) for letter in node.name) for node in reversed(chain)]
+
+
+def _closure(waits: dict[str, set[str]], name: str) -> set[str]:
+    seen: set[str] = set()
+    open_ = list(waits[name])
+    while open_:
+        one = open_.pop()
+        if one not in seen:
+            seen.add(one)
+            open_.extend(waits[one])
+    return seen

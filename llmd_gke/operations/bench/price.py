@@ -1,0 +1,12 @@
+"""Chips and price of one model's replicas, from the dated catalogue."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.cost import Totals
+from llmd_gke.settings import ModelSettings, StackSettings
+
+
+def of_model(settings: StackSettings, model: ModelSettings) -> Totals:
+    """The hosts that the model's replicas take; GKE's fee, system nodes and traffic are not the model's alone."""
+    pool = settings.pool(model.pool)
+    return pool.cost(pool.zone_in(settings.cluster.zone), model.replicas * pool.slice.hosts)

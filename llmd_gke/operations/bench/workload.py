@@ -1,0 +1,55 @@
+"""Prompts: some share a long beginning, others share nothing. Standard library only, as the load generator runs it.
+
+A prefix cache works in blocks of tokens (vLLM: 16 and more; on TPU 64 to 128 were seen): a prompt shorter than a block
+never hits. So prompts are several blocks long. Words, not tokens, are counted here, as no tokenizer is needed then; the
+words are common ones, about one token each, and the server tells how many tokens it saw.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Kind = Literal["random", "shared"]
+
+_WORDS = """
+time year people way day man thing woman life child world school state family student group country problem hand part
+place case week company system program question work government number night point home water room mother area money
+story fact month lot right study book eye job word business issue side kind head house service friend father power hour
+game line end member law car city name president team minute idea body information back parent face level office door
+health person art war history party result change morning reason research girl guy moment air teacher force education
+"""
+WORDS = tuple(_WORDS.split())
+
+
+@dataclass(frozen=True)
+class Workload:
+    """``prompt_tokens`` of a whole prompt; ``prefix_tokens`` of them are shared by the prompts of one of ``groups``."""
+
+    kind: Kind
+    prompt_tokens: int = 1152
+    prefix_tokens: int = 1024
+    output_tokens: int = 128
+    groups: int = 8
+
+
+def prompts(workload: Workload, seed: str) -> Iterator[str]:
+    """Endless prompts. ``seed``: another one shares nothing with it, so that no earlier run helps.
+
+    Of ``shared`` ones the prefixes depend on the seed's first word alone: levels of one run share them.
+    """
+    own = random.Random(seed)  # noqa: S311 - load, not secrets
+    of_run = random.Random(seed.split()[0])  # noqa: S311
+    prefixes = [_words(of_run, workload.prefix_tokens) for _ in range(workload.groups)]
+    rest = workload.prompt_tokens - workload.prefix_tokens
+    while True:
+        if workload.kind == "shared":
+            yield f"{own.choice(prefixes)} {_words(own, rest)}"
+        else:
+            yield _words(own, workload.prompt_tokens)
+
+
+def _words(source: random.Random, count: int) -> str:
+    return " ".join(source.choices(WORDS, k=count))

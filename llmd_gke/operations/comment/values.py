@@ -1,0 +1,81 @@
+"""Which values of a resource a comment may show. Comments are public: when in doubt, only that something changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import cast
+
+from llmd_gke.graph.recording import UNKNOWN
+
+SPECIAL = "4dabf18193072939515e22adb298388d"
+"""Key of special values on the wire, secrets among them (pulumi/pulumi v3.259.0, sdk/go/common/resource/sig)."""
+
+SECRET_WORDS = re.compile(
+    r"token|secret|password|passphrase|credential|private|kubeconfig|certificate|api_?key|tls\.", re.IGNORECASE
+)
+SECRET_TEXTS = re.compile(r"hf_\w{8}|-----BEGIN|ya29\.|gh[pousr]_\w{8}|AIza\w{8}|[0-9A-Za-z+/_-]{40,}")
+"""Tokens by their looks; the last is any long run without a space, dot or colon."""
+
+SECRET_KINDS = ("kubernetes:core/v1:Secret", "kubernetes:v1:Secret")
+LONGEST = 60
+
+Change = tuple[str, str]
+"""A path into the inputs, and the step from the old value to the new one (empty where it may not be shown)."""
+
+
+def changed(type_: str, before: object, after: object) -> list[Change]:
+    """Every leaf that differs between two inputs of a resource of that type, by path."""
+    hidden = type_ in SECRET_KINDS
+    return [
+        (path, "" if hidden or SECRET_WORDS.search(path) else _step(old, new))
+        for path, old, new in _leaves("", before, after)
+    ]
+
+
+def _leaves(path: str, before: object, after: object) -> Iterator[tuple[str, object, object]]:
+    if before == after:
+        return
+    if _is_table(before) and _is_table(after):
+        old, new = cast("Mapping[str, object]", before), cast("Mapping[str, object]", after)
+        for key in dict.fromkeys([*old, *new]):
+            yield from _leaves(f"{path}.{key}" if path else str(key), old.get(key, _NOTHING), new.get(key, _NOTHING))
+    elif _is_list(before) and _is_list(after) and len(cast("list[object]", before)) == len(cast("list[object]", after)):
+        pairs = zip(cast("list[object]", before), cast("list[object]", after), strict=True)
+        for place, (one, other) in enumerate(pairs):
+            yield from _leaves(f"{path}[{place}]", one, other)
+    else:
+        yield path, before, after
+
+
+_NOTHING = object()
+
+
+def _is_table(value: object) -> bool:
+    return isinstance(value, Mapping) and SPECIAL not in value
+
+
+def _is_list(value: object) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _step(before: object, after: object) -> str:
+    old, new = _shown(before), _shown(after)
+    return f"{old} → {new}" if old and new else ""
+
+
+def _shown(value: object) -> str:
+    """A value as text; empty where it is a secret, large, or no scalar."""
+    if value is _NOTHING:
+        return "unset"
+    if value == UNKNOWN:
+        return "known later"
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str | int | float):
+        text = str(value)
+        secret = SECRET_WORDS.search(text) or SECRET_TEXTS.search(text)
+        return text if text and len(text) <= LONGEST and not secret and text.isprintable() else ""
+    return ""

@@ -1,0 +1,1 @@
+"""``llmd-gke doctor``: what would stop ``pulumi up``, asked before anything is created."""

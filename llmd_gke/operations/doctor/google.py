@@ -1,0 +1,183 @@
+"""Google's APIs through Google's own client library, with its errors turned into four kinds.
+
+``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it speaks plain
+HTTP, so that the tests can stand in for it. A client belongs to one thread (httplib2 is not made for several): each
+question builds its own.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, cast
+
+VERSIONS = {
+    "cloudbilling": ("cloudbilling", "v1"),
+    "cloudresourcemanager": ("cloudresourcemanager", "v3"),
+    "compute": ("compute", "v1"),
+    "container": ("container", "v1"),
+    "limits": ("serviceusage", "v1beta1"),
+    "serviceusage": ("serviceusage", "v1"),
+}
+"""What is asked: API and version. Limits with dimensions (``tpu_family``) are in v1beta1 of Service Usage only, and the
+states of several services at once in v1 only."""
+
+SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
+SECONDS = 15
+"""An answer later than this counts as none."""
+
+RETRIES = 2
+"""For 429, 5xx and broken connections; the client library waits longer each time."""
+
+ENDPOINT = "LLMD_GKE_GOOGLE_ENDPOINT"
+"""Environment variable of the tests: a server that stands in for all of Google; no credentials are read then."""
+
+
+class GoogleError(Exception):
+    """Google did not do what was asked."""
+
+
+class ApiOff(GoogleError):
+    """The API is not enabled in the project. ``api`` is its short name."""
+
+    def __init__(self, api: str) -> None:
+        super().__init__(f"{api}.googleapis.com is off")
+        self.api = api
+
+
+class Denied(GoogleError):
+    """The caller may not ask, or may not do it."""
+
+
+class Missing(GoogleError):
+    """There is no such thing."""
+
+
+class NoAnswer(GoogleError):
+    """No usable answer: too many requests, an error of Google's, or nothing in time."""
+
+
+class _Http(Protocol):
+    status: int
+
+
+class _HttpError(Protocol):
+    resp: _Http
+    reason: str
+    error_details: object
+
+
+class _Credentials(Protocol):
+    def refresh(self, request: object) -> None: ...
+
+
+class _Request(Protocol):
+    def execute(self, num_retries: int = 0) -> object: ...
+
+
+@dataclass
+class Google:
+    """Asks for one project as one caller. ``credentials`` are what ``google.auth`` found; ``endpoint`` is for tests."""
+
+    project: str
+    credentials: object
+    endpoint: str | None = field(default_factory=lambda: os.environ.get(ENDPOINT))
+    seconds: float = SECONDS
+
+    def ask(self, method: str, **arguments: object) -> dict[str, object]:
+        """Calls e.g. ``compute.zones.get`` and returns its answer.
+
+        Raises ``ApiOff``, ``Denied``, ``Missing`` or ``NoAnswer``, and ``GoogleError`` for other refusals.
+        """
+        from google.auth.exceptions import GoogleAuthError
+        from googleapiclient.errors import HttpError  # pyright: ignore[reportMissingTypeStubs]
+        from httplib2 import HttpLib2Error
+
+        api, *path, verb = method.split(".")
+        try:
+            target: object = self._client(api)
+            for part in path:
+                target = cast("Callable[[], object]", getattr(target, part))()
+            request = cast("_Request", cast("Callable[..., object]", getattr(target, verb))(**arguments))
+            return cast("dict[str, object]", request.execute(num_retries=RETRIES))
+        except HttpError as error:
+            raise kind_of(VERSIONS[api][0], cast("_HttpError", error)) from None
+        except GoogleAuthError as error:
+            raise Denied(f"the credentials are refused: {short(str(error))}") from None
+        except (OSError, HttpLib2Error) as error:
+            raise NoAnswer(f"{api} did not answer within {self.seconds:g} s ({short(str(error))})") from None
+
+    def wait(self, operation: Mapping[str, object], zone: str, seconds: float) -> dict[str, object]:
+        """A zonal operation of Compute Engine once it is done. Raises ``NoAnswer`` when it takes longer."""
+        ends = time.monotonic() + seconds
+        state = dict(operation)
+        while state.get("status") != "DONE":
+            if time.monotonic() > ends:
+                raise NoAnswer(f"operation {operation['name']} is not done after {seconds:g} s")
+            # Waits at Google until the operation is done, at most two minutes.
+            state = self.ask("compute.zoneOperations.wait", project=self.project, zone=zone, operation=state["name"])
+        return state
+
+    def _client(self, api: str) -> object:
+        import httplib2
+        from google_auth_httplib2 import AuthorizedHttp  # pyright: ignore[reportMissingTypeStubs]
+        from googleapiclient import discovery  # pyright: ignore[reportMissingTypeStubs]
+
+        name, version = VERSIONS[api]
+        http = AuthorizedHttp(self.credentials, http=httplib2.Http(timeout=self.seconds))
+        options = None
+        if self.endpoint:
+            options = {"api_endpoint": f"{self.endpoint}/{name}/{'compute/v1/' if name == 'compute' else ''}"}
+        make = cast("Callable[..., object]", vars(discovery)["build"])  # its own types are partial
+        return make(name, version, http=http, client_options=options, static_discovery=True, cache_discovery=False)
+
+
+def kind_of(api: str, error: _HttpError) -> GoogleError:
+    """The kind of an HTTP error: https://cloud.google.com/apis/design/errors and the reasons in its details."""
+    status, text = int(error.resp.status), short(str(error.reason))
+    details = str(error.error_details)
+    if status == 403 and ("SERVICE_DISABLED" in details or "accessNotConfigured" in details or "is disabled" in text):
+        return ApiOff(api)
+    if status in (401, 403):
+        return Denied(text)
+    if status == 404:
+        return Missing(text)
+    if status == 429 or status >= 500:
+        return NoAnswer(f"{api} answered {status} {RETRIES + 1} times ({text})")
+    return GoogleError(f"{api} answered {status}: {text}")
+
+
+def short(text: str) -> str:
+    """One line of at most 240 characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= 240 else f"{line[:237]}..."
+
+
+def items(answer: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
+    """A list in an answer; Google leaves empty ones out."""
+    return cast("list[Mapping[str, object]]", answer.get(key) or [])
+
+
+def login(endpoint: str | None = None) -> object:
+    """The caller's credentials: Application Default Credentials. Raises ``Denied`` when there are none.
+
+    With ``endpoint`` (tests) nobody's.
+    """
+    import google.auth
+    from google.auth import credentials as kinds
+    from google.auth.exceptions import GoogleAuthError
+    from google.auth.transport import requests
+
+    if endpoint or os.environ.get(ENDPOINT):
+        return kinds.AnonymousCredentials()
+    try:
+        default = cast(
+            "Callable[..., tuple[_Credentials, object]]", vars(google.auth)["default"]
+        )  # its types are partial
+        found, _ = default(scopes=SCOPES)
+        found.refresh(requests.Request())
+    except GoogleAuthError as error:
+        raise Denied(short(str(error))) from None
+    return found

@@ -1,0 +1,112 @@
+"""Bringing a stack up, previewing and destroying it, with everything the engine says in a log."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, cast
+
+from llmd_gke.operations.live.report import without_secrets
+from llmd_gke.operations.options import Cloud
+from llmd_gke.operations.target import Target
+
+STOP_SECONDS = 120
+"""How long the engine may take to stop in order once it was told to."""
+
+
+def up(target: Target) -> list[str]:
+    """The command that brings the stack up."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
+    return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+
+
+def unchanged(target: Target) -> list[str] | None:
+    """The command that fails when a second ``up`` would change anything; ``None`` where there is none."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
+    return None
+
+
+def down(target: Target) -> list[str]:
+    """The command that destroys it."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "destroy", "--yes", "--non-interactive", "--stack", target.stack]
+    return ["make", "down", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+
+
+def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: Callable[[str], None]) -> int:
+    """Runs a command of the engine; its output goes to ``log`` without secrets, its newest line to ``say``.
+
+    Returns its status, 124 when it was stopped after ``seconds``. On Ctrl-C the engine is told to stop in order, so
+    that its state is right for what comes next, and the interrupt goes on.
+    """
+    process = subprocess.Popen(
+        command,
+        cwd=target.root,
+        env=os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        # Ctrl-C of the terminal reaches us alone; we tell the engine.
+        start_new_session=True,
+    )
+    reader = threading.Thread(target=_copy, args=(cast("IO[str]", process.stdout), log, say), daemon=True)
+    reader.start()
+    try:
+        return process.wait(seconds)
+    except subprocess.TimeoutExpired:
+        _stop(process)
+        return 124
+    except BaseException:
+        _stop(process)
+        raise
+    finally:
+        reader.join(STOP_SECONDS)
+
+
+def _copy(lines: IO[str], log: Path, say: Callable[[str], None]) -> None:
+    with log.open("a", encoding="utf-8") as file:
+        for line in lines:
+            clean = without_secrets(line)
+            file.write(clean)
+            file.flush()
+            if clean.strip():
+                say(" ".join(clean.split())[:100])
+
+
+def _stop(process: subprocess.Popen[str]) -> None:
+    """Tells the engine to stop in order, once; ends it only when it does not."""
+    for number, patience in ((signal.SIGINT, STOP_SECONDS), (signal.SIGTERM, 20), (signal.SIGKILL, 20)):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(patience)
+        except ProcessLookupError:
+            return
+        except subprocess.TimeoutExpired:
+            continue
+        return
+
+
+def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
+    """From now on Ctrl-C and SIGTERM only say that the destroy goes on. Returns what ends that."""
+
+    def note(number: int, frame: object) -> None:
+        del number, frame
+        say("destroying goes on: what is left costs money")
+        print("Destroying goes on: what is left costs money.", file=sys.stderr, flush=True)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    return restore

@@ -1,0 +1,1 @@
+"""Asks a served model, through the stack's gateway, everything that a client relies on."""

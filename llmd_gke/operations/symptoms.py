@@ -1,0 +1,108 @@
+"""What a client or an operator sees, what it means on this stack, and the command that goes on from there.
+
+One table for ``smoke``, ``status`` and ``docs/troubleshooting.md``. Sources: GKE's load balancer answers
+(https://cloud.google.com/load-balancing/docs/https/troubleshooting-ext-https-lbs), Envoy's response flags, vLLM's and
+KServe's messages, and the log of a first deployment (docs/incidents.md).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Symptom:
+    """``sign`` is what is seen, as a pattern; ``shown`` the same for a reader; ``command`` may contain ``{stack}``."""
+
+    key: str
+    sign: str
+    shown: str
+    cause: str
+    command: str
+
+
+SYMPTOMS: tuple[Symptom, ...] = (
+    Symptom(
+        "no-healthy-upstream",
+        r"no healthy upstream",
+        "503 `no healthy upstream`",
+        "no pod is healthy for Google's load balancer: still starting, or its health check asks the wrong path",
+        "llmd-gke status --stack {stack}",
+    ),
+    Symptom(
+        "cut-at-30-seconds",
+        r"upstream request timeout|stream timeout|\b504\b",
+        "504 `upstream request timeout`, or an answer that stops after 30 s",
+        "GKE's default backend timeout: no GCPBackendPolicy is attached to the InferencePool",
+        "kubectl -n models get gcpbackendpolicy -o yaml",
+    ),
+    Symptom(
+        "route-unknown",
+        r"fault filter abort|response 404 \(backend NotFound\)",
+        "404 `fault filter abort`",
+        "the gateway has no route for that path: the HTTPRoute is not accepted, or the URL is another one's",
+        "llmd-gke status --stack {stack}",
+    ),
+    Symptom(
+        "tls-to-plain",
+        r"WRONG_VERSION_NUMBER|TLS_error|upstream connect error.*TLS",
+        "503 with `TLS_error … WRONG_VERSION_NUMBER`",
+        "the gateway speaks HTTPS to a server that speaks HTTP: KServe older than 0.20, or its TLS switched on",
+        "pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Symptom(
+        "upstream-gone",
+        r"upstream connect error|connection termination|\b502\b",
+        "502, or `upstream connect error or disconnect`",
+        "the server closed the connection: its pod is restarting, or a NetworkPolicy keeps the gateway out",
+        "llmd-gke status --stack {stack}",
+    ),
+    Symptom(
+        "old-http",
+        r"\b426\b|Upgrade Required",
+        "426 Upgrade Required",
+        "the client speaks HTTP/1.0 (Apache Bench does), which GKE's load balancer refuses",
+        "llmd-gke bench --stack {stack}",
+    ),
+    Symptom(
+        "model-name",
+        r"model .{0,120}does not exist",
+        "404 `The model … does not exist`",
+        "the request's `model` is not a name the server has; outputs name it as `servedModelName`",
+        "pulumi stack output models --stack {stack}",
+    ),
+    Symptom(
+        "overloaded",
+        r"\b429\b|InferencePoolResourceExhausted|system saturated",
+        "429, `inference pool resource exhausted`",
+        "the endpoint picker found every replica saturated",
+        "llmd-gke status --stack {stack}",
+    ),
+    Symptom(
+        "name-resolution",
+        r"Name or service not known|nodename nor servname|Temporary failure in name resolution|getaddrinfo",
+        "the domain does not resolve",
+        "no DNS record points at the gateway's address yet",
+        "pulumi stack output gatewayIp --stack {stack}",
+    ),
+    Symptom(
+        "certificate",
+        r"CERTIFICATE_VERIFY_FAILED|certificate verify failed",
+        "a certificate that is not trusted",
+        "the certificate is not issued yet, is for another name, or its authority is not known here (`--ca FILE`)",
+        "llmd-gke status --stack {stack}",
+    ),
+    Symptom(
+        "refused",
+        r"Connection refused|All connection attempts failed|No route to host|Network is unreachable|Timeout|timed out",
+        "nothing answers at the address",
+        "the gateway is not programmed yet, or it is an internal one and this machine is outside its network",
+        "llmd-gke status --stack {stack}",
+    ),
+)
+
+
+def explain(text: str) -> Symptom | None:
+    """The first symptom whose sign is in a text."""
+    return next((symptom for symptom in SYMPTOMS if re.search(symptom.sign, text, re.IGNORECASE)), None)

@@ -1,0 +1,88 @@
+"""The stack that a command is about, and the cloud it lives in."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.operations.exits import BadInput
+from llmd_gke.operations.options import Cloud
+
+if TYPE_CHECKING:  # the settings take longest to import: only whoever reads them waits for that
+    from llmd_gke.settings.parse import Checked
+    from llmd_gke.settings.shapes import StackSettings
+
+HOMES = {Cloud.REHEARSAL: ".rehearsal", Cloud.LAPTOP: ".laptop"}
+"""Where the clouds of this machine keep their state, within the clone; ``$LLMD_GKE_HOME`` names another folder."""
+
+
+def root_folder() -> Path:
+    """The folder with Pulumi.yaml and the stack files: ``$LLMD_GKE_ROOT``, else this clone."""
+    return Path(os.environ.get("LLMD_GKE_ROOT") or CLONE).absolute()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One stack in one cloud. ``root`` is the folder with Pulumi.yaml and the stack files."""
+
+    stack: str
+    cloud: Cloud
+    root: Path
+
+    @classmethod
+    def choose(cls, stack: str, cloud: Cloud | None = None, root: Path | None = None) -> Target:
+        """The stack of that name in ``cloud``; without one, the project of the stack file decides.
+
+        ``root`` is by default ``$LLMD_GKE_ROOT``, else this clone. Raises ``BadInput`` when there is no such file.
+        """
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import read_config
+        from llmd_gke.settings.rules import REHEARSAL_PROJECT
+
+        folder = root or root_folder()
+        if cloud is None:
+            try:
+                project = read_config(folder, stack).get("gcp:project")
+            except SettingsError as error:
+                raise BadInput(str(error)) from None
+            cloud = Cloud.REHEARSAL if project == REHEARSAL_PROJECT else Cloud.GOOGLE
+        return cls(stack, cloud, folder)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The stack's settings without errors, and the warnings that remain. Raises ``BadInput`` with every problem."""
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import load_stack
+        from llmd_gke.settings.rules import CLOUD_VARIABLE
+
+        if self.cloud is not Cloud.GOOGLE:
+            os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings refuse a rehearsal-only stack elsewhere
+        try:
+            return load_stack(self.root, self.stack)
+        except SettingsError as error:
+            raise BadInput(str(error)) from None
+
+    @property
+    def settings(self) -> StackSettings:
+        """The stack's settings. Raises ``BadInput`` with every problem."""
+        return self.checked.settings
+
+    @property
+    def places(self) -> Places:
+        """The folders of a cloud of this machine. Raises ``LookupError`` for Google Cloud, which has none."""
+        if self.cloud is Cloud.GOOGLE:
+            raise LookupError("Google Cloud has no folders here")
+        home = os.environ.get("LLMD_GKE_HOME")
+        return Places(self.root, Path(home).absolute() if home else self.root / HOMES[self.cloud])
+
+    @property
+    def up(self) -> str:
+        """The command that brings the stack up there, for messages."""
+        if self.cloud is Cloud.GOOGLE:
+            return f"pulumi up --stack {self.stack} --policy-pack policies"
+        laptop = " CLOUD=laptop" if self.cloud is Cloud.LAPTOP else ""
+        return f"make up STACK={self.stack}{laptop}"

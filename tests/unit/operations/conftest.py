@@ -1,0 +1,54 @@
+"""A small git repository with a stack in it, whose file changes from revision to revision."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+STACK = """\
+config:
+  gcp:project: my-project
+  llmd-gke:cluster: {{name: llmd-one, zone: {zone}, deletionProtection: false}}
+  llmd-gke:tpuPools:
+    - {{name: pool, machineType: ct6e-standard-4t, topology: 2x2, minNodes: {least}, maxNodes: {most}{more}}}
+  llmd-gke:models:
+    - {{name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: pool, replicas: {replicas}}}
+"""
+
+
+class Clone:
+    """A clone with the stack ``one``, changed by :meth:`write` and :meth:`commit`."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.git("init", "--quiet", "--initial-branch=main")
+
+    def git(self, *words: str) -> str:
+        identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
+        return subprocess.run(
+            ["git", "-C", str(self.root), *identity, *words], check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def write(self, stack: str = "one", **values: object) -> None:
+        chosen: Mapping[str, object] = {
+            "zone": "us-east5-b", "least": 0, "most": 4, "replicas": 3, "more": "", **values
+        }  # fmt: skip
+        (self.root / f"Pulumi.{stack}.yaml").write_text(STACK.format(**chosen))
+
+    def commit(self) -> str:
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message=change")
+        return self.git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Clone:
+    """An empty clone with the stack ``one`` written and committed."""
+    made = Clone(tmp_path)
+    (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
+    made.write()
+    made.commit()
+    return made

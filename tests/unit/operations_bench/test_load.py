@@ -1,0 +1,66 @@
+"""The load generator itself, against the real vLLM simulator. Both have to be there already: neither is set up here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.laptop import bootstrap
+from llmd_gke.operations.bench import environment, load
+from llmd_gke.operations.bench.workload import Workload
+from llmd_gke.operations.cli import main
+from llmd_gke.operations.exits import Failed
+from tests.standins.simulator import simulating
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def python() -> Path:
+    """The benchmark's own Python; skips where nobody has made it."""
+    key = hashlib.sha256((bootstrap.REQUIREMENTS / "bench.txt").read_bytes()).hexdigest()[:12]
+    name = f"bench-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    if not (bootstrap.cache_folder() / name / "complete").exists():
+        pytest.skip("the benchmark's environment is not set up (the first `llmd-gke bench` does it)")
+    return bootstrap.beside("bench")
+
+
+def quiet(words: str) -> None:
+    pass
+
+
+def test_a_level_measures_what_the_simulator_was_set_to(
+    python: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pace = ("--max-model-len", "4096", "--time-to-first-token", "200ms", "--inter-token-latency", "20ms")
+    words = ["--workload", "random", "--first", "2", "--most", "2", "--seconds", "5", "--warmup", "1", "-o", "json"]
+    lengths = ["--prompt-tokens", "200", "--prefix-tokens", "100", "--output-tokens", "16"]
+    with simulating(*pace) as url:
+        call = ["bench", "--stack", "local", "--url", url, "--model", "qwen", *words, *lengths]
+        assert main([*call, "--folder", str(tmp_path)]) == 0
+    result = json.loads(capsys.readouterr().out)
+    [level] = result["levels"]
+    assert level["errors"] == 0
+    assert level["requests"] >= 5
+    # 200 ms and 15 times 20 ms were asked for; a busy machine only adds to that.
+    assert level["ttft_p50"] >= 0.19
+    assert level["itl_p50"] >= 0.019
+    assert level["output_tokens_per_second"] <= 2 * 16 / 0.5
+    assert level["prompt_tokens"] >= 200
+    assert {Path(file).name for file in result["files"]} >= {"result.json", "throughput.png", "first-token.svg"}
+    assert "NOT A MEASUREMENT" in (tmp_path / "throughput.svg").read_text()
+    assert (tmp_path / "throughput.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
+    nothing = load.Load("http://127.0.0.1:1/models/qwen", "qwen", [Workload("random")], 2, 0, 1, 1, timeout=5)
+    with pytest.raises(Failed, match=r"The load generator ended with status 1: .*[Cc]onnect"):
+        load.run(python, nothing, quiet)
+
+
+def test_the_pins_name_the_generator() -> None:
+    assert environment.generator().startswith("guidellm==")

@@ -1,0 +1,59 @@
+"""The TPU host that ``doctor --probe`` makes, and always removes."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmd_gke.operations.doctor.context import Context
+from llmd_gke.operations.doctor.probe import probe
+from llmd_gke.operations.doctor.result import Verdict
+from tests.unit.operations_doctor.google_standin import ZONE, Google, error
+
+
+def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, context: Context) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    (found,) = probe(context, context.settings.tpu_pools[0])
+    assert found.verdict is Verdict.OK
+    (body,) = google.bodies
+    assert body["machineType"].endswith(f"zones/{ZONE}/machineTypes/ct6e-standard-4t")
+    assert body["disks"][0]["initializeParams"]["diskType"].endswith("hyperdisk-balanced")
+    assert "accessConfigs" not in body["networkInterfaces"][0]
+    assert google.instances == set()
+
+
+def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.operation_error = [{"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": "does not have enough resources"}]
+    (found,) = probe(context, context.settings.tpu_pools[0])
+    assert found.verdict is Verdict.FAILED
+    assert "stock-out" in found.said
+    assert google.instances == set()
+
+
+def test_ctrl_c_while_a_host_is_being_made_removes_it(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    wait = context.google.wait
+
+    def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
+        if str(operation["name"]).startswith("insert"):
+            assert google.instances
+            raise KeyboardInterrupt
+        return wait(operation, zone, seconds)
+
+    monkeypatch.setattr(context.google, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(probe(context, context.settings.tpu_pools[0]))
+    assert google.instances == set()
+
+
+def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.faults[r"/operations/delete-"] = error(403, "no")
+    found = list(probe(context, context.settings.tpu_pools[0]))
+    assert found[-1].verdict is Verdict.WARNING
+    assert "costs money" in found[-1].said
+    assert "gcloud compute instances delete llmd-gke-probe-" in found[-1].fix

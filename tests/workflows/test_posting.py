@@ -1,0 +1,108 @@
+"""The script that posts the comment, run by Node as github-script runs it, against a GitHub that is kept in memory."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.operations.comment.markdown import MARKER
+from tests.workflows.conftest import read
+
+HEAD = "1" * 40
+HARNESS = """
+const fs = require('node:fs');
+const world = JSON.parse(fs.readFileSync(0, 'utf8'));
+const calls = [], said = [];
+const github = {
+  rest: {
+    pulls: { list: 'pulls' },
+    issues: {
+      listComments: 'comments',
+      updateComment: async (one) => calls.push(['update', one.comment_id, one.body]),
+      createComment: async (one) => calls.push(['create', one.issue_number, one.body]),
+    },
+  },
+  paginate: async (what, asked) => {
+    if (what === 'comments') return world.comments[asked.issue_number] ?? [];
+    return world.pulls.filter((one) => one.state === asked.state && one.label === asked.head);
+  },
+};
+const core = { setFailed: (text) => said.push(['failed', text]), info: (text) => said.push(['info', text]) };
+const context = { repo: { owner: 'us', repo: 'here' }, payload: { workflow_run: world.run } };
+const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor;
+new AsyncFunction('github', 'context', 'core', 'require', world.script)(github, context, core, require)
+  .then(() => console.log(JSON.stringify({ calls, said })));
+"""
+
+
+def pull(number: int, sha: str = HEAD, label: str = "them:topic", state: str = "open") -> dict[str, Any]:
+    return {"number": number, "state": state, "label": label, "head": {"sha": sha}}
+
+
+def written(body: str, by: str = "Bot", ident: int = 7) -> dict[str, Any]:
+    return {"id": ident, "body": body, "user": {"type": by}}
+
+
+@pytest.fixture
+def post(tmp_path: Path):
+    """Runs the script of comment.yaml with an artifact and a state of GitHub; what it did, and what it said."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("Node is not installed: it runs the script as GitHub does")
+
+    def posted(body: str | None, pulls: list[dict[str, Any]], comments: dict[str, Any]) -> dict[str, list[Any]]:
+        text = tmp_path / "comment.md"
+        if body is None:
+            text.mkdir()
+        else:
+            text.write_text(body)
+        script = read("comment.yaml").jobs["comment"]["steps"][1]["with"]["script"]
+        run = {"head_repository": {"owner": {"login": "them"}}, "head_branch": "topic", "head_sha": HEAD}
+        world = {"script": script, "run": run, "pulls": pulls, "comments": comments}
+        done = subprocess.run(
+            [node, "-e", HARNESS], input=json.dumps(world), env={"TEXT": str(text)}, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    return posted
+
+
+def test_the_first_run_writes_a_comment(post: Any) -> None:
+    body = f"{MARKER}\nnew\n"
+    others = [written("hello"), written(f"{MARKER}\nby a person", by="User")]
+    assert post(body, [pull(3)], {"3": others})["calls"] == [["create", 3, body]]
+
+
+def test_later_runs_write_over_it(post: Any) -> None:
+    body = f"{MARKER}\nnewer\n"
+    assert post(body, [pull(3)], {"3": [written(f"{MARKER}\nold", ident=9)]})["calls"] == [["update", 9, body]]
+
+
+def test_only_the_pull_request_whose_head_was_checked_gets_it(post: Any) -> None:
+    pulls = [pull(1, label="us:topic"), pull(2, sha="2" * 40), pull(4, state="closed")]
+    found = post(f"{MARKER}\n", pulls, {})
+    assert found["calls"] == []
+    assert "a newer push will comment" in found["said"][0][1]
+    assert post(f"{MARKER}\n", [*pulls, pull(3)], {})["calls"][0][:2] == ["create", 3]
+
+
+def test_a_text_that_is_not_ours_is_refused(post: Any) -> None:
+    found = post("Please log in here\n", [pull(3)], {})
+    assert (found["calls"], found["said"][0][0]) == ([], "failed")
+
+
+def test_an_artifact_that_is_no_file_is_refused(post: Any) -> None:
+    found = post(None, [pull(3)], {})
+    assert (found["calls"], found["said"][0][0]) == ([], "failed")
+
+
+def test_more_than_github_takes_is_cut(post: Any) -> None:
+    found = post(MARKER + "x" * 100_000, [pull(3)], {})
+    assert len(found["calls"][0][2]) == 65_000

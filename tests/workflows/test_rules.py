@@ -1,0 +1,141 @@
+"""What holds in every workflow: pins, permissions, concurrency, and that nothing foreign reaches a credential."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+from llmd_gke.catalog import versions
+from llmd_gke.operations.comment.markdown import LIMIT, MARKER
+from tests.workflows.conftest import FILES, ROOT, Workflow, read
+
+USES = re.compile(r"uses: (\S+)@(\S+)(?: # (\S+))?$", re.M)
+MAY_WRITE = {
+    ("comment.yaml", "comment", "pull-requests"),
+    ("preview.yaml", "preview", "id-token"),
+    ("deploy.yaml", "up", "id-token"),
+    ("drift.yaml", "drift", "id-token"),
+}
+"""Every permission to write that any job has."""
+
+
+def test_actions_are_pinned_by_full_commit_with_the_version_beside(workflow: Workflow) -> None:
+    found = USES.findall(workflow.text)
+    assert len(found) == workflow.text.count("uses:") > 0
+    for action, commit, version in found:
+        assert re.fullmatch(r"[0-9a-f]{40}", commit), action
+        assert re.fullmatch(r"v\d+\.\d+\.\d+", version), action
+
+
+def test_one_action_has_one_pin_everywhere() -> None:
+    pins = {found for file in FILES for found in USES.findall(file.read_text())}
+    assert len({action for action, _, _ in pins}) == len(pins) > 5
+
+
+def test_a_workflow_may_only_read_and_each_job_says_what_it_writes(workflow: Workflow) -> None:
+    assert workflow.content["permissions"] in ({}, {"contents": "read"})
+    for job, one in workflow.jobs.items():
+        for scope, level in one.get("permissions", {}).items():
+            assert level == "read" or (workflow.name, job, scope) in MAY_WRITE, f"{job}: {scope}: {level}"
+
+
+def test_no_permission_to_write_is_listed_that_no_job_has() -> None:
+    found = {
+        (file.name, job, scope)
+        for file in FILES
+        for job, one in read(file.name).jobs.items()
+        for scope, level in one.get("permissions", {}).items()
+        if level == "write"
+    }
+    assert found == MAY_WRITE
+
+
+def test_checkouts_leave_no_token_behind(workflow: Workflow) -> None:
+    for job, step in workflow.steps:
+        if str(step.get("uses")).startswith("actions/checkout@"):
+            assert step["with"]["persist-credentials"] is False, job
+
+
+def test_scripts_take_values_from_the_environment_never_from_expressions(workflow: Workflow) -> None:
+    scripts = [step.get("run") or step.get("with", {}).get("script") or "" for _, step in workflow.steps]
+    assert any(scripts)
+    assert [script for script in scripts if "${{" in script] == []
+
+
+def test_every_job_ends_some_day(workflow: Workflow) -> None:
+    assert [job for job, one in workflow.jobs.items() if "timeout-minutes" not in one] == []
+
+
+def test_credentials_stay_away_from_what_forks_can_start() -> None:
+    for file in FILES:
+        workflow = read(file.name)
+        assert "pull_request_target" not in workflow.on
+        for job, one in workflow.jobs.items():
+            text = yaml.safe_dump(one)
+            trusted = "secrets." in text or one.get("permissions", {}).get("id-token") == "write"
+            if trusted and "pull_request" in workflow.on:
+                assert "github.event.pull_request.head.repo.full_name == github.repository" in one["if"], job
+            if trusted:
+                assert "vars.STACKS != ''" in one["if"], job
+
+
+def test_the_workflow_that_comments_runs_nothing_of_the_pull_request() -> None:
+    comment = read("comment.yaml")
+    assert list(comment.on) == ["workflow_run"]
+    assert comment.on["workflow_run"]["workflows"] == [read("checks.yaml").content["name"]]
+    actions = [str(step.get("uses")).split("@")[0] for _, step in comment.steps]
+    assert actions == ["actions/download-artifact", "actions/github-script"]
+    assert all("run" not in step for _, step in comment.steps)
+
+
+def test_whatever_touches_a_stack_has_a_concurrency_group_with_its_name() -> None:
+    groups: dict[str, str] = {}
+    for name, job in (("preview.yaml", "preview"), ("deploy.yaml", "up"), ("drift.yaml", "drift")):
+        concurrency = read(name).jobs[job]["concurrency"]
+        assert "${{ matrix.stack }}" in concurrency["group"]
+        groups[job] = concurrency["group"]
+        if job != "preview":
+            assert concurrency["cancel-in-progress"] is False
+    assert groups["up"] == "stack-${{ matrix.stack }}"
+    assert len(set(groups.values())) == 3  # a waiting deployment must not be dropped for a preview
+
+
+def test_only_main_is_deployed_and_each_stack_has_its_own_environment() -> None:
+    deploy = read("deploy.yaml")
+    assert deploy.on["push"] == {"branches": ["main"]}
+    assert deploy.jobs["up"]["environment"] == "${{ matrix.stack }}"
+    assert "github.ref == 'refs/heads/main'" in deploy.jobs["up"]["if"]
+
+
+@pytest.mark.parametrize("name", ["preview.yaml", "deploy.yaml"])
+def test_what_runs_the_engine_against_google_runs_the_policies(name: str) -> None:
+    scripts = [line for _, step in read(name).steps for line in str(step.get("run")).splitlines()]
+    commands = [line for line in scripts if re.search(r"\bpulumi (up|preview)\b", line)]
+    assert len(commands) == 1
+    assert "--policy-pack policies" in commands[0]
+
+
+def test_the_engine_is_the_one_of_the_catalogue() -> None:
+    steps = [step for file in FILES for _, step in read(file.name).steps]
+    given = [step["with"]["pulumi-version"] for step in steps if str(step.get("uses")).startswith("pulumi/actions@")]
+    assert given == [versions.engine_cli()] * 3
+
+
+def test_the_workflow_knows_the_marker_and_keeps_to_the_limit() -> None:
+    script = read("comment.yaml").jobs["comment"]["steps"][1]["with"]["script"]
+    assert f"const marker = '{MARKER}';" in script
+    assert f".slice(0, {LIMIT})" in script
+
+
+def test_every_stack_file_is_rehearsed(tmp_path: Path) -> None:
+    step = next(step for _, step in read("checks.yaml").steps if step.get("id") == "list")
+    result = tmp_path / "output"
+    environment = {"GITHUB_OUTPUT": str(result), "PATH": "/usr/bin:/bin"}
+    subprocess.run(["bash", "-euo", "pipefail", "-c", step["run"]], cwd=ROOT, env=environment, check=True)
+    names = json.loads(result.read_text().removeprefix("names="))
+    assert names == sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))

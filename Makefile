@@ -9,7 +9,7 @@ SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev
+.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations laptop dev
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -66,5 +66,5 @@ cloud:
 	*) echo "CLOUD=$(CLOUD) is not known. Allowed: rehearsal. Run: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal" >&2; exit 2 ;; \
 	esac
 
-operations dev:
+operations laptop dev:
 	@$(SET_UP) $@

@@ -8,10 +8,16 @@ from collections.abc import Iterator
 from llmd_gke.catalog import zones
 from llmd_gke.laptop.standins.core.rules import Failure
 from llmd_gke.laptop.standins.core.values import UNKNOWN, JsonObject, dig, number, objects, text, texts
-from llmd_gke.laptop.standins.google import nodepools, serviceaccount
-from llmd_gke.laptop.standins.google.compute import NETWORK, SUBNETWORK, network_id, subnetwork_id
+from llmd_gke.laptop.standins.google import capacity, nodepools, serviceaccount
 from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, failed, missing, short
-from llmd_gke.laptop.standins.google.nodepools import CLUSTER, NODE_POOL
+from llmd_gke.laptop.standins.google.references import (
+    CLUSTER,
+    NETWORK,
+    NODE_POOL,
+    SUBNETWORK,
+    network_id,
+    subnetwork_id,
+)  # fmt: skip
 
 API = "container.googleapis.com"
 
@@ -269,6 +275,6 @@ KINDS: dict[str, Kind] = {
         check=nodepools.check,
         create=nodepools.create,
         update=nodepools.update,
-        after=nodepools.settle,
+        after=capacity.settle,
     ),
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,9 +11,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from llmd_gke.laptop.cluster import cli as cluster_cli
 from llmd_gke.laptop.engine import choose
-from llmd_gke.laptop.errors import Problem, SetUpFailed
-from llmd_gke.laptop.paths import Places, cache_folder
+from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
+from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
 from llmd_gke.laptop.rehearsal import cloud, commands, processes, shell, state
 
 STATUSES = """
@@ -22,19 +24,36 @@ decision · 130 stopped by Ctrl-C.
 """
 
 app = typer.Typer(
-    help="The rehearsal: the program on the real Pulumi engine, with stand-ins for both clouds.\n\n" + STATUSES,
+    help="The program on the real Pulumi engine: in the rehearsal, with stand-ins for Google Cloud and Kubernetes, or "
+    "on the laptop cloud, with real Kubernetes and KServe.\n\n" + STATUSES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
+app.add_typer(cluster_cli.app, name="cluster")
 console = Console()
+chosen = Places.of()
+
+
+@app.callback()
+def choose_cloud(
+    cloud: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = kind_of_environment(),
+) -> None:
+    """Chooses where the command works."""
+    global chosen
+    kind: Kind | None = next((one for one in KINDS if one == cloud), None)
+    if kind is None:
+        raise BadInput(f"CLOUD={cloud} is not known. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
+    chosen = Places.of(kind=kind)
+    os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
+    os.environ["LLMD_GKE_HOME"] = str(chosen.home)
 
 
 def places() -> Places:
-    """The rehearsal of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
-    return Places.of()
+    """The cloud of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
+    return chosen
 
 
 @app.command()

@@ -33,7 +33,7 @@ def own(places: Places) -> dict[str, str]:
         "GCE_METADATA_HOST": "127.0.0.1:1",
         "GOOGLE_APPLICATION_CREDENTIALS": str(places.nothing / "no-credentials.json"),
         "KUBECONFIG": str(places.nothing / "no-kubeconfig"),
-        "LLMD_GKE_CLOUD": "rehearsal",
+        "LLMD_GKE_CLOUD": places.kind,
         "LLMD_GKE_CLOUD_FOLDER": str(places.cloud),
         "LLMD_GKE_HOME": str(places.home),
         "LLMD_GKE_ROOT": str(places.root),

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import urlsplit
 
+from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.errors import BadInput, Problem, Stale
 
 API = "client.authentication.k8s.io/"
@@ -28,11 +29,6 @@ LIFE = timedelta(hours=1)
 """How long a client keeps the token: as long as Google's, so that clients ask again."""
 
 _MORE = "Run it inside `make shell CLOUD=laptop`."
-
-
-def token_file(home: Path) -> Path:
-    """Where the laptop cloud keeps the token of the user who runs the program."""
-    return home / "cluster" / "pki" / "user-token"
 
 
 def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
@@ -45,13 +41,13 @@ def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
     place = environ.get("LLMD_GKE_HOME")
     if not place:
         raise BadInput(f"gke-gcloud-auth-plugin of the laptop cloud: LLMD_GKE_HOME is not set. {_MORE}")
-    home = Path(place)
+    layout = Layout(Path(place))
     try:
-        facts = cast("dict[str, object]", json.loads((home / "cluster" / "laptop.json").read_text()))
-        token = token_file(home).read_text().strip()
+        facts = cast("dict[str, object]", json.loads(layout.facts.read_text()))
+        token = layout.token("user").read_text().strip()
     except (OSError, json.JSONDecodeError) as error:
         raise Stale(
-            f"gke-gcloud-auth-plugin: there is no laptop cloud in {home} ({error}).\nFix: make up CLOUD=laptop"
+            f"gke-gcloud-auth-plugin: there is no laptop cloud in {place} ({error}).\nFix: make up CLOUD=laptop"
         ) from None
     own = {str(facts[key]) for key in ("endpoint", "dnsEndpoint") if facts.get(key)}
     host = urlsplit(server).hostname or ""

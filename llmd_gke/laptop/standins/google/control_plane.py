@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.catalog import zones
+from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.standins.core.rules import Refused
 from llmd_gke.laptop.standins.core.values import JsonObject, text
 from llmd_gke.laptop.standins.google.kind import Target, World, digits
@@ -32,7 +33,7 @@ def is_real(environ: Mapping[str, str] = os.environ) -> bool:
 
 def facts_file(environ: Mapping[str, str] = os.environ) -> Path:
     """Where a laptop cloud describes its control plane."""
-    return Path(environ.get("LLMD_GKE_HOME") or ".laptop") / "cluster" / "laptop.json"
+    return Layout(Path(environ.get("LLMD_GKE_HOME") or ".laptop")).facts
 
 
 def facts() -> JsonObject:

@@ -12,6 +12,7 @@ import typer
 from rich.console import Console
 
 from llmd_gke.laptop.cluster import cli as cluster_cli
+from llmd_gke.laptop import programs
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
@@ -39,6 +40,7 @@ chosen = Places.of()
 
 @app.callback()
 def choose_cloud(
+    context: typer.Context,
     cloud: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = kind_of_environment(),
 ) -> None:
     """Chooses where the command works."""
@@ -46,6 +48,8 @@ def choose_cloud(
     kind: Kind | None = next((one for one in KINDS if one == cloud), None)
     if kind is None:
         raise BadInput(f"CLOUD={cloud} is not known. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
+    if context.invoked_subcommand == "cluster":  # the rehearsal has none
+        kind = "laptop"
     chosen = Places.of(kind=kind)
     os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
@@ -98,6 +102,14 @@ def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything 
     engine = choose.ensure(cache_folder(), console)
     if not quiet:
         commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
+
+
+@app.command("programs")
+def programs_() -> None:
+    """Build the laptop cloud's programs that are missing, and list where each one is."""
+    programs.ensure(programs.names(), console)
+    for name in programs.names():
+        commands.say(console, f"{name:<27} {programs.path(name)}")
 
 
 @app.command()

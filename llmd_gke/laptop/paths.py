@@ -61,7 +61,7 @@ class Places:
 
     @property
     def plugins(self) -> Path:
-        """Where the engine looks for providers; only the stand-ins may lie here."""
+        """Where the engine looks for providers; only what `home.launchers` lists may lie here."""
         return self.pulumi_home / "plugins"
 
     @property
@@ -101,8 +101,25 @@ class Places:
 
     @property
     def run_lock(self) -> Path:
-        """Held while a `make` command works on this rehearsal."""
+        """Held while a `make` command works here."""
         return self.home / "run.lock"
+
+    @property
+    def charts(self) -> Path:
+        """The charts that the Platform component installs on the laptop cloud."""
+        return self.home / "charts"
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return "rehearsal" if self.kind == "rehearsal" else "laptop cloud"
+
+    def make(self, target: str, stack: str | None = None) -> str:
+        """The `make` command that a message recommends."""
+        words = ["make", target]
+        words += [f"STACK={stack}"] if stack not in (None, "local") else []
+        words += ["CLOUD=laptop"] if self.kind == "laptop" else []
+        return " ".join(words)
 
     def stack_file(self, stack: str) -> Path:
         """The committed settings of a stack."""

@@ -15,7 +15,7 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.lock import exclusive
 from llmd_gke.laptop.spaces import enter, find
 
-app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True)
+app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True, pretty_exceptions_enable=False)
 Only = Annotated[list[str] | None, typer.Option("--only", help="Start these processes only; may be repeated.")]
 
 

@@ -33,10 +33,9 @@ class Layout:
         """The cluster's CA certificate, PEM."""
         return self.pki / "ca.crt"
 
-    @property
-    def admin_token(self) -> Path:
-        """The bearer token of the cluster's administrator: what the stub of Google's auth plugin hands out."""
-        return self.pki / "admin.token"
+    def token(self, user: str) -> Path:
+        """The bearer token of a user; that of ``user`` is what the stub of Google's auth plugin hands out."""
+        return self.pki / f"{user}-token"
 
     @property
     def etcd(self) -> Path:

@@ -16,7 +16,7 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.rehearsal.home import write
-from llmd_gke.laptop.spaces.addresses import API_SERVICE, CONTROL_PLANE, DNS_ENDPOINT
+from llmd_gke.laptop.spaces.addresses import API_SERVICE, CONTROL_PLANE, DNS_ENDPOINT, POD_RANGE, SERVICE_RANGE
 
 VALID = timedelta(days=365)
 
@@ -30,18 +30,20 @@ NAMES = (
 )
 ADDRESSES = (CONTROL_PLANE, API_SERVICE, "127.0.0.1")
 
-ADMIN = "laptop-admin"
+ADMIN, USER = "admin", "user"
 USERS: dict[str, tuple[str, Sequence[str]]] = {
-    "admin": (ADMIN, ["system:masters"]),
+    ADMIN: ("laptop-admin", ["system:masters"]),
+    # Who runs the program: IAM's Kubernetes Engine Admin may do everything in a cluster.
+    USER: ("user@laptop", ["system:masters"]),
     "kube-controller-manager": ("system:kube-controller-manager", []),
     "kube-scheduler": ("system:kube-scheduler", []),
 }
-"""Token file's name: user and groups. RBAC's default roles are bound to them
+"""``NAME-token`` is the file: user and groups. RBAC's default roles are bound to them
 (https://kubernetes.io/docs/reference/access-authn-authz/rbac/#core-component-roles)."""
 
 
 def prepare(layout: Layout) -> None:
-    """Makes what is missing. Half a set, from a start that was interrupted, is made anew as long as etcd is empty."""
+    """Makes what is missing; half a set, from a start that was interrupted, is made anew."""
     layout.pki.mkdir(parents=True, exist_ok=True)
     layout.pki.chmod(0o700)
     complete = layout.pki / "complete"
@@ -52,10 +54,16 @@ def prepare(layout: Layout) -> None:
         complete.touch()
     authority = layout.authority.read_text()
     for component in USERS:
-        target = layout.kubeconfig if component == "admin" else layout.kubeconfig_of(component)
-        token = (layout.pki / f"{component}.token").read_text()
+        target = layout.kubeconfig if component == ADMIN else layout.kubeconfig_of(component)
+        token = layout.token(component).read_text()
         write(target, kubeconfig(CONTROL_PLANE, layout.authority, component, token), 0o600)
-    facts = {"endpoint": CONTROL_PLANE, "dnsEndpoint": DNS_ENDPOINT, "caCertificate": authority}
+    facts = {
+        "endpoint": CONTROL_PLANE,
+        "dnsEndpoint": DNS_ENDPOINT,
+        "caCertificate": authority,
+        "clusterIpv4Cidr": POD_RANGE,
+        "servicesIpv4Cidr": SERVICE_RANGE,
+    }
     write(layout.facts, json.dumps(facts, indent=2) + "\n", 0o644)
 
 
@@ -131,7 +139,7 @@ def _tokens(layout: Layout) -> None:
     lines: list[str] = []
     for file, (user, groups) in USERS.items():
         token = secrets.token_urlsafe(32)
-        write(layout.pki / f"{file}.token", token, 0o600)
+        write(layout.token(file), token, 0o600)
         lines.append(f'{token},{user},{user},"{",".join(groups)}"\n')
     write(layout.pki / "tokens.csv", "".join(lines), 0o600)
 

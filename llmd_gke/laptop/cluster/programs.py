@@ -16,6 +16,6 @@ def control_plane(console: Console, only: Sequence[str] | None = None) -> dict[s
     """Name and path of each program of the control plane, or of those in ``only``; builds what is missing."""
     wanted = [name for name in PROGRAMS if only is None or name in only]
     if importlib.util.find_spec("llmd_gke.laptop.programs.ensure") is None:
-        staging = cache_folder() / "programs" / "staging"
-        return {name: staging / name for name in wanted if (staging / name).exists()}
-    raise NotImplementedError
+        built = cache_folder() / "programs"
+        return {name: file for name in wanted for file in built.glob(f"*/{name}")}
+    raise NotImplementedError(console)

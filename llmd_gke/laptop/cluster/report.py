@@ -29,7 +29,7 @@ def show(places: Places, console: Console) -> bool:
         say(console, f"cluster  process {present.init.pid} runs, but its folder {layout.run} is gone")
         return False
     table = Table(box=None, pad_edge=False)
-    for heading in ("process", "state", "pid", "memory", "children", "restarts", "for", "log"):
+    for heading in ("process", "state", "pid", "memory", "children", "restarts", "for"):
         table.add_column(heading, justify="right" if heading in ("pid", "memory", "children", "restarts") else "left")
     for one in known.processes:
         outer = inside.get(one.pid) if one.pid else None
@@ -43,14 +43,13 @@ def show(places: Places, console: Console) -> bool:
             f"{len(below)}, {sum(map(_rss, below)) // MB} MB" if below else "",
             restarts,
             f"{time.time() - one.since:.0f} s" if outer else "",
-            str(layout.log(one.name).relative_to(places.home)),
         )
     whole = sum(map(_rss, inside.values())) // MB
     say(console, f"cluster  {known.state}, process {present.init.pid}, {len(inside)} processes, {whole} MB")
     if known.message:
         say(console, known.message)
     console.print(table, soft_wrap=True, highlight=False)
-    say(console, f"folder   {places.home}")
+    say(console, f"logs     {layout.logs}")
     return known.state == "ready"
 
 

@@ -24,14 +24,17 @@ from llmd_gke.laptop.errors import Busy, Stale
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import cloud, processes, state
 from llmd_gke.laptop.rehearsal.runner import Runner
+from llmd_gke.laptop.spaces import find
 
 CREATING = "creating"
 
 
-def is_alive(lock: state.Lock) -> bool:
+def is_alive(lock: state.Lock, places: Places) -> bool:
     """Whether the process that made the lock can still be running (its number may have been given away since)."""
     if lock.pid == 0:
         return False
+    if places.kind == "laptop":  # the number is one of its own namespaces
+        return any(lock.pid in (one.pid, find.inner_pid(one.pid)) for one in processes.engines(places))
     if lock.host != socket.gethostname():
         return True
     try:
@@ -46,7 +49,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
     """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
     held = state.locks(runner.places, stack)
     for lock in held:
-        if is_alive(lock):
+        if is_alive(lock, runner.places):
             where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
             raise Busy(
                 f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"

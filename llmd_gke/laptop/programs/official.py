@@ -1,0 +1,57 @@
+"""Official programs that are there already: on PATH, or in Pulumi's plugin cache."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from llmd_gke.laptop.programs.table import PROVIDER_NAME, Program
+
+ANSWER_S = 10.0
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The first version in a text, as in ``Kubernetes v1.36.3``; empty when there is none."""
+    match = re.search(r"\bv?(\d+)\.(\d+)\.(\d+)\b", text)
+    return tuple(int(number) for number in match.groups()) if match else ()
+
+
+def find(program: Program, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The official program that fits, if there is one."""
+    if program.name == PROVIDER_NAME:
+        return plugin(environ)
+    if program.official is None:
+        return None
+    found = shutil.which(program.name, path=environ.get("PATH"))
+    if found is None:
+        return None
+    here, parts = Path(found).resolve(), program.official.parts
+    said = numbers(_said(here, program.official.ask))
+    return here if said[:parts] == numbers(program.version)[:parts] else None
+
+
+def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The Kubernetes provider of exactly the SDK's version in the user's own plugin cache.
+
+    Another version would do, too, but would be no better than the one that is built.
+    """
+    home = Path(environ.get("PULUMI_HOME") or Path(environ.get("HOME") or "/") / ".pulumi")
+    version = metadata.version("pulumi-kubernetes")
+    found = home / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
+    return found if os.access(found, os.X_OK) else None
+
+
+@cache
+def _said(program: Path, ask: tuple[str, ...]) -> str:
+    """What a program prints when it is asked for its version; empty when it cannot be run."""
+    try:
+        done = subprocess.run([program, *ask], capture_output=True, text=True, timeout=ANSWER_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""

@@ -11,12 +11,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from llmd_gke.laptop.cluster import cli as cluster_cli
 from llmd_gke.laptop import programs
+from llmd_gke.laptop.cluster import cli as cluster_cli
+from llmd_gke.laptop.cluster import removal as laptop_removal
+from llmd_gke.laptop.cluster import report
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
-from llmd_gke.laptop.rehearsal import cloud, commands, processes, shell, state
+from llmd_gke.laptop.rehearsal import cloud, commands, processes, removal, shell, state
 
 STATUSES = """
 Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
@@ -53,6 +55,9 @@ def choose_cloud(
     chosen = Places.of(kind=kind)
     os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
+    # In a shell of ours, `kubectl` is a script that runs the very program that is looked for here.
+    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
 def places() -> Places:
@@ -77,12 +82,14 @@ def down(
     stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
 ) -> None:
     """Destroy what is up and stop everything."""
-    raise typer.Exit(commands.down(places(), stack, console))
+    here = places()
+    remove = laptop_removal.down if here.kind == "laptop" else removal.down
+    raise typer.Exit(remove(here, stack, console))
 
 
 @app.command("shell")
 def shell_() -> None:
-    """Start a shell in which plain `pulumi` commands work on the rehearsal."""
+    """Start a shell in which plain `pulumi` commands work, and `kubectl` on the laptop cloud."""
     here = places()
     commands.set_up(here, console)
     raise typer.Exit(shell.run(here))
@@ -114,7 +121,7 @@ def programs_() -> None:
 
 @app.command()
 def status() -> None:
-    """Show the engine, the stacks of the rehearsal, what their clouds hold, and what runs."""
+    """Show the engine, the stacks, what their clouds hold, and what runs."""
     here = places()
     engine = choose.ready(cache_folder())
     commands.say(
@@ -127,12 +134,14 @@ def status() -> None:
             pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
             commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
     commands.say(console, f"clouds   {len(cloud.objects(here))} objects")
+    if here.kind == "laptop":
+        report.show(here, console)
     commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
 
 
 @app.command()
 def clean() -> None:
-    """Remove the rehearsal's folder; the engine in the cache stays."""
+    """Remove the folder of the rehearsal or laptop cloud; the programs in the cache stay."""
     raise typer.Exit(commands.clear_all(places(), console))
 
 

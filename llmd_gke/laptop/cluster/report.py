@@ -9,7 +9,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from llmd_gke.laptop.cluster import status
+from llmd_gke.laptop.cluster import status, trouble
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.spaces import find
@@ -49,6 +49,8 @@ def show(places: Places, console: Console) -> bool:
     if known.message:
         say(console, known.message)
     console.print(table, soft_wrap=True, highlight=False)
+    for line in trouble.found(places):
+        say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")
     return known.state == "ready"
 

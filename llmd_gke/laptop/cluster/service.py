@@ -13,6 +13,9 @@ CHECK_S = 2.0
 """A readiness check takes no longer than this."""
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+SETTLED_S = 1.0
+"""A process without a check counts as ready once it has lived this long."""
+
 STABLE_S = 60.0
 """After this long without an exit, the next restart is quick again."""
 
@@ -27,7 +30,7 @@ Check = Callable[[], str]
 class Service:
     """A process to keep running. It is started once everything in ``after`` is ready.
 
-    ``ready`` of ``None`` means: as soon as it runs. ``grace_s`` is the time it gets to end after SIGTERM.
+    ``ready`` of ``None`` means: a second after its start. ``grace_s`` is the time it gets to end after SIGTERM.
     """
 
     name: str

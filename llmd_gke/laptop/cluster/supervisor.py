@@ -19,7 +19,7 @@ from typing import cast
 from llmd_gke.laptop.cluster import processes, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.logs import rotate, tail
-from llmd_gke.laptop.cluster.service import ATTEMPTS, STABLE_S, Service, pause_s
+from llmd_gke.laptop.cluster.service import ATTEMPTS, SETTLED_S, STABLE_S, Service, pause_s
 from llmd_gke.laptop.spaces import etc, network
 
 STOP = (signal.SIGTERM, signal.SIGINT)
@@ -76,7 +76,7 @@ class Supervisor:
                 self.start(one)
             if one.process is not None and one.seen.state == "starting":
                 check = one.service.ready
-                if check is None or not check():
+                if not check() if check else time.time() - one.seen.since > SETTLED_S:
                     one.seen.state, one.was_ready = "ready", True
         if self.state == "starting" and all(one.was_ready for one in self.kept):
             self.state = "ready"

@@ -99,7 +99,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     if lost := sorted(set(taken_over) - set(after.urns if after else ())):
         raise Stale(
             "These objects exist in the cloud but could not be taken over:\n  " + "\n  ".join(lost) + "\n"
-            "Fix: `make down`, which removes them, then `make up`."
+            f"Fix: `{runner.places.make('down')}`, which removes them, then `{runner.places.make('up')}`."
         )
 
 
@@ -130,10 +130,11 @@ def check_cloud(places: Places, stack: str) -> None:
     if present and present.ids and not there:
         raise Stale(
             f"Stack {stack} remembers {len(present.ids)} objects, but the stand-ins' clouds in {places.cloud} are "
-            "empty: they were removed by hand.\nFix: `make down` forgets the stack, then `make up`."
+            "empty: they were removed by hand.\n"
+            f"Fix: `{places.make('down')}` forgets the stack, then `{places.make('up')}`."
         )
     if there and not any((one := state.read(places, name)) and one.urns for name in state.names(places)):
         raise Stale(
             f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that no stack knows: a state was "
-            "removed by hand.\nFix: `make down` removes them, then `make up`."
+            f"removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
         )

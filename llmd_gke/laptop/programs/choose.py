@@ -73,11 +73,12 @@ def build(missing: list[Program], cache: Path, console: Console) -> None:
         jobs = [job(list(group), cache) for _, group in groupby(still, key=lambda program: program.wrapper.name)]
         if not jobs:
             return
-        builder = Builder(cache, jobs, purpose, display, lock)
+        builder, named = Builder(cache, jobs, purpose, display, lock), {program.name: program for program in still}
 
         def done(name: str) -> None:
-            size_mb = place.built(cache, BY_NAME[name]).stat().st_size >> 20
-            display.say(f"{name} {BY_NAME[name].version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
+            one = named[name]
+            size_mb = place.built(cache, one).stat().st_size >> 20
+            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
 
         for one in jobs:
             builder.build(one, done=done)

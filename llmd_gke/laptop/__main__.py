@@ -13,8 +13,8 @@ from rich.console import Console
 
 from llmd_gke.laptop import programs
 from llmd_gke.laptop.cluster import cli as cluster_cli
+from llmd_gke.laptop.cluster import life, report
 from llmd_gke.laptop.cluster import removal as laptop_removal
-from llmd_gke.laptop.cluster import report
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
@@ -105,8 +105,10 @@ def env() -> None:
 
 @app.command()
 def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
-    """Set up the engine, and nothing else."""
+    """Set up the engine, for the laptop cloud its programs, too, and nothing else."""
     engine = choose.ensure(cache_folder(), console)
+    if places().kind == "laptop":
+        life.get_programs(places(), console)
     if not quiet:
         commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 

@@ -30,6 +30,7 @@ NAMES = (
 )
 ADDRESSES = (CONTROL_PLANE, API_SERVICE, "127.0.0.1")
 
+FRONT_PROXY = "front-proxy-client"
 ADMIN, USER = "admin", "user"
 USERS: dict[str, tuple[str, Sequence[str]]] = {
     ADMIN: ("laptop-admin", ["system:masters"]),
@@ -82,9 +83,7 @@ def kubeconfig(host: str, authority: Path, user: str, token: str) -> str:
 
 
 def _certificates(layout: Layout) -> None:
-    key = ec.generate_private_key(ec.SECP256R1())
-    authority = _signed(key, "laptop-cluster-ca", key, None)
-    _store(layout.pki / "ca", key, authority)
+    key, authority = _authority(layout, "ca", "laptop-cluster-ca")
     server_names: list[x509.GeneralName] = [x509.DNSName(name) for name in NAMES]
     server_names += [x509.IPAddress(ipaddress.ip_address(address)) for address in ADDRESSES]
     for name, subject, groups in (
@@ -95,6 +94,18 @@ def _certificates(layout: Layout) -> None:
         own = ec.generate_private_key(ec.SECP256R1())
         names = server_names if name == "apiserver" else []
         _store(layout.pki / name, own, _signed(own, subject, key, authority, names, groups))
+    # With it the API server speaks for users to other API servers; components ask for its CA at their start
+    # (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/).
+    key, authority = _authority(layout, "front-proxy-ca", "laptop-front-proxy-ca")
+    own = ec.generate_private_key(ec.SECP256R1())
+    _store(layout.pki / FRONT_PROXY, own, _signed(own, FRONT_PROXY, key, authority))
+
+
+def _authority(layout: Layout, name: str, subject: str) -> tuple[ec.EllipticCurvePrivateKey, x509.Certificate]:
+    key = ec.generate_private_key(ec.SECP256R1())
+    certificate = _signed(key, subject, key, None)
+    _store(layout.pki / name, key, certificate)
+    return key, certificate
 
 
 def _signed(

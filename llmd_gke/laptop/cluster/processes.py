@@ -43,7 +43,7 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
         if name in programs
     ]
     for name, module in DAEMONS.items():
-        if importlib.util.find_spec(module):
+        if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
             command = (sys.executable, "-P", "-m", module)
             found.append(Service(name, command, after=(API_SERVER,), grace_s=GRACE_S.get(name, 5.0)))
     return found
@@ -81,6 +81,13 @@ def _api_server(layout: Layout, program: Path) -> Service:
         "token-auth-file": pki / "tokens.csv",
         "kubelet-client-certificate": pki / "apiserver-kubelet-client.crt",
         "kubelet-client-key": pki / "apiserver-kubelet-client.key",
+        "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
+        "requestheader-allowed-names": "front-proxy-client",
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+        "proxy-client-cert-file": pki / "front-proxy-client.crt",
+        "proxy-client-key-file": pki / "front-proxy-client.key",
         "kubelet-preferred-address-types": "InternalIP",
         "service-account-issuer": "https://kubernetes.default.svc",
         "service-account-key-file": pki / "sa.key",

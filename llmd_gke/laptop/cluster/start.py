@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from llmd_gke.laptop.cluster import logs, pki, status
+from llmd_gke.laptop.cluster import logs, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import ETCD_QUOTA
 from llmd_gke.laptop.errors import Problem, SetUpFailed
@@ -36,6 +36,8 @@ def start(places: Places, programs: Mapping[str, Path], console: Console, only: 
 
     ``only`` names the processes to start; default: all. Raises ``SetUpFailed`` with the reason; nothing runs then.
     """
+    from llmd_gke.laptop.cluster import pki  # its library is not there for the rehearsal alone
+
     layout = Layout(places.home)
     present = find.running(places.home)
     if present and (known := status.read(layout.status)) and known.state in ("starting", "ready"):

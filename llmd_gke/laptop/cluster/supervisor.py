@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.laptop.cluster import processes, status
+from llmd_gke.laptop.cluster import processes, renew, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.logs import rotate, tail
 from llmd_gke.laptop.cluster.service import ATTEMPTS, SETTLED_S, STABLE_S, Service, pause_s
@@ -52,15 +53,17 @@ class Supervisor:
 
     def run(self) -> int:
         """Runs until it is told to stop or a start fails. Returns the exit status."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, signal.SIGCHLD})
+        signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
         while self.state not in ("failed", "stopping"):
             self.reap()
             self.step()
             self.report()
             waits = self.state == "starting" or any(one.seen.state != "ready" for one in self.kept)
-            came = signal.sigtimedwait({*STOP, signal.SIGCHLD}, TICK_S if waits else 5.0)
+            came = signal.sigtimedwait({*STOP, renew.RENEW, signal.SIGCHLD}, TICK_S if waits else 5.0)
             if came and came.si_signo in STOP:
                 self.state = "stopping"
+            elif came and came.si_signo == renew.RENEW:
+                self.renew()
             self.rotate_logs()
         failed = self.state == "failed"
         self.report()
@@ -146,6 +149,19 @@ class Supervisor:
                 _signal(one, signal.SIGKILL)
             self.report()
 
+    def renew(self) -> None:
+        """Ends everything, forgets what etcd and the pods hold, and begins again: a new cluster."""
+        self.state, self.message = "starting", ""
+        self.stop()
+        for folder in (self.layout.etcd, self.layout.pods):
+            for entry in folder.iterdir():
+                shutil.rmtree(entry, ignore_errors=True)
+        for one in self.kept:
+            one.was_ready, one.exits, one.next_start = False, 0, 0.0
+            one.seen.state = "waiting"
+        self.report()
+        renew.asked(self.layout).unlink(missing_ok=True)
+
     def rotate_logs(self) -> None:
         """Keeps the logs small."""
         if time.monotonic() - self.rotated > ROTATE_EVERY_S:
@@ -184,7 +200,7 @@ def _exit(code: int) -> str:
 
 
 def _unblock() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*STOP, signal.SIGCHLD})
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
 
 
 def main() -> int:

@@ -16,7 +16,7 @@ import yaml
 from llmd_gke.laptop.errors import Refused
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.home import launchers
-from llmd_gke.laptop.spaces import find, network
+from llmd_gke.laptop.spaces import find, routes
 
 
 def check(places: Places) -> None:
@@ -30,7 +30,7 @@ def check(places: Places) -> None:
 def check_network(places: Places) -> None:
     """The namespaces of a laptop cloud have no way to another machine."""
     present = find.running(places.home)
-    if present and (ways := network.ways_out(present.init.pid)):
+    if present and (ways := routes.ways_out(present.init.pid)):
         raise Refused(
             f"{why(places)}: its network has a way out ({', '.join(ways)}).\n"
             "Fix: make down CLOUD=laptop, which ends it."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from pathlib import Path
 from typing import Protocol, cast
 
@@ -44,18 +43,3 @@ def set_up() -> None:
     ip.close()
     # A pod answers from its own address to whatever ClusterIP it was asked by.
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1\n")
-
-
-def ways_out(pid: int | str) -> list[str]:
-    """Networks beyond this machine that a process could reach: none, in a laptop cloud.
-
-    Every route of an interface other than the bridge and loopback, and every route by way of a gateway, counts.
-    """
-    found: list[str] = []
-    for line in Path(f"/proc/{pid}/net/route").read_text().splitlines()[1:]:
-        interface, target, gateway = line.split()[:3]
-        pods = interface == BRIDGE or interface.startswith("veth")
-        if int(gateway, 16) or not pods:
-            address = ipaddress.ip_address(int(target, 16).to_bytes(4, "little"))
-            found.append(f"{address} by {interface}")
-    return found

@@ -72,7 +72,7 @@ def bring_up(addresses: Collection[str]) -> None:
     try:
         loopback = network.link_lookup(ifname="lo")[0]
         present = {entry.get_attr("IFA_LOCAL") for entry in network.get_addr(index=loopback)}
-        for address in sorted(set(addresses) - present - {""}):
+        for address in sorted(set(addresses) - present):
             network.addr("add", index=loopback, address=address, prefixlen=32)
     except NetlinkError as error:
         raise PermissionError(f"{sorted(addresses)} cannot be added to the loopback device: {error}") from None

@@ -24,10 +24,10 @@ def targets(translation: Translation) -> set[Target]:
 
 def policy_statuses(world: World, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
     """Every policy with the status it is to have. Those of a frozen Gateway keep what they had."""
-    used = {found for translation in translations if translation.refusal is None for found in targets(translation)}
-    frozen = {
-        found for translation in translations if translation.refusal is not None for found in targets(translation)
-    }
+    used: set[Target] = set()
+    frozen: set[Target] = set()
+    for translation in translations:
+        (used if translation.refusal is None else frozen).update(targets(translation))
     statuses: list[tuple[JsonObject, JsonObject]] = []
     for kind in TARGETS:
         for policy in world.all(kind):

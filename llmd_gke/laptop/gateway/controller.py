@@ -52,6 +52,7 @@ class Controller:
     store: Store
     events: Events
     programs: dict[Key, Program] = field(default_factory=dict[Key, Program])
+    _up: set[str] = field(default_factory=set[str])
 
     async def run(self) -> None:
         """Reconciles after every change."""
@@ -75,7 +76,11 @@ class Controller:
         """Programs Envoy with the snapshot, then writes the statuses."""
         translations = self.translations(world)
         self._take(translations)
-        bring_up([translation.address for translation in translations])
+        wanted = {translation.address for translation in translations if translation.address}
+        if wanted - self._up:
+            # In a thread: pyroute2 runs an event loop of its own.
+            await asyncio.to_thread(bring_up, wanted)
+            self._up |= wanted
         if write_programs(self.programs, world, self.files):
             log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
         await self._write_statuses(translations, world)

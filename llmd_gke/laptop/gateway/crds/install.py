@@ -19,10 +19,7 @@ DEFINITIONS = Resource("apiextensions.k8s.io/v1", "customresourcedefinitions", n
 GATEWAY_API = ("sigs.k8s.io/gateway-api", "config/crd/standard")
 INFERENCE_EXTENSION = ("sigs.k8s.io/gateway-api-inference-extension", "config/crd/bases")
 
-GATEWAY_FILES = tuple(
-    f"gateway.networking.k8s.io_{plural}.yaml"
-    for plural in ("gatewayclasses", "gateways", "httproutes", "referencegrants")
-)
+GATEWAY_KINDS = ("gatewayclasses", "gateways", "httproutes", "referencegrants")
 """The kinds that are served here. GKE has more of them (GRPCRoute, BackendTLSPolicy): each costs the API server memory,
 and the program uses none."""
 
@@ -34,7 +31,7 @@ ESTABLISHED_SECONDS = 30.0
 
 def definitions() -> list[Object]:
     """Every CustomResourceDefinition. Raises ``SetUpFailed`` where a module cannot be had."""
-    files = [_folder(*GATEWAY_API) / name for name in GATEWAY_FILES]
+    files = [_folder(*GATEWAY_API) / f"gateway.networking.k8s.io_{plural}.yaml" for plural in GATEWAY_KINDS]
     files.append(_folder(*INFERENCE_EXTENSION) / POOL_FILE)
     found = [_read(file) for file in files]
     return [*found, *(cast("Object", definition) for definition in gke.definitions())]

@@ -7,11 +7,14 @@ from pathlib import Path
 
 from llmd_gke.laptop.gateway.backends import Backend, Picker, Protocol
 from llmd_gke.laptop.gateway.endpoints import Endpoint
-from llmd_gke.laptop.gateway.envoy.common import PICKED, extension, from_file, seconds, typed
+from llmd_gke.laptop.gateway.envoy.common import extension, from_file, seconds, typed
 from llmd_gke.laptop.gateway.policies import HealthCheck
 from llmd_gke.laptop.standins.core.values import JsonObject, JsonValue
 
 CONNECT_SECONDS = 5
+PICKER_AWAY_SECONDS = 10
+"""How long a picker that does not answer is left alone, unless it passes a health check before."""
+
 LIMIT = 100_000
 """Connections, requests, retries under way: Google's load balancers have no such limits, Envoy's are 1024 and 3."""
 
@@ -21,17 +24,9 @@ _POLICIES = "envoy.extensions.load_balancing_policies"
 
 def backend_cluster(backend: Backend, folder: Path) -> JsonObject:
     """A backend. Endpoints come from a file of their own in ``folder``, so that they change without the cluster."""
-    balancing = _balancing("least_request.v3.LeastRequest")
-    if backend.picker is not None:
-        balancing = _balancing(
-            "override_host.v3.OverrideHost",
-            # The picker's choice, as long as that pod is healthy; then any other one.
-            override_host_sources=[{"header": PICKED}],
-            fallback_policy=balancing,
-        )
     return {
         **_cluster(backend.cluster, folder, backend.protocol, backend.health),
-        "load_balancing_policy": balancing,
+        "load_balancing_policy": _balancing("least_request.v3.LeastRequest"),
     }
 
 
@@ -43,6 +38,16 @@ def picker_cluster(picker: Picker, folder: Path) -> JsonObject:
     return {
         **_cluster(picker.cluster, folder, "HTTP2", picker.health),
         "load_balancing_policy": _balancing("round_robin.v3.RoundRobin"),
+        # Envoy can only do without a picker while it holds the whole request. Where nobody listens any more, it learns
+        # that too late for the requests under way, so the first that fails spares all others the attempt.
+        "outlier_detection": {
+            "split_external_local_origin_errors": True,
+            "consecutive_local_origin_failure": 1,
+            "interval": seconds(1),
+            "base_ejection_time": seconds(PICKER_AWAY_SECONDS),
+            "max_ejection_percent": 100,
+            "always_eject_one_host": True,
+        },
     }
 
 
@@ -66,10 +71,9 @@ def _endpoint(endpoint: Endpoint, health_port: int | None) -> JsonValue:
     return {"endpoint": {"address": address, "health_check_config": health}}
 
 
-def _balancing(policy: str, **fields: object) -> JsonObject:
+def _balancing(policy: str) -> JsonObject:
     name = policy.split(".", maxsplit=1)[0]
-    message = f"{_POLICIES}.{policy}"
-    return {"policies": [{"typed_extension_config": extension(f"{_POLICIES}.{name}", message, **fields)}]}
+    return {"policies": [{"typed_extension_config": extension(f"{_POLICIES}.{name}", f"{_POLICIES}.{policy}")}]}
 
 
 def _cluster(name: str, folder: Path, protocol: Protocol, health: HealthCheck) -> JsonObject:

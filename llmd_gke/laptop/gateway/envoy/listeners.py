@@ -31,6 +31,7 @@ _ACCESS_LOG: JsonObject = {
     "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH):256%",
     "backend": "%UPSTREAM_CLUSTER%",
     "pod": "%UPSTREAM_HOST%",
+    "failure": "%UPSTREAM_TRANSPORT_FAILURE_REASON%",
     "attempts": "%UPSTREAM_REQUEST_ATTEMPT_COUNT%",
     "milliseconds": "%DURATION%",
     "received": "%BYTES_RECEIVED%",
@@ -84,7 +85,7 @@ def _manager(name: str, routes: Path, access_log: Path) -> JsonObject:
     return {
         "stat_prefix": name,
         "rds": {"route_config_name": routes.stem, "config_source": from_file(routes)},
-        "http_filters": [_picker_filter(), _router()],
+        "http_filters": [_picker_filter(), _choice_filter(), _router()],
         # Google's load balancers put themselves into Via, and leave the Server header of the backend alone.
         "via": "1.1 google",
         "server_header_transformation": "PASS_THROUGH",
@@ -128,6 +129,29 @@ def _picker_filter() -> JsonObject:
         ),
         "disabled": True,
     }
+
+
+_TAKE_CHOICE = f"""
+function envoy_on_request(request)
+  local picked = request:headers():get("{PICKED}")
+  if picked then
+    request:setUpstreamOverrideHost(string.match(picked, "^[^,%s]+"), false)
+  end
+end
+"""
+
+
+def _choice_filter() -> JsonObject:
+    """Sends a request to the pod that the picker chose, if that is a healthy one of the backend; else to another.
+
+    Not Envoy's load balancing policy override_host, which was made for pickers: up to 1.40 it takes a host whose
+    health checks fail, while Google's load balancers answer 503 "no healthy upstream" where none passes.
+    """
+    return extension(
+        "envoy.filters.http.lua",
+        "envoy.extensions.filters.http.lua.v3.Lua",
+        default_source_code={"inline_string": _TAKE_CHOICE},
+    )
 
 
 def _router() -> JsonObject:

@@ -49,13 +49,17 @@ class Envoy:
         where = ["--log-path", str(self.log_file)] if self.log_file else []
         return [str(binary()), "--config-path", str(self.files.bootstrap), *arguments, *where]
 
-    async def run(self) -> None:
-        """Starts Envoy, and starts it again a second after an end that nobody asked for."""
+    def prepare(self) -> None:
+        """Writes what Envoy starts with; what it was configured with before stays."""
         self.files.prepare()
         write(self.files.bootstrap, bootstrap(self.files, self.admin_port))
         for file in (self.files.listeners, self.files.clusters):
             if not file.is_file():
                 write_resources(file, [])
+
+    async def run(self) -> None:
+        """Starts Envoy, and starts it again a second after an end that nobody asked for."""
+        self.prepare()
         while True:
             process = await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.DEVNULL)
             try:

@@ -182,7 +182,6 @@ def _redirect(entry: JsonObject, match: JsonObject) -> JsonObject:
     redirect: JsonObject = {"response_code": "MOVED_PERMANENTLY" if moved else "FOUND"}
     if scheme:
         redirect["scheme_redirect"] = scheme
-        redirect["port_redirect"] = 443 if scheme == "https" else 80
     if host:
         redirect["host_redirect"] = host
     match text(entry, "requestRedirect", "path", "type"):

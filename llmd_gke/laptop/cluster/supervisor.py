@@ -158,7 +158,7 @@ class Supervisor:
                 shutil.rmtree(entry, ignore_errors=True)
         for one in self.kept:
             one.was_ready, one.exits, one.next_start = False, 0, 0.0
-            one.seen.state = "waiting"
+            one.seen.state, one.seen.restarts, one.seen.last_exit = "waiting", 0, ""  # ended because it was told to
         self.report()
         renew.asked(self.layout).unlink(missing_ok=True)
 

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.catalog import zones
+from llmd_gke.laptop.cluster import renew
 from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.standins.core.rules import Refused
 from llmd_gke.laptop.standins.core.values import JsonObject, text
 from llmd_gke.laptop.standins.google.kind import Target, World, digits
@@ -78,7 +80,7 @@ def outputs(target: Target) -> JsonObject:
 
 
 def create(world: World, target: Target) -> None:
-    """A laptop cloud has one control plane, which must run."""
+    """A laptop cloud has one control plane, which must run; what an earlier cluster held is gone."""
     if not is_real():
         return
     facts()
@@ -88,3 +90,7 @@ def create(world: World, target: Target) -> None:
                 f"a laptop cloud has one control plane, and {ident} uses it already; allowed: one cluster.\n"
                 "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)"
             )
+    try:
+        renew.take(Layout(facts_file().parents[1]))
+    except Problem as problem:
+        raise Refused(str(problem)) from None

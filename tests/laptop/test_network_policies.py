@@ -7,17 +7,23 @@ are what is tested. The policies themselves are not enforced in the laptop cloud
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.laptop import objects
-
-if TYPE_CHECKING:
-    from tests.laptop.harness import Laptop
+from tests.laptop import models, objects
+from tests.laptop.harness import Laptop
 
 NAMESPACE = objects.MODELS
 Selector = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def two_models(laptop: Laptop) -> Iterator[Laptop]:
+    """The stack with a second model in the same namespace."""
+    with models.second_model(laptop):
+        yield laptop
 
 
 def matching(laptop: Laptop, namespace: str, selector: Selector) -> set[str]:
@@ -29,9 +35,7 @@ def matching(laptop: Laptop, namespace: str, selector: Selector) -> set[str]:
 
 def pods_that_are(laptop: Laptop, model: str, workload: str) -> set[str]:
     """The pods of a model by what KServe says it made: ``primary`` or ``scheduler``."""
-    service = objects.one(laptop, "llminferenceservices.serving.kserve.io", model, NAMESPACE)
-    assert service is not None
-    deployment = service["status"]["workloads"][workload]["name"]
+    deployment = models.service(laptop, model)["status"]["workloads"][workload]["name"]
     found = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
     assert found, f"{deployment} has no pods: the test would prove nothing"
     return found
@@ -74,9 +78,8 @@ def test_only_the_named_ports_are_open_and_pods_listen_on_them(two_models: Lapto
             open_ports = {
                 port["port"] for rule in policy(two_models, name)["ingress"] for port in rule.get("ports", [])
             }
-            service = objects.one(two_models, "llminferenceservices.serving.kserve.io", model, NAMESPACE)
-            assert service is not None
-            for pod in objects.pods_of(two_models, service["status"]["workloads"][workload]["name"], NAMESPACE):
+            made = models.service(two_models, model)["status"]["workloads"][workload]["name"]
+            for pod in objects.pods_of(two_models, made, NAMESPACE):
                 declared = {
                     port["containerPort"] for part in pod["spec"]["containers"] for port in part.get("ports", [])
                 }

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.laptop import objects
-from tests.rehearsal.harness import until
+from tests.laptop import models, objects
+from tests.laptop.harness import Laptop, until
+from tests.laptop.models import first, ready_servers, servers, service
 
-if TYPE_CHECKING:
-    from tests.laptop.harness import Laptop
-
-SERVICES = "llminferenceservices.serving.kserve.io"
 CONTROLLERS = {
     "cert-manager": ("cert-manager", "cert-manager-cainjector", "cert-manager-webhook"),
     "lws-system": ("lws-controller-manager",),
@@ -27,30 +24,6 @@ ACCOUNTS = {
     ("lws-system", "lws-controller-manager"): "lws-controller-manager",
 }
 """Service accounts that the charts make for their controllers."""
-
-
-def model(config: dict[str, Any]) -> dict[str, Any]:
-    return config["llmd-gke:models"][0]
-
-
-def service(laptop: Laptop, name: str = "qwen") -> objects.Object:
-    found = objects.one(laptop, SERVICES, name, objects.MODELS)
-    assert found is not None, f"there is no LLMInferenceService {name}"
-    return found
-
-
-def servers(laptop: Laptop, name: str = "qwen") -> list[objects.Object]:
-    """The model's pods, also those that are not ready yet; without those that are going."""
-    pods = objects.pods_of(laptop, f"{name}-kserve")
-    return [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
-
-
-def ready_servers(laptop: Laptop, count: int, name: str = "qwen") -> list[objects.Object]:
-    def look() -> list[objects.Object]:
-        pods = servers(laptop, name)
-        return pods if len(pods) == count and all(objects.is_ready(pod) for pod in pods) else []
-
-    return until(look, f"{count} ready pods of {name}")
 
 
 def tpu_nodes(laptop: Laptop) -> list[objects.Object]:
@@ -94,7 +67,7 @@ def test_the_stack_is_ready_on_tpu_hosts_of_its_own_pool(laptop: Laptop) -> None
 
 def test_a_second_update_changes_nothing(laptop: Laptop) -> None:
     steps = laptop.steps("up", "--yes", "--skip-preview")
-    assert {step for name, step in steps.items()} == {"same"}, steps
+    assert set(steps.values()) == {"same"}, steps
 
 
 def test_a_refresh_finds_no_drift(laptop: Laptop) -> None:
@@ -111,11 +84,11 @@ def test_an_object_that_somebody_deleted_is_found_by_a_refresh_and_made_again(la
 
 
 def test_a_model_is_scaled_down_and_up_and_hosts_follow(laptop: Laptop) -> None:
-    laptop.edit("local", lambda config: model(config).update(replicas=1))
+    laptop.edit("local", lambda config: first(config).update(replicas=1))
     laptop.up()
     ready_servers(laptop, 1)
     until(lambda: len(tpu_nodes(laptop)) == 1, "the autoscaler to remove the hosts that nobody needs")
-    laptop.edit("local", lambda config: model(config).update(replicas=3))
+    laptop.edit("local", lambda config: first(config).update(replicas=3))
     laptop.up()
     pods = ready_servers(laptop, 3)
     assert len({pod["spec"]["nodeName"] for pod in pods}) == 3
@@ -123,7 +96,7 @@ def test_a_model_is_scaled_down_and_up_and_hosts_follow(laptop: Laptop) -> None:
 
 def test_a_changed_server_argument_replaces_every_pod_where_there_is_a_spare_host(laptop: Laptop) -> None:
     before = objects.names(ready_servers(laptop, 3))
-    laptop.edit("local", lambda config: model(config).update(maxModelLen=4096))
+    laptop.edit("local", lambda config: first(config).update(maxModelLen=4096))
     laptop.up()
 
     def replaced() -> bool:
@@ -140,12 +113,11 @@ def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(lapto
 
     def tight(config: dict[str, Any]) -> None:
         config["llmd-gke:tpuPools"][0].update(maxNodes=3, updatesNeedStop=True)
-        model(config).update(maxModelLen=8192)
+        first(config).update(maxModelLen=8192)
 
-    kept = (laptop.root / "Pulumi.local.yaml").read_text()
     old = objects.names(ready_servers(laptop, 3))
-    laptop.edit("local", tight)
-    try:
+    with models.changed(laptop):
+        laptop.edit("local", tight)
         laptop.up()
         pending = until(
             lambda: [pod for pod in servers(laptop) if pod["status"]["phase"] == "Pending"], "a pod without a host"
@@ -155,9 +127,6 @@ def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(lapto
         assert "8192" in objects.arguments(pending[0])
         assert objects.condition(service(laptop), "Ready") == "True"
         assert old <= objects.names(servers(laptop)), "no old pod may go before a new one is there"
-    finally:
-        (laptop.root / "Pulumi.local.yaml").write_text(kept)
-        laptop.up()
     ready_servers(laptop, 3)
 
 
@@ -175,21 +144,23 @@ def test_both_versions_of_the_api_show_the_same_service(laptop: Laptop) -> None:
     assert found["v1alpha1"]["metadata"]["uid"] == found["v1alpha2"]["metadata"]["uid"]
 
 
-def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: Laptop) -> None:
-    assert objects.condition(service(two_models, "small"), "Ready") == "True"
-    kept = objects.names(servers(two_models))
-    two_models.edit("local", lambda config: config["llmd-gke:models"].pop())
-    two_models.up()
+def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(laptop: Laptop) -> None:
+    with models.second_model(laptop):
+        assert objects.condition(service(laptop, "small"), "Ready") == "True"
+        kept = objects.names(servers(laptop))
+        laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
+        laptop.up()
 
-    def left() -> set[str]:
-        kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
-        more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
-        found = objects.every(two_models, f"{kinds},{more}", namespace=objects.MODELS)
-        return {f"{thing['kind']}/{objects.name(thing)}" for thing in found if objects.name(thing).startswith("small")}
+        def left() -> set[str]:
+            kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
+            more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
+            found = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
+            names = {f"{thing['kind']}/{objects.name(thing)}" for thing in found}
+            return {one for one in names if one.partition("/")[2].startswith("small")}
 
-    until(lambda: not left(), f"nothing of the removed model: {left()}")
-    assert objects.names(servers(two_models)) == kept
-    assert objects.condition(service(two_models), "Ready") == "True"
+        until(lambda: not left(), "nothing of the removed model")
+        assert objects.names(servers(laptop)) == kept
+        assert objects.condition(service(laptop), "Ready") == "True"
 
 
 def test_destroy_leaves_no_object_waiting_for_a_finalizer(laptop: Laptop) -> None:

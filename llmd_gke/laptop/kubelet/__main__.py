@@ -74,6 +74,7 @@ async def main(home: Path) -> None:
         tasks += [group.create_task(pools.run()), group.create_task(pools.heartbeats())]
         log.info("runs")
         await stop.wait()
+        log.info("ends")
         for task in tasks:
             task.cancel()
 

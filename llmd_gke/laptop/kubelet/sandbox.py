@@ -9,12 +9,14 @@ import asyncio
 import hashlib
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from pyroute2 import IPRoute  # pyright: ignore[reportMissingTypeStubs] - it has none
 
+from llmd_gke.laptop.kubelet.launcher import CLONE_NEWNET, join
 from llmd_gke.laptop.spaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX
 
 LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
@@ -69,9 +71,9 @@ def interface(uid: str) -> str:
     return "veth" + hashlib.sha256(uid.encode()).hexdigest()[:10]
 
 
-def _netlink(netns: str | None = None) -> Any:
+def _netlink() -> Any:
     """Pyroute2, which leaves most of its types to the reader."""
-    return IPRoute(netns=netns)
+    return IPRoute()
 
 
 def _connect(pid: int, name: str, address: str) -> None:
@@ -80,7 +82,15 @@ def _connect(pid: int, name: str, address: str) -> None:
             ip.link("del", index=stale)
         ip.link("add", ifname=name, kind="veth", peer={"ifname": "eth0", "net_ns_pid": pid})
         ip.link("set", index=_index(ip, name)[0], master=_index(ip, BRIDGE)[0], state="up")
-    with _netlink(netns=f"/proc/{pid}/ns/net") as ip:
+    # A thread can be in another network than its process. Pyroute2's own way, a forked process that it ends with
+    # SIGTERM, tells the parent's asyncio of that signal as well.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(_inside, pid, address).result()
+
+
+def _inside(pid: int, address: str) -> None:
+    join(pid, CLONE_NEWNET)
+    with _netlink() as ip:
         ip.link("set", index=_index(ip, "lo")[0], state="up")
         eth0 = _index(ip, "eth0")[0]
         ip.addr("add", index=eth0, address=address, prefixlen=BRIDGE_PREFIX)

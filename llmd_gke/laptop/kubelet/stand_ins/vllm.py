@@ -42,11 +42,14 @@ INSTEAD = {
     "--force-dummy-tokenizer": "",
     # The simulator's own limits are smaller than vLLM's defaults, or than what vLLM reads from the model.
     "--max-num-seqs": "256",
-    "--max-model-len": "131072",
-    "--max-waiting-queue-length": "100000",
+    "--max-model-len": "8192",
     "--max-request-body-size-mb": "64",
 }
 """Options for the simulator, unless given."""
+
+ENTRIES = 10_000_000
+"""The simulator sets aside 8 bytes for every token of every request that runs or waits (``metrics.go``): with a long
+context fewer may wait."""
 
 
 def options(words: list[str]) -> tuple[list[str], list[tuple[str, list[str]]]]:
@@ -82,7 +85,15 @@ def translate(words: list[str], environment: Mapping[str, str]) -> tuple[list[st
     for name, values in given.items():
         if name not in own:
             arguments += [name, *values]
+    if "--max-waiting-queue-length" not in own:
+        arguments += ["--max-waiting-queue-length", str(_waiting(given))]
     return [*arguments, *extra], dropped + positional[1:]
+
+
+def _waiting(given: Mapping[str, list[str]]) -> int:
+    """How many requests may wait."""
+    length, running = (int((given.get(name) or [INSTEAD[name]])[0]) for name in ("--max-model-len", "--max-num-seqs"))
+    return max(50, min(1000, ENTRIES // length - running))
 
 
 def say(text: str) -> None:
@@ -111,7 +122,9 @@ def main(words: list[str]) -> None:
     if seconds:
         say(f"the port opens in {seconds:g} s (LLMD_GKE_MODEL_START_SECONDS)")
         time.sleep(seconds)
-    os.execv(SIMULATOR, [SIMULATOR, *arguments])  # noqa: S606 - no shell
+    # Of what is set aside nothing is used; without this as much again would be, before it is collected.
+    environment = {"GOGC": "25", **os.environ}
+    os.execve(SIMULATOR, [SIMULATOR, *arguments], environment)  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

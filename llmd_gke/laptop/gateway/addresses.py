@@ -12,9 +12,8 @@ from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeS
 from llmd_gke.laptop.gateway.classes import Class
 from llmd_gke.laptop.gateway.objects import full_name
 from llmd_gke.laptop.standins.core.cloud import CloudFile
-from llmd_gke.laptop.standins.core.values import JsonObject, dig, objects, text
-
-ADDRESS_KINDS = ("gcp:compute/address:Address", "gcp:compute/globalAddress:GlobalAddress")
+from llmd_gke.laptop.standins.core.values import JsonObject, objects, text
+from llmd_gke.laptop.standins.google import pools_view
 
 EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
 """Where an ephemeral address comes from: a range for documentation (RFC 5737), and the program's own subnet."""
@@ -25,16 +24,7 @@ def reserved(cloud: Path) -> dict[str, str]:
 
     Empty where there is no file. Raises ``ValueError`` for a damaged one.
     """
-    content = CloudFile(cloud).read()
-    found: dict[str, str] = {}
-    for kind in ADDRESS_KINDS:
-        records = dig(content, "objects", kind)
-        for record in records.values() if isinstance(records, dict) else ():
-            # An address that was asked for stands in the inputs, one that Google chose in the outputs.
-            value = text(record, "inputs", "address") or text(record, "computed", "address")
-            if value:
-                found[text(record, "inputs", "name")] = value
-    return found
+    return {found.name: found.address for found in pools_view.addresses(CloudFile(cloud).read()) if found.address}
 
 
 def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> str:

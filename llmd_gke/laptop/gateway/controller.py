@@ -26,6 +26,7 @@ from llmd_gke.laptop.gateway.objects import (
     key,
     name,
     namespace,
+    uid,
 )
 from llmd_gke.laptop.gateway.programs import Store, write_programs
 from llmd_gke.laptop.gateway.translate import Program, Translation, translate
@@ -57,6 +58,7 @@ class Controller:
     async def run(self) -> None:
         """Reconciles after every change."""
         self.programs = self.store.load()
+        await self.watched.changed.wait()
         while True:
             try:
                 async with asyncio.timeout(FULL_LOOK_SECONDS):
@@ -101,7 +103,8 @@ class Controller:
                 if self.programs.get(gateway) != translation.program:
                     self.store.save(gateway, translation.program)
                 self.programs[gateway] = translation.program
-        for gateway in set(self.programs) - {key(translation.gateway) for translation in translations}:
+        present = {(key(one.gateway), uid(one.gateway)) for one in translations}
+        for gateway in [found for found, program in self.programs.items() if (found, program.uid) not in present]:
             del self.programs[gateway]
             self.store.drop(gateway)
 

@@ -92,6 +92,11 @@ def full_name(obj: JsonObject) -> str:
     return f"{namespace(obj)}/{name(obj)}"
 
 
+def uid(obj: JsonObject) -> str:
+    """``metadata.uid``: a successor of the same name has another."""
+    return text(obj, "metadata", "uid")
+
+
 def generation(obj: JsonObject) -> int:
     """``metadata.generation``, 0 where it is missing."""
     return number(obj, "metadata", "generation") or 0

@@ -35,6 +35,7 @@ class Store:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         sources: JsonObject = {name: source.as_json() for name, source in program.sources.items()}
         content: JsonObject = {
+            "uid": program.uid,
             "listeners": dict(program.listeners),
             "routes": dict(program.routes),
             "clusters": dict(program.clusters),
@@ -58,6 +59,7 @@ def _key(file: Path) -> Key:
 def _read(file: Path) -> Program:
     content = json.loads(file.read_text(encoding="utf-8"))
     return Program(
+        content["uid"],
         content["listeners"],
         content["routes"],
         content["clusters"],

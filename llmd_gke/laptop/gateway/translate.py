@@ -14,15 +14,19 @@ from llmd_gke.laptop.gateway.envoy.clusters import backend_cluster, picker_clust
 from llmd_gke.laptop.gateway.envoy.files import Files
 from llmd_gke.laptop.gateway.envoy.listeners import listener, route_configuration
 from llmd_gke.laptop.gateway.envoy.routes import Rule, unmatched, virtual_host
-from llmd_gke.laptop.gateway.objects import SECRET, World, key, name, namespace
+from llmd_gke.laptop.gateway.objects import SECRET, World, key, name, namespace, uid
 from llmd_gke.laptop.gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
 from llmd_gke.laptop.standins.core.values import JsonObject, JsonValue, dig, number, objects, text
 
 
 @dataclass(frozen=True)
 class Program:
-    """What Envoy serves for a Gateway, each resource under its name, and where each cluster's endpoints come from."""
+    """What Envoy serves for a Gateway, each resource under its name, and where each cluster's endpoints come from.
 
+    ``uid`` is the Gateway's.
+    """
+
+    uid: str = ""
     listeners: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     routes: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     clusters: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
@@ -97,7 +101,7 @@ def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
 
 
 def _program(gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: World, files: Files) -> Program:
-    program = Program()
+    program = Program(uid(gateway))
     by_port: dict[int, list[JsonObject]] = {}
     for one in objects(gateway, "spec", "listeners"):
         by_port.setdefault(number(one, "port") or 0, []).append(one)

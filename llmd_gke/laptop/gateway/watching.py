@@ -13,13 +13,12 @@ from llmd_gke.laptop.gateway.objects import RESOURCES, SECRET, Key, World, key
 from llmd_gke.laptop.kube import Kube, Object
 from llmd_gke.laptop.standins.core.cloud import CloudFile
 from llmd_gke.laptop.standins.core.values import JsonObject, dig, text
+from llmd_gke.laptop.standins.google.references import CLUSTER
 
 log = logging.getLogger(__name__)
 
 CLOUD_PAUSE = 0.5
 """Seconds between two looks at the Google stand-in's file."""
-
-CLUSTER = "gcp:container/cluster:Cluster"
 
 _FIELDS = {SECRET: "type=kubernetes.io/tls"}
 """Only certificates are read: no other Secret reaches this process."""
@@ -27,7 +26,7 @@ _FIELDS = {SECRET: "type=kubernetes.io/tls"}
 
 @dataclass
 class Watched:
-    """Watches every kind. ``changed`` is set after each change of anything, and once all kinds are known."""
+    """Watches every kind. ``changed`` is set after each change of anything, as soon as all kinds are known."""
 
     kube: Kube
     cloud: Path
@@ -36,6 +35,11 @@ class Watched:
     _synced: set[str] = field(default_factory=set[str])
     _reserved: dict[str, str] = field(default_factory=dict[str, str])
     _gateway_api: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def _tell(self) -> None:
+        # A half-known cluster looks like one whose Gateways were deleted.
+        if len(self._synced) == len(RESOURCES):
+            self.changed.set()
 
     def world(self) -> World:
         """A snapshot."""
@@ -69,7 +73,7 @@ class Watched:
             return
         if on:
             self._gateway_api.set()
-        self.changed.set()
+        self._tell()
 
     async def watch_kinds(self) -> None:
         """Follows every kind, for ever."""
@@ -88,8 +92,7 @@ class Watched:
                 # Items of a list come without a kind.
                 obj = cast("JsonObject", {**event.object, "kind": kind})
                 found[key(obj)] = obj
-            if len(self._synced) == len(RESOURCES):
-                self.changed.set()
+            self._tell()
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -62,8 +62,11 @@ def test_reserved_addresses_are_those_of_the_google_stand_in(tmp_path: Path) -> 
     file = tmp_path / "google.json"
     assert reserved(file) == {}
     records = {
-        "a": {"inputs": {"name": "chosen"}, "computed": {"address": "203.0.113.9"}},
-        "b": {"inputs": {"name": "asked", "address": "10.0.0.8"}, "computed": {"address": "10.0.0.8"}},
+        "projects/p/regions/r/addresses/chosen": {"inputs": {"name": "chosen"}, "computed": {"address": "203.0.113.9"}},
+        "projects/p/regions/r/addresses/asked": {
+            "inputs": {"name": "asked", "address": "10.0.0.8"},
+            "computed": {"address": "10.0.0.8"},
+        },
     }
     file.write_text(json.dumps({"objects": {"gcp:compute/address:Address": records}}))
     assert reserved(file) == {"chosen": "203.0.113.9", "asked": "10.0.0.8"}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 from llmd_gke.laptop.gateway import statuses
 from llmd_gke.laptop.gateway.classes import CLASSES
+from llmd_gke.laptop.gateway.controller import Controller
 from llmd_gke.laptop.gateway.endpoints import endpoints
 from llmd_gke.laptop.gateway.envoy.files import Files
 from llmd_gke.laptop.gateway.objects import World, world
@@ -93,3 +95,16 @@ def test_a_second_look_at_an_unchanged_gateway_writes_the_same_status(tmp_path: 
         entry["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     again = look(world({**GATEWAY, "status": status}, GOOD, *BACKENDS), tmp_path)
     assert statuses.gateway_status(again) == status
+
+
+def test_a_successor_of_the_same_name_does_not_inherit_what_was_programmed(tmp_path: Path) -> None:
+    program = look(world(GATEWAY, GOOD, *BACKENDS), tmp_path).program
+    assert program is not None
+    controller = Controller(Mock(), Mock(), Files(tmp_path), Store(tmp_path / "programs"), Mock())
+    controller._take([look(world(GATEWAY, GOOD, *BACKENDS), tmp_path)])
+    assert set(controller.programs) == {("llm", "gateway")}
+    successor = b.gateway()
+    successor["metadata"] = {"name": "gateway", "namespace": "llm", "uid": "another"}
+    controller._take([look(world(successor, GOOD, BAD, *BACKENDS), tmp_path)])
+    assert controller.programs == {}
+    assert controller.store.load() == {}

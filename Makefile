@@ -43,7 +43,7 @@ status: cloud  ## what is set up, which stacks are up, what runs, and where the 
 
 test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some)
 	@$(LAPTOP) setup --quiet
-	@.venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
+	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
 lint: dev  ## ruff: style and format
 	@.venv/bin/ruff check .

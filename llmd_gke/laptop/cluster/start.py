@@ -118,9 +118,13 @@ def stop(places: Places) -> bool:
     if not there:
         return False
     present = find.running(places.home)
-    if present:
+    deadline = time.monotonic() + STOP_S
+    while present and time.monotonic() < deadline:
+        # Again and again: process 1 of a namespace does not get what comes before it listens.
         _quietly(present.init, signal.SIGTERM)
-        psutil.wait_procs(there, timeout=STOP_S)
+        _, alive = psutil.wait_procs(there, timeout=1.0)
+        if not alive:
+            break
     for one in find.supervisors(places.home):
         _quietly(one, signal.SIGKILL)
     _, alive = psutil.wait_procs(there, timeout=10)

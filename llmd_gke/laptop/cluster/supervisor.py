@@ -119,10 +119,13 @@ class Supervisor:
 
     def ended(self, one: Kept, how: str) -> None:
         """A process has ended, or could not be started: it is tried again after a pause, or the start is given up."""
+        one.process, one.seen.pid = None, 0
+        if self.state in ("stopping", "failed"):
+            one.seen.state = "stopped"
+            return
         if one.was_ready and time.time() - one.seen.since > STABLE_S:
             one.exits = 0
         one.exits += 1
-        one.process, one.seen.pid = None, 0
         one.seen.state, one.seen.last_exit = "pausing", how
         one.seen.restarts += 1
         one.next_start = time.monotonic() + pause_s(one.exits)
@@ -139,7 +142,6 @@ class Supervisor:
         for level in reversed(levels):
             alive = [one for one in level if one.process is not None]
             for one in alive:
-                one.seen.state = "stopped"
                 _signal(one, signal.SIGTERM)
             deadline = time.monotonic() + max((one.service.grace_s for one in alive), default=0.0)
             while any(one.process is not None for one in alive) and time.monotonic() < deadline:

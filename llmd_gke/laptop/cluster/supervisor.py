@@ -53,7 +53,6 @@ class Supervisor:
 
     def run(self) -> int:
         """Runs until it is told to stop or a start fails. Returns the exit status."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
         while self.state not in ("failed", "stopping"):
             self.reap()
             self.step()
@@ -149,6 +148,9 @@ class Supervisor:
                 self.reap()
             for one in alive:
                 _signal(one, signal.SIGKILL)
+            while any(one.process is not None for one in alive):
+                signal.sigtimedwait({signal.SIGCHLD}, 0.1)
+                self.reap()
             self.report()
 
     def renew(self) -> None:
@@ -207,6 +209,7 @@ def _unblock() -> None:
 
 def main() -> int:
     """Reads what to start, sets up the namespaces, and supervises."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
     layout = Layout.of_environment()
     asked = cast("Mapping[str, object]", json.loads((layout.run / "start.json").read_text()))
     programs = {name: Path(path) for name, path in cast("Mapping[str, str]", asked["programs"]).items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import shutil
 import threading
 from collections.abc import Callable, Generator, Sequence
@@ -26,6 +27,17 @@ OUTPUT_MB = 170
 
 def nothing() -> None:
     """What is done meanwhile by default."""
+
+
+def unheard(name: str, cpu_s: float) -> None:
+    """Says nothing of a finished program."""
+    del name, cpu_s
+
+
+def children_s() -> float:
+    """Processor seconds of all processes that we started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 @dataclass
@@ -77,9 +89,12 @@ class Builder:
         return sum(one.modules_mb for one in missing) + max(caches) + STANDARD_MB + programs
 
     def build(
-        self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str], None] = lambda _: None
+        self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str, float], None] = unheard
     ) -> None:
-        """Builds what that job names. ``begun`` is called once compiling begins, ``done`` with each program built."""
+        """Builds what that job names.
+
+        ``begun`` is called once compiling begins, ``done`` with each program built and the processor seconds it took.
+        """
         compilers = self.compilers(job)
         work, found = self._packages(job)
         tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
@@ -90,7 +105,7 @@ class Builder:
         before = record_file.read_text().split() if record_file.exists() else []
         estimate = Estimate(found.weights, job.cpu_s / compilers, before)
         self.steps.begin(estimate)
-        once = threading.Event()
+        once, since_s, earlier = threading.Event(), children_s(), self.finished
 
         def first() -> None:
             if not once.is_set():
@@ -98,23 +113,24 @@ class Builder:
                 begun()
 
         with record_file.open("a") as record:
+
+            def heard(line: str) -> None:
+                if line in found.weights:
+                    estimate.compiled(line)
+                    record.write(f"{line}\n")
+                    record.flush()
+                self._show(job.targets[self.finished - earlier].name, estimate)
+
+            self._standard(work, [*options, *found.standard], heard, first)
             for target in job.targets:
-
-                def heard(line: str, name: str = target.name) -> None:
-                    if line in found.weights:
-                        estimate.compiled(line)
-                        record.write(f"{line}\n")
-                        record.flush()
-                    self._show(name, estimate)
-
-                self._standard(work, [*options, *found.standard], heard, first)
                 made = own / "tmp" / target.name
                 work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)
                 kept = job.kept[target.name]
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 made.replace(kept)
                 self.finished += 1
-                done(target.name)
+                done(target.name, children_s() - since_s)
+                since_s = children_s()
         shutil.rmtree(own, ignore_errors=True)
 
     def module_folder(self, job: Job, path: str) -> Path:
@@ -172,7 +188,7 @@ class Builder:
         heard("")
         try:
             work = self._work(job, own_modules=False)
-            return work, packages.read(work.run(arguments, heard))
+            return work, packages.read(work.run(arguments, lambda _: None))
         except SetUpFailed:
             work = self._work(job, own_modules=True)
             return work, packages.read(work.run(arguments, heard))

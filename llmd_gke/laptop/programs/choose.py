@@ -75,10 +75,11 @@ def build(missing: list[Program], cache: Path, console: Console) -> None:
             return
         builder, named = Builder(cache, jobs, purpose, display, lock), {program.name: program for program in still}
 
-        def done(name: str) -> None:
+        def done(name: str, cpu_s: float) -> None:
             one = named[name]
             size_mb = place.built(cache, one).stat().st_size >> 20
-            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
+            cost = f"{size_mb} MB, {cpu_s:.0f} s of processor time"
+            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({cost})")
 
         for one in jobs:
             builder.build(one, done=done)

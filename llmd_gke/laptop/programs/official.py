@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping
 from functools import cache
@@ -14,6 +13,8 @@ from pathlib import Path
 from llmd_gke.laptop.programs.table import PROVIDER_NAME, Program
 
 ANSWER_S = 10.0
+MARK = b"llmd_gke.laptop"
+"""Stands in every script that a laptop cloud puts on a shell's PATH."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -28,12 +29,15 @@ def find(program: Program, environ: Mapping[str, str] = os.environ) -> Path | No
         return plugin(environ)
     if program.official is None:
         return None
-    found = shutil.which(program.name, path=environ.get("PATH"))
-    if found is None:
-        return None
-    here, parts = Path(found).resolve(), program.official.parts
-    said = numbers(_said(here, program.official.ask))
-    return here if said[:parts] == numbers(program.version)[:parts] else None
+    parts = program.official.parts
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        candidate = Path(folder or ".") / program.name
+        if not candidate.is_file() or not os.access(candidate, os.X_OK) or _is_ours(candidate):
+            continue
+        here = candidate.resolve()
+        if numbers(_said(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:
+            return here
+    return None
 
 
 def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
@@ -45,6 +49,15 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
     version = metadata.version("pulumi-kubernetes")
     found = home / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
     return found if os.access(found, os.X_OK) else None
+
+
+def _is_ours(candidate: Path) -> bool:
+    """Whether it is a script of a laptop cloud's shell, such as its `kubectl`, which runs the program in the end."""
+    try:
+        with candidate.open("rb") as file:
+            return MARK in file.read(1024)
+    except OSError:
+        return False
 
 
 @cache

@@ -1,6 +1,6 @@
 """Every program: the module it comes from, how it is built, what building costs, and the official one that would do.
 
-Costs were measured on 2 cores with Go 1.26.8 (`docs/laptop-cloud.md` says how); they are first guesses and limits, and
+Costs were measured on 2 cores with Go 1.26.8 (`docs/laptop-programs.md`); they are first guesses and limits, and
 wrong ones make only the time shown wrong.
 """
 

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import threading
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -95,7 +95,7 @@ def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, .
 
 
 @contextlib.contextmanager
-def refusing_proxy() -> Iterator[str]:
+def refusing_proxy() -> Generator[str]:
     """A module proxy that has nothing: it answers 404 to everything."""
 
     class Handler(http.server.BaseHTTPRequestHandler):

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import shutil
+import signal
 import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
+import psutil
 import pytest
 from rich.console import Console
 
@@ -15,6 +22,8 @@ from llmd_gke.laptop.builder import build as builder
 from llmd_gke.laptop.errors import SetUpFailed
 from llmd_gke.laptop.programs import choose, place
 from tests.unit.laptop_programs.modules import MODULE, VERSION, Shop, needs_go, open_shop, refusing_proxy
+
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
@@ -151,3 +160,51 @@ def test_an_unfit_go_is_refused_with_the_fix(
     with pytest.raises(SetUpFailed, match=problem) as raised:
         build(shop)
     assert "Fix: install Go 1.26" in str(raised.value)
+
+
+@pytest.mark.parametrize("sort", [signal.SIGINT, signal.SIGKILL])
+def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: signal.Signals
+) -> None:
+    shop = open_shop(tmp_path, monkeypatch)  # without a standard library, so that there is something to interrupt
+    script = (
+        "import sys; from pathlib import Path; from rich.console import Console\n"
+        "from llmd_gke.laptop.programs import choose\n"
+        "from tests.unit.laptop_programs.modules import Shop\n"
+        "shop = Shop(Path(sys.argv[1]), ('hello', 'goodbye'))\n"
+        "choose.build(shop.programs, shop.cache, Console())\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE) as running:
+        try:
+            await_(lambda: compilers(tmp_path), "a compiler to run")
+            running.send_signal(sort)
+            running.wait(30)
+        finally:
+            running.kill()
+    assert running.returncode != 0
+    if sort is signal.SIGINT:
+        assert not compilers(tmp_path)
+    # After SIGKILL, Go goes on until the package is done; it holds the lock meanwhile, so that the next one waits.
+    build(shop)
+    assert not compilers(tmp_path)
+    assert said(place.built(shop.cache, shop.programs[1])) == f"goodbye {VERSION}"
+
+
+def compilers(folder: Path) -> list[str]:
+    """Commands of running processes that work in that folder, but for Python's own."""
+    found: list[str] = []
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error):
+            command = process.cmdline()
+            environment = process.environ() if command and Path(command[0]).name in {"go", "compile"} else {}
+            if environment.get("GOCACHE", "").startswith(str(folder)):
+                found.append(" ".join(command))
+    return found
+
+
+def await_(condition: Callable[[], object], what: str, patience_s: float = 60) -> None:
+    """Returns as soon as the condition holds."""
+    end = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < end, f"waited {patience_s} s for {what}"
+        threading.Event().wait(0.02)

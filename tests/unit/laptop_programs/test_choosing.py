@@ -12,8 +12,10 @@ from rich.console import Console
 from llmd_gke.laptop import programs
 from llmd_gke.laptop.builder import lock
 from llmd_gke.laptop.errors import SetUpFailed
+from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.programs import choose, official, place
 from llmd_gke.laptop.programs.table import BY_NAME, PROGRAMS, PROVIDER_NAME
+from llmd_gke.laptop.rehearsal import home
 
 
 @pytest.fixture(autouse=True)
@@ -83,6 +85,26 @@ def test_an_official_program_on_path_is_taken_when_its_version_fits(
     assert official.find(BY_NAME[name]) == (found if fits else None)
     if fits:
         assert programs.path(name) == found
+
+
+def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "bin" / "etcd", "etcd Version: 3.4.0")
+    good = executable(tmp_path / "later" / "etcd", "etcd Version: 3.7.0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{tmp_path / 'later'}")
+    assert official.find(BY_NAME["etcd"]) == good
+
+
+def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
+    """It would be made to run itself, for ever."""
+    places = Places.of(tmp_path, kind="laptop")
+    built = executable(place.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
+    # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
+    script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
+    comments = "".join(f"# {line}\n" for line in home.tools(places)["kubectl"].splitlines())
+    script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
+    assert programs.path("kubectl") == built
 
 
 def test_an_official_program_that_cannot_be_run_is_left_aside(tmp_path: Path) -> None:

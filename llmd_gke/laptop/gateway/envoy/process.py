@@ -21,6 +21,7 @@ ADMIN_PORT = 19000
 READY_SECONDS = 30.0
 STOP_SECONDS = 3.0
 RESTART_PAUSE = 1.0
+LOG_FLUSH_MILLISECONDS = 500
 
 
 def binary() -> Path:
@@ -46,6 +47,7 @@ class Envoy:
     def command(self) -> list[str]:
         """How Envoy is started. No hot restart: several Envoys on one machine need no number each."""
         arguments = ["--disable-hot-restart", "--concurrency", str(self.concurrency), "--log-level", "warning"]
+        arguments += ["--file-flush-interval-msec", str(LOG_FLUSH_MILLISECONDS)]
         where = ["--log-path", str(self.log_file)] if self.log_file else []
         return [str(binary()), "--config-path", str(self.files.bootstrap), *arguments, *where]
 

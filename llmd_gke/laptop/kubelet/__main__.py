@@ -13,7 +13,7 @@ from pathlib import Path
 from llmd_gke.laptop import kube, programs
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.kube import Kube, Resource
-from llmd_gke.laptop.kubelet import runtime
+from llmd_gke.laptop.kubelet import logs, runtime
 from llmd_gke.laptop.kubelet.environment import Sources
 from llmd_gke.laptop.kubelet.events import Recorder
 from llmd_gke.laptop.kubelet.images import Table
@@ -21,6 +21,7 @@ from llmd_gke.laptop.kubelet.knobs import Knobs
 from llmd_gke.laptop.kubelet.launcher import mount
 from llmd_gke.laptop.kubelet.launching import Launching
 from llmd_gke.laptop.kubelet.manager import PodManager
+from llmd_gke.laptop.kubelet.nodes import KUBELET_PORT
 from llmd_gke.laptop.kubelet.pod import Host
 from llmd_gke.laptop.kubelet.pools import NodePools
 from llmd_gke.laptop.mirror import Mirror
@@ -72,9 +73,12 @@ async def main(home: Path) -> None:
         tasks += [group.create_task(manager.run(client))]
         await pods.synced.wait()
         tasks += [group.create_task(pools.run()), group.create_task(pools.heartbeats())]
+        context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
+        server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")
         await stop.wait()
         log.info("ends")
+        server.close()
         for task in tasks:
             task.cancel()
 

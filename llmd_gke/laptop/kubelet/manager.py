@@ -10,6 +10,7 @@ import logging
 from llmd_gke.laptop.fields import each, part, text
 from llmd_gke.laptop.kube import PODS, Event, Kube
 from llmd_gke.laptop.kubelet import nodes
+from llmd_gke.laptop.kubelet.logs import Found
 from llmd_gke.laptop.kubelet.pod import Host, Node, PodWorker
 from llmd_gke.laptop.mirror import Mirror
 
@@ -45,6 +46,14 @@ class PodManager:
         for worker, _ in self._workers.values():
             if worker.obj["metadata"]["namespace"] == namespace:
                 worker.content_changed.set()
+
+    def log(self, namespace: str, pod: str, container: str, previous: bool) -> Found | None:
+        """The log of a container of a pod that is there."""
+        for worker, _ in self._workers.values():
+            meta = worker.obj["metadata"]
+            if (meta["namespace"], meta["name"]) == (namespace, pod):
+                return worker.log(container, previous=previous)
+        return None
 
     def retry(self) -> None:
         """Takes up pods on nodes that were not known when the pod came."""

@@ -20,6 +20,7 @@ from llmd_gke.laptop.kubelet.container import LOOK_AGAIN, Container, Surrounding
 from llmd_gke.laptop.kubelet.environment import Missing
 from llmd_gke.laptop.kubelet.events import Recorder
 from llmd_gke.laptop.kubelet.launching import Launching
+from llmd_gke.laptop.kubelet.logs import Found
 from llmd_gke.laptop.kubelet.runtime import Launch
 from llmd_gke.laptop.kubelet.sandbox import Sandbox, open_sandbox
 from llmd_gke.laptop.kubelet.states import Known, Terminated, now
@@ -100,6 +101,17 @@ class PodWorker:
         self._deleted.set()
         for container in self._containers:
             container.kill()
+
+    def log(self, container: str, *, previous: bool) -> Found | None:
+        """The log of a container, of the present run or the one before."""
+        every = (*self._known.init, *self._known.main)
+        known = next((one for one in every if one.name == container), None)
+        if known is None:
+            return None
+        number = known.restarts - (1 if previous else 0)
+        return Found(
+            self._folder / f"{container}.{number}.log", lambda: known.restarts == number and not known.finished
+        )
 
     async def run(self) -> None:
         """The whole life, until the pod has been deleted."""

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from llmd_gke.laptop.cluster import programs, report, start
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.cluster import report, start
 from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster.processes import PROGRAMS
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.lock import exclusive
@@ -28,8 +30,10 @@ def places() -> Places:
 def start_(only: Only = None) -> None:
     """Start the namespaces and the control plane, unless they run."""
     here, console = places(), Console()
+    wanted = [name for name in PROGRAMS if only is None or name in only]
     with exclusive(here, "cluster start"):
-        start.start(here, programs.control_plane(console, only), console, only)
+        programs.ensure(wanted, console)
+        start.start(here, {name: programs.path(name) for name in wanted}, console, only)
     report.show(here, console)
 
 

@@ -28,7 +28,8 @@ from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.service import Service
 from llmd_gke.laptop.cluster.supervisor import STOP, Kept, Supervisor
 signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, signal.SIGCHLD})
-services = [Service(one["name"], tuple(one["command"]), tuple(one["after"]), grace_s=1.0) for one in json.load(sys.stdin)]
+asked = json.load(sys.stdin)
+services = [Service(one["name"], tuple(one["command"]), tuple(one["after"]), grace_s=1.0) for one in asked]
 kept = [Kept(one, status.Process(one.name)) for one in services]
 sys.exit(Supervisor(Layout.of_environment(), kept).run())
 """
@@ -141,7 +142,12 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
         print("listening", flush=True)
         while True: time.sleep(60)
     """
-    deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nprint('deaf', flush=True)\nwhile True: time.sleep(60)"
+    deaf = """
+        import signal, time
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        print("deaf", flush=True)
+        while True: time.sleep(60)
+    """
     supervisor = supervise(
         first=([*python(note), "first"], ()),
         second=([*python(note), "second"], ("first",)),

@@ -97,7 +97,8 @@ def status(pod: Pod, obj: Object) -> Object:
         "hostIP": pod.node_address,
         "hostIPs": [{"ip": pod.node_address}],
         "conditions": told,
-        **({"podIP": address, "podIPs": [{"ip": address}]} if address else {}),
+        # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
+        **({"podIP": address, "podIPs": [{"$patch": "replace"}, {"ip": address}]} if address else {}),
         **({"initContainerStatuses": [known.told() for known in pod.init]} if pod.init else {}),
         "containerStatuses": [known.told() for known in pod.main],
         **({"observedGeneration": generation} if generation else {}),

@@ -27,11 +27,13 @@ class Recorder:
 
     def tell(self, obj: Object, reason: str, message: str, *, warning: bool = False) -> None:
         """An event about an object; returns at once."""
-        log.info("%s %s/%s: %s: %s", obj.get("kind"), obj["metadata"].get("namespace"), obj["metadata"]["name"], reason, message)  # fmt: skip  # noqa: E501
-        digest = hashlib.sha256(f"{obj['metadata']['uid']} {reason} {message}".encode()).hexdigest()[:16]
+        meta = obj["metadata"]
+        digest = hashlib.sha256(f"{meta['uid']} {reason} {message}".encode()).hexdigest()[:16]
         last, count = self._seen.get(digest, (-REPEAT_SECONDS, 0))
         if time.monotonic() - last < REPEAT_SECONDS:
             return
+        where = f"{obj.get('kind')} {meta.get('namespace') or ''}/{meta['name']}"
+        log.info("%s: %s: %s", where, reason, message)
         self._seen[digest] = (time.monotonic(), count + 1)
         task = asyncio.create_task(self._write(obj, reason, message, warning, digest, count + 1))
         self._tasks.add(task)

@@ -75,7 +75,7 @@ class PodManager:
         node = self._node(text(obj, "spec", "nodeName"))
         if node is None:
             return
-        address = self._address(uid, node)
+        address = self._address(uid, node, text(obj, "status", "podIP"))
         worker = PodWorker(self._host, obj, node, address)
         task = asyncio.create_task(self._work(uid, worker), name=f"pod {obj['metadata']['name']}")
         self._workers[uid] = (worker, task)
@@ -100,11 +100,17 @@ class PodManager:
         address = next(one["address"] for one in each(obj, "status", "addresses") if one["type"] == "InternalIP")
         return Node(name, str(address), part(obj, "status", "allocatable"))
 
-    def _address(self, uid: str, node: Node) -> str:
-        """A free address of the node's range; the first is left to a gateway, as is usual."""
-        taken = set(self._addresses.values())
+    def _address(self, uid: str, node: Node, before: str) -> str:
+        """The address that the pod had under an earlier kubelet, or a free one of the node's range.
+
+        The first of the range is left to a gateway, as is usual.
+        """
+        taken = set(self._addresses.values()) | {
+            text(obj, "status", "podIP") for obj in self._pods if str(obj["metadata"]["uid"]) != uid
+        }
         obj = self._nodes.get(node.name)
         whole = ipaddress.ip_network(str(part(obj or {}, "spec")["podCIDR"]))
-        address = next(str(one) for one in list(whole.hosts())[1:] if str(one) not in taken)
+        free = [str(one) for one in list(whole.hosts())[1:] if str(one) not in taken]
+        address = before if before in free else free[0]
         self._addresses[uid] = address
         return address

@@ -28,6 +28,8 @@ from llmd_gke.laptop.kubelet.volumes import NotImitated, Volumes
 
 log = logging.getLogger(__name__)
 
+LONGEST_PAUSE = 16.0
+"""Seconds between attempts to set up a pod, which begin with one; the arrival of what was missing counts at once."""
 RENEW_SECONDS = 30.0
 """How often tokens are looked at; Secrets and ConfigMaps are brought up to date as they change."""
 SETTLE_SECONDS = 0.05
@@ -169,7 +171,9 @@ class PodWorker:
     async def _sandbox(self) -> Sandbox | None:
         """The sandbox with the volumes in place, ``None`` when the pod is to go first."""
         meta = self.obj["metadata"]
+        pause = LOOK_AGAIN
         while not self._deleted.is_set():
+            self.content_changed.clear()
             try:
                 await self._volumes.write()
                 sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address)
@@ -181,7 +185,8 @@ class PodWorker:
                 self._known.address = self._address
                 self._changed.set()
                 return sandbox
-            await self._pause(LOOK_AGAIN)
+            await self._pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
         return None
 
     async def _live(self, sandbox: Sandbox) -> None:
@@ -280,11 +285,11 @@ class PodWorker:
         self._host.recorder.tell(self.obj, reason, message, warning=warning)
 
     async def _pause(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._deleted.wait()
-        except TimeoutError:
-            pass
+        """Until the pod is to go, a Secret or ConfigMap has changed, or the time is over."""
+        waiting = [asyncio.create_task(event.wait()) for event in (self._deleted, self.content_changed)]
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
 
     # -- the API server -----------------------------------------------------------------------------------------------
 

@@ -12,6 +12,9 @@ from llmd_gke.laptop.fields import each, part
 from llmd_gke.laptop.kube import Object
 from llmd_gke.laptop.kubelet.states import Known, Running, Waiting, now
 
+REPLACED: Object = {"$patch": "replace"}
+"""In a list that is merged by key: what it held before goes. A pod has one address of a kind."""
+
 
 @dataclass
 class Pod:
@@ -95,7 +98,7 @@ def status(pod: Pod, obj: Object) -> Object:
         "message": pod.failed[1] if pod.failed else None,
         "startTime": pod.started_at,
         "hostIP": pod.node_address,
-        "hostIPs": [{"ip": pod.node_address}],
+        "hostIPs": [{"ip": pod.node_address}, REPLACED],
         "conditions": told,
         # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
         **({"podIP": address, "podIPs": [{"$patch": "replace"}, {"ip": address}]} if address else {}),

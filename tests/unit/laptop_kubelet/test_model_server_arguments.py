@@ -90,7 +90,7 @@ def test_tag_and_digest_are_left_out(image: str, repository: str) -> None:
         (versions.image("vllm-tpu"), "stand-in:vllm"),
         (versions.image("endpoint-picker"), "endpoint-picker"),
         ("quay.io/jetstack/cert-manager-controller:v1.21.2", "cert-manager"),
-        ("quay.io/jetstack/cert-manager-startupapicheck:v1.21.2", "stand-in:startupapicheck"),
+        ("quay.io/jetstack/cert-manager-startupapicheck:v1.21.2", "cert-manager"),
         ("registry.k8s.io/lws/lws:v0.9.0", "lws-manager"),
         ("kserve/llmisvc-controller:v0.20.0", "llmisvc-controller"),
         ("docker.io/kserve/llmisvc-controller:v0.20.0", "llmisvc-controller"),

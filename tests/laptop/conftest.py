@@ -16,10 +16,12 @@ from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import SetUpFailed
 from llmd_gke.laptop.paths import cache_folder
 from llmd_gke.laptop.spaces import rights
+from tests.laptop import bare_cluster
 from tests.laptop.harness import Laptop
 from tests.rehearsal.harness import SMALL_PROGRAM
 
 HERE = Path(__file__).parent
+CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 REQUIRE = "LLMD_GKE_REQUIRE_LAPTOP"
 """Set by ``make test CLOUD=laptop``: what is not set up is then a failure, not a reason to skip."""
 
@@ -56,7 +58,7 @@ def whole() -> None:
 @pytest.fixture(scope="session")
 def control_plane() -> None:
     """The control plane's programs are there."""
-    need(("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"))
+    need(CONTROL_PLANE_PROGRAMS)
 
 
 @pytest.fixture(scope="session")
@@ -69,6 +71,19 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[La
     made.copy_project()
     try:
         made.up()
+        yield made
+    finally:
+        made.stop_everything()
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    """A cluster without program and KServe, started once: two nodes, the Gateway API on (``bare_cluster.py``)."""
+    need((*CONTROL_PLANE_PROGRAMS, "endpoint-picker", "vllm-simulator"))
+    made = Laptop(tmp_path_factory.mktemp("bare"))
+    made.copy_project()
+    try:
+        bare_cluster.start(made)
         yield made
     finally:
         made.stop_everything()

@@ -87,11 +87,10 @@ class Laptop(Rehearsal):
         return json.loads(found) if found.strip() else None
 
     def apply(self, *objects: dict[str, Any]) -> None:
-        """Server-side apply of objects given as data."""
+        """Server-side apply of objects given as data; the server validates, kubectl would load all schemas first."""
         content = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
-        self.kubectl(
-            "apply", "--server-side", "--force-conflicts", "--field-manager=tests", "-f", "-", stdin=json.dumps(content)
-        )
+        how = ("--server-side", "--force-conflicts", "--field-manager=tests", "--validate=false")
+        self.kubectl("apply", *how, "-f", "-", stdin=json.dumps(content))
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

@@ -37,13 +37,17 @@ def scheduler() -> Object:
 
 @dataclass
 class Served:
-    """One such model in a namespace of its own. ``objects`` are its parts by kind and name, to be changed at will."""
+    """One such model in a namespace of its own. ``parts`` are its objects by kind and name.
+
+    ``arguments`` are the server's own, ``simulator`` those that only the simulator knows.
+    """
 
     laptop: Laptop
     namespace: str
     replicas: int = 3
     gateway_class: str = "gke-l7-rilb"
     simulator: str = ""
+    arguments: tuple[str, ...] = ()
     parts: dict[str, Object] = field(default_factory=dict[str, Object])
 
     def __post_init__(self) -> None:
@@ -74,7 +78,7 @@ class Served:
             "name": "main",
             "image": SERVER_IMAGE,
             "command": ["vllm", "serve", "/mnt/models"],
-            "args": ["--served-model-name", *NAMES, "--port", "8000", "--max-model-len", "8192"],
+            "args": ["--served-model-name", *NAMES, "--port", "8000", *self.arguments],
             "env": [
                 {"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}},
                 {"name": "POD_NAMESPACE", "valueFrom": {"fieldRef": {"fieldPath": "metadata.namespace"}}},
@@ -230,6 +234,12 @@ class Served:
         """Sends requests to the Gateway from inside; what came back, in the order of the requests."""
         return ask(self.laptop, f"http://{self.address}", *requests, at_once=at_once, seconds=seconds)
 
+    def log(self) -> list[Any]:
+        """What the load balancer has logged of this Gateway's requests."""
+        file = self.laptop.layout.root / "gateway" / "envoy" / "access.log"
+        entries = [json.loads(line) for line in file.read_text().splitlines()]
+        return [entry for entry in entries if str(entry["backend"]).startswith(f"{self.namespace}_gateway_")]
+
 
 def _rule(path: str, backend: Object) -> Object:
     return {"matches": [{"path": {"type": "PathPrefix", "value": path}}], "backendRefs": [backend]}
@@ -240,6 +250,11 @@ def ask(laptop: Laptop, base: str, *requests: Object, at_once: int = 1, seconds:
     told = {"base": base, "at_once": at_once, "seconds": seconds, "requests": list(requests)}
     done = laptop.inside(sys.executable, "-P", str(CLIENT), stdin=json.dumps(told), timeout=seconds + 60)
     return json.loads(done.stdout)
+
+
+def prompt(words: int, seed: int) -> str:
+    """So many words that no other seed gives."""
+    return " ".join(f"{seed}word{index}" for index in range(words))
 
 
 def chat(text: str, *, model: str = NAMES[0], path: str = "/v1/chat/completions", **more: Any) -> Object:

@@ -91,6 +91,21 @@ def test_damaged_data_of_etcd_fail_the_start_with_its_own_words_and_nothing_runs
     one.start(*CONTROL_PLANE)
 
 
+def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(small: Laptop) -> None:
+    small.up(check=False)  # its program has no model to ask
+    small.cluster("stop")
+    (small.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
+    failed = small.down(check=False)
+    assert failed.returncode == 1
+    assert "The cluster did not start: etcd does not start" in failed.stdout
+    assert "The laptop cloud is removed all the same" in failed.stdout
+    assert (small.places.home / "last-logs" / "etcd.log").exists()
+    assert small.everything() == []
+    assert small.state() is None
+    small.up(check=False)
+    assert small.state() is not None
+
+
 LIMITED = 'echo 0 > /proc/sys/user/max_user_namespaces && exec "$@"'
 """Inside a user namespace of its own: no further one can be made."""
 

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from llmd_gke.laptop.cluster import life
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop.errors import Busy, Problem
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import config, processes, recovery, removal, state
 from llmd_gke.laptop.rehearsal.commands import reported, say, set_up
@@ -51,6 +51,8 @@ def _destroy(places: Places, chosen: list[str], console: Console) -> int:
             recovery.clear_locks(runner, name, console)
             if status := removal.remove(runner, name, console):
                 return status
+    except Busy:
+        raise
     except Problem as problem:
         say(console, str(problem))
         return 1

@@ -61,7 +61,7 @@ def _kubernetes_stamps(version: str) -> dict[str, str]:
 
 def _kubernetes() -> list[Program]:
     version = versions.program(KUBERNETES)
-    wrapper = _wrapper("kubernetes", KUBERNETES, version, disk_mb=2000, modules_mb=700, memory_mb=2000)
+    wrapper = _wrapper("kubernetes", KUBERNETES, version, disk_mb=3000, modules_mb=700, memory_mb=2000)
     ask = ("--version",)
     return [
         Program(
@@ -98,32 +98,32 @@ def _etcd() -> Program:
 
 def _simulator() -> Program:
     wrapper = _wrapper(
-        "vllm-simulator", SIMULATOR, versions.program(SIMULATOR), disk_mb=1300, modules_mb=500, memory_mb=1300
+        "vllm-simulator", SIMULATOR, versions.program(SIMULATOR), disk_mb=2300, modules_mb=1000, memory_mb=1300
     )
     return _one("vllm-simulator", wrapper, f"{SIMULATOR}/cmd/llm-d-inference-sim", 260)
 
 
 def _endpoint_picker() -> Program:
     version = versions.program(ENDPOINT_PICKER)
-    wrapper = _wrapper("endpoint-picker", ENDPOINT_PICKER, version, disk_mb=900, modules_mb=400, memory_mb=1200)
+    wrapper = _wrapper("endpoint-picker", ENDPOINT_PICKER, version, disk_mb=2300, modules_mb=300, memory_mb=1200)
     stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": version}
     return _one("endpoint-picker", wrapper, f"{ENDPOINT_PICKER}/cmd/epp", 160, stamps)
 
 
 def _llmisvc() -> Program:
-    wrapper = _wrapper("kserve", KSERVE, versions.program(KSERVE), disk_mb=1500, modules_mb=900, memory_mb=1600)
+    wrapper = _wrapper("kserve", KSERVE, versions.program(KSERVE), disk_mb=3200, modules_mb=1500, memory_mb=1600)
     return _one("llmisvc-controller", wrapper, f"{KSERVE}/cmd/llmisvc", 300)
 
 
 def _cert_manager() -> Program:
     version = versions.chart("cert-manager").version
-    wrapper = _wrapper("cert-manager", CERT_MANAGER, version, disk_mb=1000, modules_mb=500, memory_mb=1300)
+    wrapper = _wrapper("cert-manager", CERT_MANAGER, version, disk_mb=2700, modules_mb=500, memory_mb=1300)
     return _one("cert-manager", wrapper, ".", 190, {f"{CERT_MANAGER}/pkg/util.AppVersion": version})
 
 
 def _lws() -> Program:
     version = versions.program(LWS)
-    wrapper = _wrapper("lws", LWS, version, disk_mb=900, modules_mb=400, memory_mb=1100)
+    wrapper = _wrapper("lws", LWS, version, disk_mb=2100, modules_mb=300, memory_mb=1100)
     return _one("lws-manager", wrapper, f"{LWS}/cmd", 170, {f"{LWS}/pkg/version.GitVersion": version})
 
 
@@ -143,8 +143,8 @@ def _provider() -> Program:
     wrapper = Wrapper(
         "kubernetes-provider",
         (PROVIDER, versions.program(PROVIDER)),
-        disk_mb=3000,
-        modules_mb=1500,
+        disk_mb=9000,
+        modules_mb=1400,
         memory_mb=4400,  # one of its packages takes 4.2 GB: the client of every Kubernetes kind and version
         tags="osusergo,grpcnotrace",
         files=provider_files,

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from llmd_gke.laptop.builder import room
+from llmd_gke.laptop.builder.build import PROGRAM_MB, STANDARD_MB
 from llmd_gke.laptop.builder.golang import Purpose
 from llmd_gke.laptop.builder.progress import Display, Estimate, Steps, duration
 from llmd_gke.laptop.builder.room import Room, check_disk, compilers
 from llmd_gke.laptop.errors import SetUpFailed
+from llmd_gke.laptop.programs.table import PROGRAMS
 
 PLENTY = Room(cache_mb=50_000, memory_mb=16_000, processors=4)
 PURPOSE = Purpose("the engine", "install Pulumi itself")
@@ -51,6 +53,26 @@ def test_too_little_memory_is_refused_with_both_numbers_and_what_to_do_instead()
     with pytest.raises(SetUpFailed, match="800 MB can be used, 1500 MB needed") as raised:
         compilers(having(memory_mb=800), 1500, PURPOSE)
     assert "Fix: end other programs, or install Pulumi itself" in str(raised.value)
+
+
+def test_space_is_that_of_all_modules_and_the_largest_build_cache() -> None:
+    made = room.plan([("a", 500, 2000), ("b", 300, 3000), ("c", 200, 100)])
+    assert made == room.Plan(3800, frozenset())
+
+
+def test_modules_of_earlier_wrappers_go_where_the_next_one_would_not_fit_beside_them() -> None:
+    made = room.plan([("a", 500, 2000), ("b", 300, 3000), ("c", 200, 3300)], budget_mb=4000)
+    assert made == room.Plan(3800, frozenset({"c"}))
+
+
+def test_modules_are_not_removed_for_a_wrapper_that_is_too_large_by_itself() -> None:
+    assert room.plan([("a", 500, 9000)], budget_mb=4000) == room.Plan(9500, frozenset())
+
+
+def test_the_laptop_clouds_programs_stay_below_what_may_be_taken_while_building() -> None:
+    wrappers = {one.wrapper.name: one.wrapper for one in PROGRAMS}.values()
+    made = room.plan((one.name, one.modules_mb, one.disk_mb) for one in wrappers)
+    assert made.peak_mb + STANDARD_MB + len(PROGRAMS) * PROGRAM_MB <= 12_000
 
 
 def test_the_space_of_a_folder_is_what_its_files_take(tmp_path: Path) -> None:

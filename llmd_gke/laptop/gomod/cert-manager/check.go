@@ -10,7 +10,6 @@ import (
 	"github.com/cert-manager/cert-manager/pkg/util/cmapichecker"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/wait"
-	logsapi "k8s.io/component-base/logs/api/v1"
 )
 
 // runCheck is `check api` of the chart's Job after an installation: it waits until a Certificate can be created.
@@ -18,14 +17,13 @@ func runCheck(ctx context.Context, arguments []string) error {
 	if len(arguments) < 2 || arguments[0] != "check" || arguments[1] != "api" {
 		return fmt.Errorf("usage: cert-manager startupapicheck check api [--wait=1m]")
 	}
-	flags, logging := pflag.NewFlagSet("startupapicheck", pflag.ContinueOnError), logsapi.NewLoggingConfiguration()
+	flags := pflag.NewFlagSet("startupapicheck", pflag.ContinueOnError)
 	kubeconfig := flags.String("kubeconfig", "", "kubeconfig; default: the pod's own service account")
 	namespace := flags.StringP("namespace", "n", os.Getenv("POD_NAMESPACE"), "where to try")
 	patience := flags.Duration("wait", 0, "how long to go on trying")
 	interval := flags.Duration("interval", 5*time.Second, "between two attempts")
-	verbose := flags.CountP("verbose", "v", "say more")
-	_ = verbose
-	if err := parse(flags, logging, arguments[2:]); err != nil {
+	flags.CountP("verbose", "v", "accepted, as the chart passes it; every attempt is reported anyway")
+	if err := flags.Parse(arguments[2:]); err != nil {
 		return err
 	}
 	config, err := kube.BuildClientConfig("", *kubeconfig)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/pflag"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/leaderelection"
@@ -44,6 +45,8 @@ func (e *election) lead(
 	if err != nil {
 		return err
 	}
+	// Processes of two pods may see the same host name; only one of them may lead.
+	identity := host + "_" + string(uuid.NewUUID())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	result := errors.New("the lease was lost")
@@ -51,7 +54,7 @@ func (e *election) lead(
 		Lock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: e.namespace, Name: name},
 			Client:     client.CoordinationV1(),
-			LockConfig: resourcelock.ResourceLockConfig{Identity: host + "-" + name},
+			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 		},
 		LeaseDuration: e.lease, RenewDeadline: e.deadline, RetryPeriod: e.try,
 		ReleaseOnCancel: true,

@@ -50,7 +50,7 @@ func main() {
 
 // parse reads the flags of one part and sets logging up as they say.
 func parse(flags *pflag.FlagSet, logging *logsapi.LoggingConfiguration, arguments []string) error {
-	if flags.Lookup("v") == nil {
+	if flags.Lookup("logging-format") == nil { // upstream's webhook options bring them along
 		logf.AddFlags(logging, flags)
 	}
 	if err := flags.Parse(arguments); err != nil {

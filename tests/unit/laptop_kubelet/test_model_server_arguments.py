@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from llmd_gke.catalog import versions
 from llmd_gke.laptop.kubelet.images import Image, NoImage, Table, repository_of
+from llmd_gke.laptop.kubelet.stand_ins import endpoint_picker
 from llmd_gke.laptop.kubelet.stand_ins.vllm import translate
 
 SERVED = ["--served-model-name", "qwen", "publishers/llm/models/qwen"]
@@ -62,6 +65,30 @@ def test_further_arguments_come_from_the_environment_and_win() -> None:
     text = words(LLMD_GKE_SIMULATOR_ARGS="--time-to-first-token 200ms --mode random")
     assert text.endswith("--time-to-first-token 200ms --mode random")
     assert "--mode echo" not in text
+
+
+# -- the endpoint picker ---------------------------------------------------------------------------------------------
+
+
+def picker_config(*scorers: str) -> str:
+    used = [{"pluginRef": name, "weight": 2} for name in scorers]
+    declared = [{"type": name} for name in (*scorers, "max-score-picker")]
+    return json.dumps({"plugins": declared, "schedulingProfiles": [{"name": "default", "plugins": used}]})
+
+
+@pytest.mark.parametrize("joined", [True, False], ids=["one word", "two words"])
+def test_scorers_that_only_llm_d_has_are_left_out_of_the_configuration(joined: bool) -> None:
+    text = picker_config("queue-scorer", "no-hit-lru-scorer")
+    words = [f"--config-text={text}"] if joined else ["--config-text", text]
+    passed, left_out = endpoint_picker.translate(["--pool-name", "p", *words])
+    assert left_out == ["no-hit-lru-scorer"]
+    assert passed[:2] == ["--pool-name", "p"]
+    assert json.loads(passed[-1].removeprefix("--config-text=")) == json.loads(picker_config("queue-scorer"))
+
+
+def test_an_unknown_plugin_is_left_for_the_picker_to_refuse() -> None:
+    words = ["--config-text", picker_config("qeue-scorer")]
+    assert endpoint_picker.translate(words) == (words, [])
 
 
 # -- the image table ---------------------------------------------------------------------------------------------------

@@ -2,8 +2,8 @@
 """llm-d's endpoint picker in the laptop cloud: the one of the Gateway API Inference Extension, which llm-d's builds on.
 
 Both take the same arguments and configuration; llm-d's has scorers more (llm-d/llm-d-router v0.9.0 ``pkg/plugins``),
-which the other, v1.5.0, refuses (``cmd/epp/runner/runner.go``). They are left out of the configuration, and the log says
-so. A plugin that neither has still ends the picker, as in a real cluster.
+which the other, v1.5.0, refuses (``cmd/epp/runner/runner.go``). They are left out of the configuration, and the log
+says so. A plugin that neither has still ends the picker, as in a real cluster.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CHECK_S = 2.0
+CHECK_S = 5.0
 """A readiness check takes no longer than this."""
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0

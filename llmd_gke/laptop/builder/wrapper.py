@@ -19,8 +19,8 @@ class Wrapper:
 
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
     ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
-    ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module, files
-    (name to text) that the wrapper's own code embeds.
+    ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
+    files (name to text) that the wrapper's own code embeds.
     """
 
     name: str

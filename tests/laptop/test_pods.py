@@ -214,7 +214,7 @@ for path in ('/api/v1/namespaces/default/secrets', '/version'):
     bearer = {'Authorization': 'Bearer ' + (account / 'token').read_text()}
     request = urllib.request.Request(f'https://{host}{path}', headers=bearer)
     try: print(urllib.request.urlopen(request, context=trust, timeout=10).status)
-    except urllib.error.HTTPError as error: print(error.code, 'system:serviceaccount:default:default' in error.read().decode())
+    except urllib.error.HTTPError as error: print(error.code, 'default:default' in error.read().decode())
 """
     name = run(laptop, pod("asks", {"command": ["python3", "-c", ask]}, restartPolicy="Never"))
     until(lambda: ended(laptop, name), "the pod has ended", 60)

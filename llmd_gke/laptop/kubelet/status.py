@@ -101,7 +101,7 @@ def status(pod: Pod, obj: Object) -> Object:
         "hostIPs": [{"ip": pod.node_address}, REPLACED],
         "conditions": told,
         # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
-        **({"podIP": address, "podIPs": [{"$patch": "replace"}, {"ip": address}]} if address else {}),
+        **({"podIP": address, "podIPs": [REPLACED, {"ip": address}]} if address else {}),
         **({"initContainerStatuses": [known.told() for known in pod.init]} if pod.init else {}),
         "containerStatuses": [known.told() for known in pod.main],
         **({"observedGeneration": generation} if generation else {}),

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import json
-
 import pytest
+import yaml
 
 from llmd_gke.catalog import versions
 from llmd_gke.laptop.kubelet.images import Image, NoImage, Table, repository_of
@@ -71,24 +70,22 @@ def test_further_arguments_come_from_the_environment_and_win() -> None:
 
 
 def picker_config(*scorers: str) -> str:
+    """As KServe hands it over: YAML with sorted keys."""
     used = [{"pluginRef": name, "weight": 2} for name in scorers]
-    declared = [{"type": name} for name in (*scorers, "max-score-picker")]
-    return json.dumps({"plugins": declared, "schedulingProfiles": [{"name": "default", "plugins": used}]})
+    declared = [{"type": name, "parameters": {"a": {"b": 1}}} for name in (*scorers, "max-score-picker")]
+    return yaml.safe_dump({"plugins": declared, "schedulingProfiles": [{"name": "default", "plugins": used}]})
 
 
-@pytest.mark.parametrize("joined", [True, False], ids=["one word", "two words"])
-def test_scorers_that_only_llm_d_has_are_left_out_of_the_configuration(joined: bool) -> None:
-    text = picker_config("queue-scorer", "no-hit-lru-scorer")
-    words = [f"--config-text={text}"] if joined else ["--config-text", text]
-    passed, left_out = endpoint_picker.translate(["--pool-name", "p", *words])
-    assert left_out == ["no-hit-lru-scorer"]
-    assert passed[:2] == ["--pool-name", "p"]
-    assert json.loads(passed[-1].removeprefix("--config-text=")) == json.loads(picker_config("queue-scorer"))
+def test_scorers_that_only_llm_d_has_are_left_out_of_the_configuration() -> None:
+    text, dropped = endpoint_picker.without(picker_config("no-hit-lru-scorer", "queue-scorer", "load-aware-scorer"))
+    assert dropped == ["no-hit-lru-scorer", "load-aware-scorer"]
+    assert yaml.safe_load(text) == yaml.safe_load(picker_config("queue-scorer"))
 
 
 def test_an_unknown_plugin_is_left_for_the_picker_to_refuse() -> None:
-    words = ["--config-text", picker_config("qeue-scorer")]
-    assert endpoint_picker.translate(words) == (words, [])
+    text, dropped = endpoint_picker.without(picker_config("qeue-scorer"))
+    assert dropped == []
+    assert "qeue-scorer" in text
 
 
 # -- the image table ---------------------------------------------------------------------------------------------------

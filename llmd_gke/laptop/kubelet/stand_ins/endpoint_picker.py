@@ -1,66 +1,84 @@
 #!/opt/bin/python3
-"""llm-d's endpoint picker in the laptop cloud: the one of the Gateway API Inference Extension, which llm-d's builds on.
+"""llm-d's endpoint picker in the laptop cloud: the picker of the Gateway API Inference Extension, which it grew out of.
 
-Both take the same arguments and configuration; llm-d's has scorers more (llm-d/llm-d-router v0.9.0 ``pkg/plugins``),
-which the other, v1.5.0, refuses (``cmd/epp/runner/runner.go``). They are left out of the configuration, and the log
-says so. A plugin that neither has still ends the picker, as in a real cluster.
+llm-d's router is not among the published Go modules. Its own plugins are therefore taken out of the configuration that
+KServe hands over, with a line in the log; everything else in it stays as it is
+(kubernetes-sigs/gateway-api-inference-extension v1.5.0 ``cmd/epp/runner/runner.go`` ``registerInTreePlugins``).
 """
 
 from __future__ import annotations
 
-import json
 import os
+import re
 import sys
-from typing import Any
 
-PROGRAM = "/opt/bin/epp"
+PICKER = "/opt/bin/endpoint-picker"
 
-ONLY_LLM_D = {
-    "active-request-scorer",
-    "load-aware-scorer",
+ABSENT = (
     "no-hit-lru-scorer",
-    "precise-prefix-cache-scorer",
+    "active-request-scorer",
     "session-affinity-scorer",
-}
-OPTION = "--config-text"
+    "load-aware-scorer",
+    "precise-prefix-cache-scorer",
+)
+"""Plugins of llm-d/llm-d-router v0.9.0 ``pkg/plugins`` that the extension does not have."""
+
+_TEXT = "--config-text"
 
 
-def reduced(text: str) -> tuple[str, list[str]]:
-    """The configuration without those scorers, and which they were; other text than JSON stays as it is."""
-    try:
-        content: dict[str, Any] = json.loads(text)
-    except ValueError:
-        return text, []
-    out = [one for one in content.get("plugins", []) if one["type"] in ONLY_LLM_D]
-    names = {one.get("name") or one["type"] for one in out}
-    content["plugins"] = [one for one in content.get("plugins", []) if one not in out]
-    for profile in content.get("schedulingProfiles", []):
-        profile["plugins"] = [one for one in profile.get("plugins", []) if one["pluginRef"] not in names]
-    return json.dumps(content), [one["type"] for one in out]
+def without(text: str, absent: tuple[str, ...] = ABSENT) -> tuple[str, list[str]]:
+    """A configuration (YAML as Go writes it) without the list items that declare or use these plugins."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    for item in _items(text.splitlines()):
+        name = next((found for line in item if (found := _plugin(line, absent))), None)
+        if name is None:
+            kept += item
+        elif name not in dropped:
+            dropped.append(name)
+    return "\n".join(kept) + "\n", dropped
 
 
-def translate(words: list[str]) -> tuple[list[str], list[str]]:
-    """The arguments with a reduced configuration, and what was left out."""
+def _plugin(line: str, absent: tuple[str, ...]) -> str | None:
+    match = re.fullmatch(r"[\s-]*(?:type|pluginRef): *[\"']?([\w-]+)[\"']?\s*", line)
+    return match[1] if match and match[1] in absent else None
+
+
+def _items(lines: list[str]) -> list[list[str]]:
+    """Lines, those of one innermost list item together."""
+    found: list[list[str]] = []
+    inside = -1
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if line.lstrip().startswith("- "):
+            found.append([line])
+            inside = indent
+        elif inside >= 0 and indent > inside:
+            found[-1].append(line)
+        else:
+            found.append([line])
+            inside = -1
+    return found
+
+
+def main(words: list[str]) -> None:
+    """Becomes the picker; never returns."""
     arguments: list[str] = []
-    out: list[str] = []
     for position, word in enumerate(words):
-        before = words[position - 1] if position else ""
-        name, equals, value = word.partition("=")
-        if before in (OPTION, OPTION[1:]):
-            text, found = reduced(word)
+        previous = words[position - 1] if position else ""
+        if word.startswith(f"{_TEXT}="):
+            text, dropped = without(word.partition("=")[2])
+            arguments.append(f"{_TEXT}={text}")
+        elif previous == _TEXT:
+            text, dropped = without(word)
             arguments.append(text)
-            out += found
-        elif equals and name in (OPTION, OPTION[1:]):
-            text, found = reduced(value)
-            arguments.append(f"{name}={text}")
-            out += found
         else:
             arguments.append(word)
-    return arguments, out
+            continue
+        for name in dropped:
+            print(f"laptop cloud: {name} is llm-d's own and left out of the configuration", flush=True)
+    os.execv(PICKER, [PICKER, *arguments])  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":
-    passed, left_out = translate(sys.argv[1:])
-    if left_out:
-        print(f"laptop cloud: scorers that only llm-d's picker has, left out: {', '.join(left_out)}", flush=True)
-    os.execv(PROGRAM, [PROGRAM, *passed])  # noqa: S606 - no shell
+    main(sys.argv[1:])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def set_pools(laptop: Laptop, *pools: dict[str, Any]) -> None:
 
 
 @contextlib.contextmanager
-def cluster(folder: Path, **environment: str) -> Iterator[Laptop]:
+def cluster(folder: Path, **environment: str) -> Generator[Laptop]:
     """A cluster with one system node; ``environment`` is the kubelet's."""
     made = Laptop(folder)
     made.environ |= environment

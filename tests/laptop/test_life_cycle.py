@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -142,6 +144,27 @@ def test_down_without_a_stack_stops_the_cluster_and_removes_its_files(another: A
     assert one.everything() == []
     assert not one.layout.root.exists()
     assert one.worktree() == ""
+
+
+def test_in_a_shell_pulumi_and_kubectl_work_and_are_inside(small: Laptop) -> None:
+    script = "kubectl get --raw /readyz; echo; readlink /proc/self/ns/net; pulumi stack ls; kubectl config view\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "llmd_gke.laptop", "shell"],
+        env={**small.environment, "SHELL": "/bin/sh"},
+        input=script,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    spaces = small.spaces()
+    assert spaces is not None
+    said = done.stdout.splitlines()
+    assert "ok" in said
+    assert find.namespace(spaces.init.pid, "net") in said
+    assert any(line.startswith("NAME") for line in said), "the table of stacks"
+    assert "https://172.16.0.2" in done.stdout
 
 
 def test_a_program_comes_up_twice_and_goes_down(small: Laptop) -> None:

@@ -45,7 +45,10 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
 
     Another version would do, too, but would be no better than the one that is built.
     """
-    home = Path(environ.get("PULUMI_HOME") or Path(environ.get("HOME") or "/") / ".pulumi")
+    own = Path(environ.get("HOME") or "/") / ".pulumi"
+    given, ours = environ.get("PULUMI_HOME"), environ.get("LLMD_GKE_HOME")
+    # In a shell of ours it is the laptop cloud's own folder, with a script that runs what is looked for here.
+    home = own if not given or (ours and Path(given).is_relative_to(ours)) else Path(given)
     version = metadata.version("pulumi-kubernetes")
     found = home / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
     return found if os.access(found, os.X_OK) else None

@@ -32,7 +32,7 @@ def find(program: Program, environ: Mapping[str, str] = os.environ) -> Path | No
     parts = program.official.parts
     for folder in environ.get("PATH", "").split(os.pathsep):
         candidate = Path(folder or ".") / program.name
-        if not candidate.is_file() or not os.access(candidate, os.X_OK) or _is_ours(candidate):
+        if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_ours(candidate):
             continue
         here = candidate.resolve()
         if numbers(_said(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:

@@ -247,16 +247,32 @@ def test_a_pod_that_is_not_restarted_ends_with_its_container(laptop: Laptop, cod
 
 
 def test_liveness_restarts_and_startup_holds_the_others_back(laptop: Laptop) -> None:
-    live = {"exec": {"command": ["test", "!", "-e", "/tmp/dead"]}, "periodSeconds": 1, "failureThreshold": 1}
+    laptop.apply(content("ConfigMap", "vital", state="dead"))
+    live = {"exec": {"command": ["grep", "-q", "alive", "/c/state"]}, "periodSeconds": 1, "failureThreshold": 1}
     start = {"exec": {"command": ["test", "-e", "/tmp/up"]}, "periodSeconds": 1, "failureThreshold": 60}
-    script = (
-        "trap 'exit 0' TERM; touch /tmp/dead; sleep 3; rm /tmp/dead; touch /tmp/up; "
-        "sleep 2; touch /tmp/dead; sleep 60 & wait"
+    script = "trap 'exit 0' TERM; until grep -q alive /c/state; do sleep 0.1; done; touch /tmp/up; sleep 600 & wait"
+    made = pod(
+        "lives",
+        {
+            "command": ["sh", "-c", script],
+            "livenessProbe": live,
+            "startupProbe": start,
+            "volumeMounts": [{"name": "c", "mountPath": "/c"}],
+        },
+        volumes=[{"name": "c", "configMap": {"name": "vital"}}],
     )
-    name = run(laptop, pod("lives", {"command": ["sh", "-c", script], "livenessProbe": live, "startupProbe": start}))
-    # With /tmp/dead from the beginning, liveness would end it at once: the startup probe keeps it waiting.
+    name = run(laptop, made)
+
+    def probed() -> bool:
+        found = listed(laptop, "events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
+        return any(event["message"].startswith("Startup probe failed") for event in found)
+
+    # Liveness, which allows no failure at all, would end it at once: the startup probe holds it back.
+    until(probed, "the startup probe has failed", 60)
+    laptop.kubectl("patch", "configmap", "vital", "--type=merge", "-p", '{"data": {"state": "alive"}}')
     until(lambda: container(see(laptop, name)).get("started"), "the startup probe passes", 60)
     assert container(see(laptop, name))["restartCount"] == 0
+    laptop.kubectl("patch", "configmap", "vital", "--type=merge", "-p", '{"data": {"state": "dead"}}')
     until(lambda: container(see(laptop, name)).get("restartCount") == 1, "liveness restarts it", 60)
 
 
@@ -284,7 +300,7 @@ def test_readiness_comes_and_goes_with_its_probe(laptop: Laptop) -> None:
 
 def test_a_container_has_its_grace_and_its_hook_before_it_ends(laptop: Laptop) -> None:
     script = "trap 'sleep 1; echo ended in peace; exit 0' TERM; echo up; while true; do sleep 0.1; done"
-    hook = {"preStop": {"exec": {"command": ["sh", "-c", "echo from the hook > /proc/1/fd/1"]}}}
+    hook = {"preStop": {"exec": {"command": ["sh", "-c", "echo from the hook >> /proc/1/fd/1"]}}}
     name = run(
         laptop, pod("graceful", {"command": ["sh", "-c", script], "lifecycle": hook}, terminationGracePeriodSeconds=20)
     )

@@ -22,6 +22,8 @@ READY_SECONDS = 30.0
 STOP_SECONDS = 3.0
 RESTART_PAUSE = 1.0
 LOG_FLUSH_MILLISECONDS = 500
+DRAIN_SECONDS = 60
+"""How long a listener that is gone goes on with the requests it has; Envoy's own ten minutes fill its log."""
 
 
 def binary() -> Path:
@@ -47,7 +49,7 @@ class Envoy:
     def command(self) -> list[str]:
         """How Envoy is started. No hot restart: several Envoys on one machine need no number each."""
         arguments = ["--disable-hot-restart", "--concurrency", str(self.concurrency), "--log-level", "warning"]
-        arguments += ["--file-flush-interval-msec", str(LOG_FLUSH_MILLISECONDS)]
+        arguments += ["--file-flush-interval-msec", str(LOG_FLUSH_MILLISECONDS), "--drain-time-s", str(DRAIN_SECONDS)]
         where = ["--log-path", str(self.log_file)] if self.log_file else []
         return [str(binary()), "--config-path", str(self.files.bootstrap), *arguments, *where]
 

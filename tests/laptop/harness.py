@@ -92,6 +92,9 @@ class Laptop(Rehearsal):
         how = ("--server-side", "--force-conflicts", "--field-manager=tests", "--validate=false")
         self.kubectl("apply", *how, "-f", "-", stdin=json.dumps(content))
 
+    def entered(self, command: list[str]) -> list[str]:
+        return inside.command(self.places.home, command)
+
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def spaces(self) -> find.Spaces | None:

@@ -1,62 +1,70 @@
 # What people type. Everything behind it is Python: `.venv/bin/python -m llmd_gke.laptop --help`.
-# Needs: make, git, Python 3.11 to 3.14; Go 1.26 only where the Pulumi engine has to be built.
+# Needs: make, git, Python 3.11 to 3.14; Go 1.26 only where the Pulumi engine or programs of the laptop cloud have to be
+# built; Linux for the laptop cloud.
 
 STACK ?= local
-CLOUD ?= rehearsal
-PYTEST_ARGS ?= -n 2
+# Inside `make shell` it stays the cloud of that shell.
+CLOUD ?= $(or $(LLMD_GKE_CLOUD),rehearsal)
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
-LAPTOP  = .venv/bin/python -m llmd_gke.laptop
+LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$(CLOUD)"
+# Tests of the laptop cloud share one cluster: one after the other.
+TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
+PYTEST_ARGS ?= -n $(if $(filter laptop,$(CLOUD)),0,2)
 OPERATE = .venv/bin/llmd-gke
+STACK_THERE = --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell test lint format types docs clean requirements cloud operations dev cost status smoke bench live
+.PHONY: help venv up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
+        known cloud tools operations laptop dev
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
 	@echo
-	@echo "  STACK=$(STACK) chooses the stack file Pulumi.$(STACK).yaml; CLOUD=rehearsal (default) needs no cloud and no credentials."
+	@echo "  STACK=$(STACK) chooses the stack file Pulumi.$(STACK).yaml. Neither CLOUD needs an account or credentials:"
+	@echo "  CLOUD=rehearsal (default) has stand-ins for Google Cloud and Kubernetes, CLOUD=laptop real Kubernetes and KServe."
 
 venv:  ## the Python environment of the program, for use on Google Cloud
 	@$(SET_UP) program
 
-up: cloud operations  ## set up what is missing and bring stack STACK up in the rehearsal
+up: cloud  ## set up what is missing and bring stack STACK up
 	@$(LAPTOP) up --stack "$(STACK)"
 
-preview: cloud operations  ## what `up` would do to stack STACK; needs no credentials and no secrets
+preview: cloud  ## what `up` would do to stack STACK; needs no credentials and no secrets
 	@$(LAPTOP) preview --stack "$(STACK)"
 
-down: cloud operations  ## destroy every stack of the rehearsal and stop everything
+down: cloud  ## destroy every stack and stop everything
 	@$(LAPTOP) down $(if $(filter command line environment,$(origin STACK)),--stack "$(STACK)")
 
-shell: cloud operations  ## a shell in which plain `pulumi` commands work on the rehearsal
+shell: cloud  ## a shell in which plain `pulumi` commands work (CLOUD=laptop: kubectl, too)
 	@$(LAPTOP) shell
 
 # One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
 
-doctor: operations  ## what would stop `pulumi up` of stack STACK, before anything is created
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+status: tools  ## what runs on this machine and where its logs are; then stack STACK, from nodes to a model's token
+	@$(if $(filter google,$(CLOUD)),,$(LAPTOP) status)
+	@$(OPERATE) $@ $(STACK_THERE)
 
-status: operations  ## one screen of stack STACK, from its nodes to a model's token
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+doctor: tools  ## what would stop `pulumi up` of stack STACK, before anything is created
+	@$(OPERATE) $@ $(STACK_THERE)
 
-smoke: operations  ## ask the models of stack STACK all that a client relies on
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+cost: tools  ## chips, nodes and price of stack STACK, per hour and month
+	@$(OPERATE) $@ $(STACK_THERE)
 
-bench: operations  ## throughput, time to first token and price of a model
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+smoke: tools  ## ask the models of stack STACK all that a client relies on
+	@$(OPERATE) $@ $(STACK_THERE)
 
-live: operations  ## acceptance: up, ask, measure, report, and always destroy
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+bench: tools  ## throughput, time to first token and price of a model
+	@$(OPERATE) $@ $(STACK_THERE)
 
-cost: operations  ## chips, nodes and price of stack STACK, per hour and month
-	@$(OPERATE) $@ --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+live: tools  ## acceptance: up, ask, measure, report, and always destroy
+	@$(OPERATE) $@ $(STACK_THERE)
 
-test: dev  ## all tests (PYTEST_ARGS="-k name" runs some)
+test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some)
 	@$(LAPTOP) setup --quiet
-	@.venv/bin/python -m pytest $(PYTEST_ARGS)
+	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
 lint: dev  ## ruff: style and format
 	@.venv/bin/ruff check .
@@ -75,18 +83,21 @@ docs: operations  ## pages and schema that are generated from the code
 	@.venv/bin/python -m llmd_gke.operations.pages
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
-	@if [ -x .venv/bin/python ]; then $(LAPTOP) clean; fi
+	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m llmd_gke.laptop --cloud $$cloud clean || exit; done; fi
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
 
 requirements:  ## resolve requirements/*.in anew into the hash-pinned *.txt
 	@$(SET_UP) --resolve
 
-cloud:
-	@case "$(CLOUD)" in \
-	rehearsal) ;; \
-	laptop) echo "CLOUD=laptop (real Kubernetes and KServe on this machine) is not there yet; run: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal" >&2; exit 2 ;; \
-	*) echo "CLOUD=$(CLOUD) is not known. Allowed: rehearsal. Run: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal" >&2; exit 2 ;; \
+known:
+	@case "$(CLOUD)" in rehearsal|laptop) ;; \
+	*) echo "CLOUD=$(CLOUD) is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal" >&2; exit 2 ;; \
 	esac
 
-operations dev:
+cloud: known tools
+
+tools:
+	@$(SET_UP) $(if $(filter laptop,$(CLOUD)),laptop,operations)
+
+operations laptop dev:
 	@$(SET_UP) $@

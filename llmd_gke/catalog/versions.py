@@ -42,6 +42,14 @@ def modules() -> dict[str, str]:
     return {path: str(version) for path, version in _table()["modules"].items()}
 
 
+def program(name: str) -> str:
+    """The version of a Go module that programs are built of, or of a program that says another one than its module.
+
+    Raises ``KeyError`` for one that ``versions.toml`` does not list.
+    """
+    return str((_table()["modules"] | _table()["programs"])[name])
+
+
 def gke_floor() -> str:
     """The oldest GKE control plane the program works on."""
     return str(_table()["gke"]["floor"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -10,10 +11,14 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.cluster import cli as cluster_cli
+from llmd_gke.laptop.cluster import life, report
+from llmd_gke.laptop.cluster import removal as laptop_removal
 from llmd_gke.laptop.engine import choose
-from llmd_gke.laptop.errors import Problem, SetUpFailed
-from llmd_gke.laptop.paths import Places, cache_folder
-from llmd_gke.laptop.rehearsal import cloud, commands, processes, shell, state
+from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
+from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
+from llmd_gke.laptop.rehearsal import cloud, commands, processes, removal, shell, state
 
 STATUSES = """
 Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
@@ -22,19 +27,42 @@ decision · 130 stopped by Ctrl-C.
 """
 
 app = typer.Typer(
-    help="The rehearsal: the program on the real Pulumi engine, with stand-ins for both clouds.\n\n" + STATUSES,
+    help="The program on the real Pulumi engine: in the rehearsal, with stand-ins for Google Cloud and Kubernetes, or "
+    "on the laptop cloud, with real Kubernetes and KServe.\n\n" + STATUSES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
+app.add_typer(cluster_cli.app, name="cluster")
 console = Console()
+chosen = Places.of()
+
+
+@app.callback()
+def choose_cloud(
+    context: typer.Context,
+    cloud: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = kind_of_environment(),
+) -> None:
+    """Chooses where the command works."""
+    global chosen
+    kind: Kind | None = next((one for one in KINDS if one == cloud), None)
+    if kind is None:
+        raise BadInput(f"CLOUD={cloud} is not known. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
+    if context.invoked_subcommand == "cluster":  # the rehearsal has none
+        kind = "laptop"
+    chosen = Places.of(kind=kind)
+    os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
+    os.environ["LLMD_GKE_HOME"] = str(chosen.home)
+    # In a shell of ours, `kubectl` is a script that runs the very program that is looked for here.
+    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
 def places() -> Places:
-    """The rehearsal of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
-    return Places.of()
+    """The cloud of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
+    return chosen
 
 
 @app.command()
@@ -54,12 +82,14 @@ def down(
     stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
 ) -> None:
     """Destroy what is up and stop everything."""
-    raise typer.Exit(commands.down(places(), stack, console))
+    here = places()
+    remove = laptop_removal.down if here.kind == "laptop" else removal.down
+    raise typer.Exit(remove(here, stack, console))
 
 
 @app.command("shell")
 def shell_() -> None:
-    """Start a shell in which plain `pulumi` commands work on the rehearsal."""
+    """Start a shell in which plain `pulumi` commands work, and `kubectl` on the laptop cloud."""
     here = places()
     commands.set_up(here, console)
     raise typer.Exit(shell.run(here))
@@ -75,15 +105,25 @@ def env() -> None:
 
 @app.command()
 def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
-    """Set up the engine, and nothing else."""
+    """Set up the engine, for the laptop cloud its programs, too, and nothing else."""
     engine = choose.ensure(cache_folder(), console)
+    if places().kind == "laptop":
+        life.get_programs(places(), console)
     if not quiet:
         commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 
 
+@app.command("programs")
+def programs_() -> None:
+    """Build the laptop cloud's programs that are missing, and list where each one is."""
+    programs.ensure(programs.names(), console)
+    for name in programs.names():
+        commands.say(console, f"{name:<27} {programs.path(name)}")
+
+
 @app.command()
 def status() -> None:
-    """Show the engine, the stacks of the rehearsal, what their clouds hold, and what runs."""
+    """Show the engine, the stacks, what their clouds hold, and what runs."""
     here = places()
     engine = choose.ready(cache_folder())
     commands.say(
@@ -96,12 +136,14 @@ def status() -> None:
             pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
             commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
     commands.say(console, f"clouds   {len(cloud.objects(here))} objects")
+    if here.kind == "laptop":
+        report.show(here, console)
     commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
 
 
 @app.command()
 def clean() -> None:
-    """Remove the rehearsal's folder; the engine in the cache stays."""
+    """Remove the folder of the rehearsal or laptop cloud; the programs in the cache stay."""
     raise typer.Exit(commands.clear_all(places(), console))
 
 

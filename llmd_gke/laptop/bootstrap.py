@@ -1,6 +1,6 @@
 """Makes ``.venv`` from the hash-pinned requirements; the standard library is all it needs.
 
-``python3 llmd_gke/laptop/bootstrap.py operations|dev`` installs one set. uv, itself checked by hash, does the work from
+``python3 llmd_gke/laptop/bootstrap.py operations|laptop|dev`` installs one set. uv, itself checked by hash, does the work from
 a small environment of its own in the cache folder. A stamp in ``.venv`` holds the hash of what is installed, so that a
 second run costs a few milliseconds and an interrupted one is simply done again. ``--resolve`` writes the pins anew.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[2]
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
-SETS = ("program", "operations", "dev")  # each holds the one before it
+SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
 BESIDE = ("bench",)  # environments of their own in the cache, made when they are first used
 OLDEST, NEWEST = (3, 11), (3, 14)
 SCRIPT = """#!{python}

@@ -1,10 +1,11 @@
-"""Where things lie: the clone, the rehearsal's folder, the cache."""
+"""Where things lie: the clone, the folder of the rehearsal or the laptop cloud, the cache."""
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal, get_args
 
 CLONE = Path(__file__).resolve().parents[2]
 """The clone that this package belongs to."""
@@ -17,21 +18,41 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
 
 
+Kind = Literal["rehearsal", "laptop"]
+"""The rehearsal has stand-ins for both clouds, the laptop cloud only for Google's."""
+
+CLOUD = "LLMD_GKE_CLOUD"
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def kind_of_environment() -> Kind:
+    """``$LLMD_GKE_CLOUD``, where it names one of the clouds of this machine; else the rehearsal."""
+    return "laptop" if os.environ.get(CLOUD) == "laptop" else "rehearsal"
+
+
 @dataclass(frozen=True)
 class Places:
-    """The folders of one rehearsal.
+    """The folders of one rehearsal or laptop cloud.
 
-    ``root`` holds Pulumi.yaml and the stack files; ``home`` is ``$LLMD_GKE_HOME``, by default ``.rehearsal`` there.
+    ``root`` holds Pulumi.yaml and the stack files; ``home`` is ``$LLMD_GKE_HOME``, by default ``.rehearsal`` or
+    ``.laptop`` there.
     """
 
     root: Path
     home: Path
+    kind: Kind = "rehearsal"
 
     @classmethod
-    def of(cls, root: Path | None = None) -> Places:
-        """The rehearsal of that project folder; default: ``$LLMD_GKE_ROOT``, else this clone."""
+    def of(cls, root: Path | None = None, kind: Kind | None = None) -> Places:
+        """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, else this clone.
+
+        ``$LLMD_GKE_HOME`` counts unless ``$LLMD_GKE_CLOUD`` says that it is the home of the other kind, as in a shell
+        that sourced that one's ``env.sh``.
+        """
         chosen = (root or Path(os.environ.get("LLMD_GKE_ROOT") or CLONE)).absolute()
-        return cls(chosen, Path(os.environ.get("LLMD_GKE_HOME") or chosen / ".rehearsal").absolute())
+        wanted = kind or kind_of_environment()
+        given = os.environ.get("LLMD_GKE_HOME") if os.environ.get(CLOUD, wanted) == wanted else None
+        return cls(chosen, Path(given or chosen / f".{wanted}").absolute(), wanted)
 
     @property
     def pulumi_home(self) -> Path:
@@ -40,7 +61,7 @@ class Places:
 
     @property
     def plugins(self) -> Path:
-        """Where the engine looks for providers; only the stand-ins may lie here."""
+        """Where the engine looks for providers; only what `home.launchers` lists may lie here."""
         return self.pulumi_home / "plugins"
 
     @property
@@ -80,8 +101,25 @@ class Places:
 
     @property
     def run_lock(self) -> Path:
-        """Held while a `make` command works on this rehearsal."""
+        """Held while a `make` command works here."""
         return self.home / "run.lock"
+
+    @property
+    def charts(self) -> Path:
+        """The charts that the Platform component installs on the laptop cloud."""
+        return self.home / "charts"
+
+    @property
+    def label(self) -> str:
+        """What people call it."""
+        return "rehearsal" if self.kind == "rehearsal" else "laptop cloud"
+
+    def make(self, target: str, stack: str | None = None) -> str:
+        """The `make` command that a message recommends."""
+        words = ["make", target]
+        words += [f"STACK={stack}"] if stack not in (None, "local") else []
+        words += ["CLOUD=laptop"] if self.kind == "laptop" else []
+        return " ".join(words)
 
     def stack_file(self, stack: str) -> Path:
         """The committed settings of a stack."""

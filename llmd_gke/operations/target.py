@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.laptop.paths import CLONE, Kind, Places
 from llmd_gke.operations.exits import BadInput
 from llmd_gke.operations.options import Cloud
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:  # the settings take longest to import: only whoever reads the
     from llmd_gke.settings.parse import Checked
     from llmd_gke.settings.shapes import StackSettings
 
-HOMES = {Cloud.REHEARSAL: ".rehearsal", Cloud.LAPTOP: ".laptop"}
-"""Where the clouds of this machine keep their state, within the clone; ``$LLMD_GKE_HOME`` names another folder."""
+KINDS: dict[Cloud, Kind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
+"""The clouds of this machine, as the laptop's own code calls them."""
 
 
 def root_folder() -> Path:
@@ -76,8 +76,7 @@ class Target:
         """The folders of a cloud of this machine. Raises ``LookupError`` for Google Cloud, which has none."""
         if self.cloud is Cloud.GOOGLE:
             raise LookupError("Google Cloud has no folders here")
-        home = os.environ.get("LLMD_GKE_HOME")
-        return Places(self.root, Path(home).absolute() if home else self.root / HOMES[self.cloud])
+        return Places.of(self.root, KINDS[self.cloud])
 
     @property
     def up(self) -> str:

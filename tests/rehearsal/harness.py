@@ -185,10 +185,15 @@ class Rehearsal:
         environment = clean(self.environment, self.places) | {"PULUMI_DEBUG_COMMANDS": "true"}
         flags = ["--stack", stack, "--config-file", str(self.places.stack_copy(stack)), "--event-log", str(log)]
         command = [str(engine.pulumi), "-C", str(self.root), "--non-interactive", *words, *flags]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        entered = self.entered(command)
+        done = subprocess.run(entered, env=environment, capture_output=True, text=True, check=False)
         if check:
             assert done.returncode == 0, done.stdout + done.stderr
         return [json.loads(line) for line in log.read_text().splitlines()]
+
+    def entered(self, command: list[str]) -> list[str]:
+        """The command line that runs a command where the engine runs."""
+        return command
 
     def steps(self, *words: str, stack: str = "local") -> dict[str, str]:
         """What a command does to each resource, by its name: ``create``, ``update``, ``same``, ..."""

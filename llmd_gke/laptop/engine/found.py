@@ -80,7 +80,7 @@ def on_path(path: str) -> tuple[Engine | None, list[Unsuitable]]:
     left_aside: list[Unsuitable] = []
     for folder in path.split(os.pathsep):
         candidate = Path(folder or ".") / "pulumi"
-        if not candidate.is_file() or not os.access(candidate, os.X_OK) or _is_wrapper(candidate):
+        if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_wrapper(candidate):
             continue
         verdict = judge(candidate)
         if isinstance(verdict, Engine):

@@ -1,21 +1,21 @@
-"""Where a built engine lies in the cache, and the lock that keeps two builders apart."""
+"""Where a built engine lies in the cache."""
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
-import hashlib
-import os
-import platform
-import time
-from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import IO
 
 from llmd_gke.catalog.versions import engine_cli
+from llmd_gke.laptop.builder.wrapper import Wrapper, machine
 from llmd_gke.laptop.engine.found import HOST, Engine
 
-MODULE = Path(__file__).resolve().parents[1] / "gomod" / "engine"
+WRAPPER = Wrapper(
+    "engine",
+    ("github.com/pulumi/pulumi/pkg/v3", f"v{engine_cli()}"),
+    disk_mb=3200,
+    modules_mb=1500,
+    memory_mb=1500,
+    tags="osusergo,grpcnotrace",
+)
 """The Go module that pins the CLI and holds the language host."""
 
 EXECUTOR = "pulumi-language-python-exec"
@@ -23,30 +23,17 @@ FAST_EXIT = "fast_exit.py"
 COMPLETE = "complete"
 
 
-def machine() -> str:
-    """Operating system and processor, as in ``linux-x86_64``."""
-    return f"{platform.system().lower()}-{platform.machine()}"
-
-
-def digest(*patterns: str, module: Path = MODULE) -> str:
-    """A hash of the module's files that match."""
-    content = hashlib.sha256()
-    for file in sorted({path for pattern in patterns for path in module.glob(pattern) if path.is_file()}):
-        content.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
-    return content.hexdigest()[:12]
-
-
 def key() -> str:
     """Names one engine: version, machine and a hash of everything that goes into it."""
-    return f"engine-v{engine_cli()}-{machine()}-{digest('*')}"
+    return f"engine-v{engine_cli()}-{machine()}-{WRAPPER.digest('*')}"
 
 
 def parts(cache: Path) -> dict[str, Path]:
     """Where the compiled parts are kept: the CLI is not built again because the language host has changed."""
-    pins = digest("go.mod", "go.sum")
+    pins = WRAPPER.digest("go.mod", "go.sum")
     return {
         "pulumi": cache / "parts" / f"pulumi-v{engine_cli()}-{machine()}-{pins}",
-        HOST: cache / "parts" / f"{HOST}-{machine()}-{digest('go.mod', 'go.sum', '*.go')}",
+        HOST: cache / "parts" / f"{HOST}-{machine()}-{WRAPPER.digest('go.mod', 'go.sum', '*.go')}",
     }
 
 
@@ -62,23 +49,3 @@ def present(cache: Path) -> Engine | None:
     if not all(file.exists() for file in files):
         return None
     return Engine((folder / "pulumi").resolve(), f"v{engine_cli()}", "built from the Go module")
-
-
-@contextlib.contextmanager
-def builder(cache: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
-    """Held by the one that builds. Another waits, calling ``waiting`` with the builder's process id once a second."""
-    cache.mkdir(parents=True, exist_ok=True)
-    with (cache / f"{key()}.lock").open("a+") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                file.seek(0)
-                waiting(file.read().strip() or "unknown")
-                time.sleep(1)
-        file.seek(0)
-        file.truncate()
-        file.write(str(os.getpid()))
-        file.flush()
-        yield file

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
+from llmd_gke.laptop.cluster import pending as cluster_pending
 from llmd_gke.laptop.errors import Stale
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.state import SIGNATURE, Pending
@@ -24,6 +25,8 @@ def find(places: Places, pending: Pending) -> str | None:
 
     The stand-ins note the URN; where one did not, the object with that type and those inputs is meant.
     """
+    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
+        return cluster_pending.made(places, pending)
     there = objects(places)
     by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
     return by_urn or next(

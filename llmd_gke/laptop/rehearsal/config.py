@@ -20,6 +20,7 @@ from llmd_gke.settings import stack_yaml
 DUMMY = "rehearsal-dummy"
 """Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
 
+PLATFORM = "llmd-gke:platform"
 SALT = "encryptionsalt"
 FOREIGN = ("secretsprovider", "encryptedkey", SALT, "environment")
 """What ties a stack file to its own backend's secrets and environments; the rehearsal has none of them."""
@@ -70,6 +71,13 @@ def merged(committed: Table, copy: Table, required: Sequence[str]) -> dict[str, 
     return result
 
 
+def with_charts(copy: dict[str, object], folder: str) -> None:
+    """Has the Platform component install the charts of that folder: a laptop cloud has no way to their homes."""
+    config = cast("dict[str, object]", copy["config"])
+    platform = config.get(PLATFORM)
+    config[PLATFORM] = {**(cast("Table", platform) if isinstance(platform, dict) else {}), "chartFolder": folder}
+
+
 def read(text: str, name: str) -> Table:
     """A stack file's content. Raises ``BadInput`` for text that is not a YAML mapping."""
     try:
@@ -99,10 +107,13 @@ def sync(places: Places, stack: str, required: Sequence[str] = ()) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {error}\nFix: make the file readable (UTF-8).") from None
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
-    content = yaml.safe_dump(merged(read(text, file.name), present, required), sort_keys=False, allow_unicode=True)
+    table = merged(read(text, file.name), present, required)
+    if places.kind == "laptop":
+        with_charts(table, str(places.charts))
+    content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write(
         copy,
-        f"# A copy of {file.name} for the rehearsal, written anew before every command. Edit the original.\n{content}",
+        f"# A copy of {file.name} for the {places.label}, written anew before every command.\n{content}",
         0o600,
     )

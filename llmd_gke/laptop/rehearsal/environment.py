@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
 
+from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.paths import Places
 
 PREFIXES = (
@@ -18,12 +20,12 @@ NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK",
 
 
 def is_removed(name: str) -> bool:
-    """Whether a variable is kept away from the rehearsal."""
+    """Whether a variable is kept away."""
     return name.upper().startswith(PREFIXES) or name in NAMES
 
 
 def own(places: Places) -> dict[str, str]:
-    """What the rehearsal sets, whatever stood there before.
+    """What is set, whatever stood there before.
 
     The Google variables name files that do not exist: every client library then fails at once, rather than falling back
     to the user's login or to a metadata server.
@@ -33,7 +35,7 @@ def own(places: Places) -> dict[str, str]:
         "GCE_METADATA_HOST": "127.0.0.1:1",
         "GOOGLE_APPLICATION_CREDENTIALS": str(places.nothing / "no-credentials.json"),
         "KUBECONFIG": str(places.nothing / "no-kubeconfig"),
-        "LLMD_GKE_CLOUD": "rehearsal",
+        "LLMD_GKE_CLOUD": places.kind,
         "LLMD_GKE_CLOUD_FOLDER": str(places.cloud),
         "LLMD_GKE_HOME": str(places.home),
         "LLMD_GKE_ROOT": str(places.root),
@@ -49,8 +51,23 @@ def own(places: Places) -> dict[str, str]:
 
 
 def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
-    """``environ`` without credentials, and with the rehearsal's own settings."""
-    return {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+    """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
+    found = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+    return found | inside(places, found) if places.kind == "laptop" else found
+
+
+def inside(places: Places, environ: Mapping[str, str]) -> dict[str, str]:
+    """What processes in the namespaces of a laptop cloud get on top.
+
+    On Google Cloud the DNS endpoint has a public certificate; here its CA takes the place of the public ones. The stub
+    of Google's auth plugin is found before the real one.
+    """
+    path = environ.get("PATH", os.defpath)
+    first = str(places.wrapper)
+    return {
+        "PATH": path if path.split(os.pathsep)[0] == first else f"{first}{os.pathsep}{path}",
+        "SSL_CERT_FILE": str(Layout(places.home).authority),
+    }
 
 
 def script(places: Places) -> str:
@@ -58,7 +75,8 @@ def script(places: Places) -> str:
     prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
     exact = "|".join(sorted(NAMES))
     lines = [
-        "# Source this file: plain `pulumi` commands of this shell then work on the rehearsal, never on Google Cloud.",
+        f"# Source this file: plain `pulumi` commands of this shell then work on the {places.label},",
+        "# never on Google Cloud.",
         f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
         '  unset "$llmd_gke_name"',
         "done",

@@ -1,4 +1,4 @@
-"""Lays out the rehearsal's folder: passphrase, stand-ins in the plugin folder, wrapper, file to source."""
+"""Lays out the folder of a rehearsal or laptop cloud: passphrase, plugin folder, scripts, file to source."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from pathlib import Path
 
 import yaml
 
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.engine.found import WRAPPER_MARK, Engine
 from llmd_gke.laptop.errors import BadInput
 from llmd_gke.laptop.paths import CLONE, Places
@@ -17,6 +19,9 @@ from llmd_gke.laptop.rehearsal.environment import quote, script
 
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
+
+REAL = {"laptop": {"kubernetes": "pulumi-resource-kubernetes"}, "rehearsal": dict[str, str]()}
+"""The real providers of each kind of cloud, by their program's name."""
 
 
 def project(places: Places) -> str:
@@ -33,10 +38,18 @@ def project(places: Places) -> str:
 
 
 def launchers(places: Places) -> dict[Path, str]:
-    """The stand-ins' start scripts: path in the plugin folder, content."""
+    """The providers' start scripts: path in the plugin folder, content.
+
+    A real provider lies there under the version that the SDK asks for, whichever its own is: the engine then takes it
+    without looking any further, and says in a warning when it is older.
+    """
     found: dict[Path, str] = {}
     for provider, (package, module) in STAND_INS.items():
         folder = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}"
+        if program := REAL[places.kind].get(provider):
+            real = quote(str(programs.path(program)))
+            found[folder / f"pulumi-resource-{provider}"] = f'#!/bin/sh\nexec {real} "$@"\n'
+            continue
         python = f'"${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}"'
         found[folder / f"pulumi-resource-{provider}"] = (
             f"#!/bin/sh\n# Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody.\n"
@@ -66,13 +79,30 @@ def prepare(places: Places, engine: Engine) -> None:
     # `pulumi stack init` and `stack rm` write to, or remove, the stack file beside Pulumi.yaml: here that is the copy.
     write(places.config / "Pulumi.yaml", yaml.safe_dump({"name": project(places), "runtime": "python"}), 0o644)
     wrapper = (
-        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the rehearsal.\n"
+        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {places.label}.\n"
         f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(places.home))} "
-        f"LLMD_GKE_ROOT={quote(str(places.root))} PYTHONPATH={quote(str(CLONE))} \\\n"
+        f"LLMD_GKE_ROOT={quote(str(places.root))} LLMD_GKE_CLOUD={places.kind} PYTHONPATH={quote(str(CLONE))} \\\n"
         f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
     )
     write(places.wrapper / "pulumi", wrapper, 0o755)
+    for name, content in tools(places).items():
+        write(places.wrapper / name, content, 0o755)
     write(places.env_script, script(places), 0o644)
+
+
+def tools(places: Places) -> dict[str, str]:
+    """The other scripts beside `pulumi`: in a laptop cloud `kubectl`, and the stub of Google's auth plugin."""
+    if places.kind != "laptop":
+        return {}
+    python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
+    home, kubeconfig = quote(str(places.home)), quote(str(Layout(places.home).kubeconfig))
+    kubectl = quote(str(programs.path("kubectl")))
+    return {
+        "kubectl": f"#!/bin/sh\n# kubectl on the laptop cloud, as its administrator.\nexport KUBECONFIG={kubeconfig}\n"
+        f'LLMD_GKE_HOME={home} {python} llmd_gke.laptop.spaces.inside {kubectl} "$@"\n',
+        "gke-gcloud-auth-plugin": "#!/bin/sh\n# Stub of Google's: a token of the laptop cloud.\n"
+        f"LLMD_GKE_HOME={home} {python} llmd_gke.laptop.auth_plugin\n",
+    }
 
 
 def write(path: Path, content: str, mode: int) -> None:

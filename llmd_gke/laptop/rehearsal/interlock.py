@@ -16,14 +16,30 @@ import yaml
 from llmd_gke.laptop.errors import Refused
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.home import launchers
-
-WHY = "The rehearsal must not reach Google Cloud, so it does not start"
+from llmd_gke.laptop.spaces import find, routes
 
 
 def check(places: Places) -> None:
     """Raises ``Refused`` naming what could start a real provider, and the fix."""
     check_project(places)
     check_plugins(places)
+    if places.kind == "laptop":
+        check_network(places)
+
+
+def check_network(places: Places) -> None:
+    """The namespaces of a laptop cloud have no way to another machine."""
+    present = find.running(places.home)
+    if present and (ways := routes.ways_out(present.init.pid)):
+        raise Refused(
+            f"{why(places)}: its network has a way out ({', '.join(ways)}).\n"
+            "Fix: make down CLOUD=laptop, which ends it."
+        )
+
+
+def why(places: Places) -> str:
+    """The sentence that every refusal begins with."""
+    return f"The {places.label} must not reach Google Cloud, so it does not start"
 
 
 def check_project(places: Places) -> None:
@@ -32,13 +48,14 @@ def check_project(places: Places) -> None:
     content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
         raise Refused(
-            f"{WHY}: {file} names providers under `plugins:`, which the engine would start instead of the stand-ins.\n"
+            f"{why(places)}: {file} names providers under `plugins:`, which the engine would start instead of "
+            "the stand-ins.\n"
             "Fix: remove `plugins:` from Pulumi.yaml."
         )
 
 
 def check_plugins(places: Places) -> None:
-    """Only the stand-ins lie in the plugin folder, unchanged."""
+    """Only our own launchers lie in the plugin folder, unchanged."""
     expected = launchers(places)
     folders = {path.parent for path in expected}
     strangers = sorted(
@@ -55,6 +72,6 @@ def check_plugins(places: Places) -> None:
     if strangers:
         names = "\n".join(f"  {path}" for path in strangers)
         raise Refused(
-            f"{WHY}: its plugin folder holds something other than the stand-ins:\n{names}\n"
+            f"{why(places)}: its plugin folder holds something that does not belong there:\n{names}\n"
             f"Fix: rm -r {places.plugins}, then run the command again."
         )

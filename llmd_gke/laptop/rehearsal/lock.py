@@ -1,4 +1,4 @@
-"""One `make up` or `make down` at a time for each rehearsal."""
+"""One `make up` or `make down` at a time for each rehearsal or laptop cloud."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def exclusive(places: Places, what: str) -> Generator[None]:
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise Busy(
-                f"Another run works on this rehearsal: {holder}.\n"
+                f"Another run works on this {places.label}: {holder}.\n"
                 "Fix: wait until it ends (or end it with Ctrl-C there), then run the command again."
             ) from None
         file.seek(0)

@@ -24,14 +24,17 @@ from llmd_gke.laptop.errors import Busy, Stale
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import cloud, processes, state
 from llmd_gke.laptop.rehearsal.runner import Runner
+from llmd_gke.laptop.spaces import find
 
 CREATING = "creating"
 
 
-def is_alive(lock: state.Lock) -> bool:
+def is_alive(lock: state.Lock, places: Places) -> bool:
     """Whether the process that made the lock can still be running (its number may have been given away since)."""
     if lock.pid == 0:
         return False
+    if places.kind == "laptop":  # the number is one of its own namespaces
+        return any(lock.pid in (one.pid, find.inner_pid(one.pid)) for one in processes.engines(places))
     if lock.host != socket.gethostname():
         return True
     try:
@@ -46,7 +49,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
     """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
     held = state.locks(runner.places, stack)
     for lock in held:
-        if is_alive(lock):
+        if is_alive(lock, runner.places):
             where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
             raise Busy(
                 f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
@@ -96,7 +99,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     if lost := sorted(set(taken_over) - set(after.urns if after else ())):
         raise Stale(
             "These objects exist in the cloud but could not be taken over:\n  " + "\n  ".join(lost) + "\n"
-            "Fix: `make down`, which removes them, then `make up`."
+            f"Fix: `{runner.places.make('down')}`, which removes them, then `{runner.places.make('up')}`."
         )
 
 
@@ -127,10 +130,11 @@ def check_cloud(places: Places, stack: str) -> None:
     if present and present.ids and not there:
         raise Stale(
             f"Stack {stack} remembers {len(present.ids)} objects, but the stand-ins' clouds in {places.cloud} are "
-            "empty: they were removed by hand.\nFix: `make down` forgets the stack, then `make up`."
+            "empty: they were removed by hand.\n"
+            f"Fix: `{places.make('down')}` forgets the stack, then `{places.make('up')}`."
         )
     if there and not any((one := state.read(places, name)) and one.urns for name in state.names(places)):
         raise Stale(
             f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that no stack knows: a state was "
-            "removed by hand.\nFix: `make down` removes them, then `make up`."
+            f"removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
         )

@@ -13,6 +13,7 @@ from llmd_gke.laptop.engine.found import Engine
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.environment import clean
+from llmd_gke.laptop.spaces import enter, find
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -22,7 +23,7 @@ FROM_KERNEL = 0x80
 
 @dataclass(frozen=True)
 class Runner:
-    """Runs the engine for one rehearsal."""
+    """Runs the engine for one rehearsal or laptop cloud."""
 
     places: Places
     engine: Engine
@@ -34,7 +35,7 @@ class Runner:
 
     def ask(self, *arguments: str, folder: str | None = None) -> str:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's own words when it fails."""
-        command = [str(self.engine.pulumi), "-C", folder or str(self.places.root), "--non-interactive", *arguments]
+        command = self._command("-C", folder or str(self.places.root), "--non-interactive", *arguments)
         done = subprocess.run(
             command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
@@ -44,7 +45,13 @@ class Runner:
 
     def stream(self, *arguments: str) -> int:
         """Runs a command on the user's terminal. Returns 0, the engine's status, or 130 when it was told to stop."""
-        return supervise([str(self.engine.pulumi), "-C", str(self.places.root), *arguments], self.environment)
+        return supervise(self._command("-C", str(self.places.root), *arguments), self.environment)
+
+    def _command(self, *arguments: str) -> list[str]:
+        """The engine's command line; on the laptop cloud it runs in the namespaces, where they exist."""
+        words = [str(self.engine.pulumi), *arguments]
+        present = find.running(self.places.home) if self.places.kind == "laptop" else None
+        return enter.command(present.init.pid, words) if present else words
 
 
 def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:

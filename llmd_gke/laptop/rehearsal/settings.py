@@ -1,17 +1,17 @@
-"""What the rehearsal asks the product's settings: is the stack file right, and which secrets does it need."""
+"""What both clouds of this machine ask the settings: is the stack file right, and which secrets does it need."""
 
 from __future__ import annotations
 
 import os
 
 from llmd_gke.laptop.errors import BadInput
-from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.paths import CLOUD, Places
 from llmd_gke.settings import SettingsError, load_stack, required_secrets
 
 
 def secrets_of(places: Places, stack: str) -> list[str]:
     """Full keys of the secrets that the stack needs. Raises ``BadInput`` with every problem in the stack file."""
-    os.environ["LLMD_GKE_CLOUD"] = "rehearsal"  # the settings refuse a rehearsal-only stack elsewhere
+    os.environ[CLOUD] = places.kind  # the settings refuse a rehearsal-only stack elsewhere
     try:
         checked = load_stack(places.root, stack)
     except SettingsError as error:

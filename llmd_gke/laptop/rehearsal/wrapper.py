@@ -1,4 +1,6 @@
-"""The `pulumi` of a shell on the rehearsal: plain commands behave as ever, and the committed files stay as they are.
+"""The `pulumi` of a shell on the rehearsal or the laptop cloud.
+
+Plain commands behave as ever, and the committed files stay as they are.
 
 It becomes the real engine (``exec``), with credentials removed and the interlock checked. Commands that read a stack's
 settings get ``--config-file`` with the copy, which receives the encryption salt in place of the committed file.
@@ -20,6 +22,7 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import arguments, config, interlock
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.home import project
+from llmd_gke.laptop.spaces import inside
 from llmd_gke.settings.parse import NAMESPACE
 
 ENGINE = "LLMD_GKE_ENGINE"
@@ -108,6 +111,16 @@ def _exists(places: Places, stack: str) -> bool:
     return stack in state.names(places)
 
 
+def _become_inside(places: Places, words: Sequence[str], environment: Mapping[str, str]) -> int:  # noqa: RET503
+    """Becomes the engine in the namespaces of the laptop cloud, which must run."""
+    try:
+        found = inside.command(places.home, words)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    os.execve(found[0], found, environment)  # noqa: S606 - no shell
+
+
 def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
     """Becomes the engine; returns only when something is wrong."""
     places = Places.of()
@@ -127,6 +140,8 @@ def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming ano
     for command in first:
         if status := subprocess.run([engine, *command], env=environment, check=False).returncode:
             return status
+    if places.kind == "laptop":
+        return _become_inside(places, [engine, *then], environment)
     os.execve(engine, ["pulumi", *then], environment)  # noqa: S606 - no shell
 
 

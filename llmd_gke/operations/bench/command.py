@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.operations.exits import BadInput, NotUp
+from llmd_gke.operations.inside import enter
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.outputs import Endpoint, read
 from llmd_gke.operations.progress import working
@@ -83,6 +84,8 @@ def command(
         Workload("shared" if k == "shared" else "random", prompt_tokens, prefix_tokens, output_tokens) for k in kinds
     ]
     target = Target.choose(stack, cloud)
+    if url is None:
+        enter(target)
     result, files = take(
         target, loads, model=model, url=url, first=first, most=most, seconds=seconds, warmup=warmup, folder=folder
     )

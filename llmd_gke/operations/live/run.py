@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,6 +159,8 @@ class Run:
     def _status(self) -> tuple[Verdict, str]:
         if self._target.cloud is Cloud.REHEARSAL:
             return "skipped", "the rehearsal has no Kubernetes API"
+        if self._target.cloud is Cloud.LAPTOP:
+            return "skipped", f"it answers inside only: make status STACK={self._target.stack} CLOUD=laptop"
         from llmd_gke.operations.status.looks import evidence
 
         self.seen.status, self.seen.snapshot = evidence(self._target)
@@ -165,6 +168,8 @@ class Run:
         return ("failed" if state == "bad" else "passed"), f"the screen adds up to: {state}"
 
     def _smoke(self) -> tuple[Verdict, str]:
+        if self._target.cloud is Cloud.LAPTOP:
+            return self._smoke_inside()
         from llmd_gke.operations.smoke import report
         from llmd_gke.operations.smoke.command import look
 
@@ -175,9 +180,24 @@ class Run:
         words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
         return ("failed" if counts["failed"] else "passed"), words
 
+    def _smoke_inside(self) -> tuple[Verdict, str]:
+        """The same by a process of its own, which enters the laptop cloud."""
+        command = [sys.executable, "-m", "llmd_gke.operations", "smoke", "--stack", self._target.stack]
+        command += ["--cloud", "laptop", "--output", "json", "--junit", str(self._plan.folder / "smoke.xml")]
+        done = subprocess.run(command, cwd=self._target.root, capture_output=True, text=True, check=False)
+        if not done.stdout.strip():
+            return "failed", done.stderr.strip()[-600:]
+        checks = cast("Sequence[Mapping[str, str]]", json.loads(done.stdout)["checks"])
+        self.seen.smoke = {f"{one['model']}: {one['name']}": cast("Verdict", one["verdict"]) for one in checks}
+        counts = Counter(one["verdict"] for one in checks)
+        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        return ("passed" if done.returncode == 0 else "failed"), words
+
     def _bench(self) -> tuple[Verdict, str]:
         if not self._plan.bench_seconds:
             return "skipped", "not asked for"
+        if self._target.cloud is Cloud.LAPTOP:
+            return "skipped", f"it answers inside only: make bench STACK={self._target.stack} CLOUD=laptop"
         from llmd_gke.operations.bench.command import take
         from llmd_gke.operations.bench.result import as_json
         from llmd_gke.operations.bench.workload import Workload

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.operations.exits import BadInput, Failed, NotUp
+from llmd_gke.operations.inside import enter
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.outputs import Endpoint, read
 from llmd_gke.operations.progress import working
@@ -45,6 +46,8 @@ def command(
     Exit status 0: all passed or skipped; 1: a check failed; others: see `llmd-gke --help`.
     """
     target = Target.choose(stack, cloud)
+    if url is None:
+        enter(target)
     outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
     finish(target, outcomes, output, junit, place=url or target.cloud.value)
 

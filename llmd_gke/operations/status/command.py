@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from llmd_gke.operations.exits import Failed
+from llmd_gke.operations.inside import enter
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.target import Target
 
@@ -29,6 +30,7 @@ def command(
         # Settings, state and cluster take a moment: the first line waits for none of them.
         print(f"Status of stack {stack}", flush=True)
     target = Target.choose(stack, cloud)
+    enter(target)
     if target.cloud is Cloud.REHEARSAL:
         _rehearsal(target, output)
         return

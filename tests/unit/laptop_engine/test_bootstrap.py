@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_each_set_holds_the_one_before_it() -> None:
         set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (bootstrap.REQUIREMENTS / f"{name}.txt").read_text(), re.MULTILINE))
         for name in bootstrap.SETS
     ]
-    assert pins[0] < pins[1] < pins[2]
+    assert all(smaller < larger for smaller, larger in itertools.pairwise(pins))
 
 
 def test_the_bootstrap_runs_on_the_standard_library_alone() -> None:

@@ -8,7 +8,8 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.catalog import versions
-from llmd_gke.laptop.engine import build, choose, found, golang, official, place
+from llmd_gke.laptop.builder import golang
+from llmd_gke.laptop.engine import build, choose, found, official, place
 from llmd_gke.laptop.engine.found import Engine, Unsuitable, judge, on_path, parse_version
 
 
@@ -77,7 +78,7 @@ def test_the_wrapper_of_a_rehearsal_is_no_engine(tmp_path: Path) -> None:
 
 
 def test_the_floor_and_the_built_version_agree_with_the_go_module() -> None:
-    pinned = (place.MODULE / "go.mod").read_text()
+    pinned = (place.WRAPPER.source / "go.mod").read_text()
     assert f"github.com/pulumi/pulumi/pkg/v3 v{versions.engine_cli()}" in pinned
     assert f"github.com/pulumi/pulumi/sdk/v3 v{versions.engine_cli()}" in pinned
     floor, cli = parse_version(versions.engine_floor()), parse_version(versions.engine_cli())
@@ -138,7 +139,7 @@ def test_a_newer_go_gets_the_old_json() -> None:
 
 def test_a_build_ignores_the_users_go_flags_and_workspace() -> None:
     made = golang.environment({"GOFLAGS": "-mod=mod", "GOWORK": "/x", "GOPROXY": "https://p"}, (1, 26), Path("/w"))
-    assert made["GOFLAGS"] == "-mod=readonly"
+    assert made["GOFLAGS"].split()[0] == "-mod=readonly"
     assert made["GOWORK"] == "off"
     assert made["GOTOOLCHAIN"] == "local"
     assert made["GOPROXY"] == "https://p"
@@ -158,6 +159,6 @@ def test_a_build_ignores_the_users_go_flags_and_workspace() -> None:
     ],
 )
 def test_what_go_says_becomes_a_cause_and_a_fix(output: str, expected: str) -> None:
-    message = str(golang.explain(output))
+    message = str(golang.explain(output, golang.Purpose("the engine"), Path("/gomod/engine")))
     assert expected in message
     assert "Fix:" in message

@@ -12,13 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from llmd_gke.laptop.engine import room
-from llmd_gke.laptop.engine.progress import Display, Estimate, duration
-from llmd_gke.laptop.engine.room import Room, compilers
+from llmd_gke.laptop.builder import room
+from llmd_gke.laptop.builder.build import PROGRAM_MB, STANDARD_MB
+from llmd_gke.laptop.builder.golang import Purpose
+from llmd_gke.laptop.builder.progress import Display, Estimate, Steps, duration
+from llmd_gke.laptop.builder.room import Room, check_disk, compilers
 from llmd_gke.laptop.errors import SetUpFailed
+from llmd_gke.laptop.programs.table import PROGRAMS
 
-PLENTY = Room(cache_mb=50_000, modules_mb=50_000, same_disk=True, memory_mb=16_000, processors=4)
-WHERE = {"cache": Path("/c"), "modules": Path("/m")}
+PLENTY = Room(cache_mb=50_000, memory_mb=16_000, processors=4)
+PURPOSE = Purpose("the engine", "install Pulumi itself")
 
 
 def having(**changes: Any) -> Room:
@@ -26,33 +29,57 @@ def having(**changes: Any) -> Room:
 
 
 def test_as_many_compilers_run_as_there_are_processors() -> None:
-    assert compilers(PLENTY, **WHERE, modules_present=False) == 4
+    assert compilers(PLENTY, 1500, PURPOSE) == 4
 
 
 def test_little_memory_means_fewer_compilers() -> None:
-    assert compilers(having(memory_mb=2000), **WHERE, modules_present=False) == 2
+    assert compilers(having(memory_mb=2400), 1500, PURPOSE) == 2
+    assert compilers(having(memory_mb=2399), 1500, PURPOSE) == 1
 
 
-@pytest.mark.parametrize(
-    ("changes", "modules_present", "said"),
-    [
-        ({"cache_mb": 2000}, True, "2000 MB free at /c, 4000 MB needed"),
-        ({"cache_mb": 5000}, False, "5000 MB free at /c, 5500 MB needed"),
-        ({"modules_mb": 100, "same_disk": False}, False, "100 MB free at /m, 1500 MB needed"),
-        ({"memory_mb": 800}, True, "800 MB can be used"),
-    ],
-)
-def test_too_little_room_is_refused_before_anything_is_built(
-    changes: dict[str, int], modules_present: bool, said: str
-) -> None:
-    with pytest.raises(SetUpFailed) as raised:
-        compilers(having(**changes), **WHERE, modules_present=modules_present)
-    assert said in str(raised.value)
-    assert "Fix:" in str(raised.value)
+def test_a_heavy_program_leaves_room_for_fewer_compilers() -> None:
+    assert compilers(having(memory_mb=5000), 1500, PURPOSE) == 4
+    assert compilers(having(memory_mb=5000), 4400, PURPOSE) == 1
 
 
-def test_modules_that_are_there_need_no_room() -> None:
-    assert compilers(having(modules_mb=100, same_disk=False), **WHERE, modules_present=True) == 4
+def test_too_little_disk_space_is_refused_with_both_numbers_and_the_fix() -> None:
+    check_disk(having(cache_mb=4000), 4000, Path("/c"), PURPOSE)
+    with pytest.raises(SetUpFailed, match="3999 MB free at /c, 4000 MB needed") as raised:
+        check_disk(having(cache_mb=3999), 4000, Path("/c"), PURPOSE)
+    assert "Fix: free some, or point LLMD_GKE_CACHE" in str(raised.value)
+
+
+def test_too_little_memory_is_refused_with_both_numbers_and_what_to_do_instead() -> None:
+    with pytest.raises(SetUpFailed, match="800 MB can be used, 1500 MB needed") as raised:
+        compilers(having(memory_mb=800), 1500, PURPOSE)
+    assert "Fix: end other programs, or install Pulumi itself" in str(raised.value)
+
+
+def test_space_is_that_of_all_modules_and_the_largest_build_cache() -> None:
+    made = room.plan([("a", 500, 2000), ("b", 300, 3000), ("c", 200, 100)])
+    assert made == room.Plan(3800, frozenset())
+
+
+def test_modules_of_earlier_wrappers_go_where_the_next_one_would_not_fit_beside_them() -> None:
+    made = room.plan([("a", 500, 2000), ("b", 300, 3000), ("c", 200, 3300)], budget_mb=4000)
+    assert made == room.Plan(3800, frozenset({"c"}))
+
+
+def test_modules_are_not_removed_for_a_wrapper_that_is_too_large_by_itself() -> None:
+    assert room.plan([("a", 500, 9000)], budget_mb=4000) == room.Plan(9500, frozenset())
+
+
+def test_the_laptop_clouds_programs_stay_below_what_may_be_taken_while_building() -> None:
+    wrappers = {one.wrapper.name: one.wrapper for one in PROGRAMS}.values()
+    made = room.plan((one.name, one.modules_mb, one.disk_mb) for one in wrappers)
+    assert made.peak_mb + STANDARD_MB + len(PROGRAMS) * PROGRAM_MB <= 12_000
+
+
+def test_the_space_of_a_folder_is_what_its_files_take(tmp_path: Path) -> None:
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / "file").write_bytes(b"x" * (3 << 20))
+    assert room.size_mb(tmp_path) == 3
+    assert room.size_mb(tmp_path / "missing") == 0
 
 
 def test_the_limit_of_a_control_group_counts(tmp_path: Path) -> None:
@@ -91,6 +118,28 @@ def test_an_interrupted_build_is_measured_on_from_where_it_stopped() -> None:
     assert estimate.left_s(47) == pytest.approx(47 * 0.06 / 0.47)
 
 
+def test_several_builds_are_measured_as_one_by_what_each_costs() -> None:
+    steps = Steps([30, 90])
+    assert steps.share == 0
+    steps.begin(first := Estimate({"a": 1}, expected_s=30))
+    assert steps.left_s(0) == 120
+    first.compiled("a")
+    assert steps.share == pytest.approx(0.94 * 0.25)
+    steps.begin(second := Estimate({"b": 1, "c": 1}, expected_s=90))
+    assert steps.share == 0.25
+    second.compiled("b")
+    assert steps.share == pytest.approx(0.25 + 0.47 * 0.75)
+    assert steps.left_s(60) == pytest.approx(60 * (1 - steps.share) / steps.share)
+
+
+def test_what_an_interrupted_build_had_done_does_not_make_this_run_look_fast() -> None:
+    steps = Steps([50, 50])
+    steps.begin(Estimate({"a": 1, "b": 1}, expected_s=50, before=["a", "b"]))
+    steps.begin(second := Estimate({"c": 1, "d": 1}, expected_s=50))
+    second.compiled("c")
+    assert steps.left_s(100) > 80  # as much as was done takes as long again
+
+
 @given(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), st.floats(0, 1e4), st.data())
 def test_share_grows_to_the_part_that_linking_leaves_and_nothing_is_negative(
     weights: list[float], elapsed: float, data: st.DataObject
@@ -108,7 +157,7 @@ def test_share_grows_to_the_part_that_linking_leaves_and_nothing_is_negative(
 
 def test_without_a_terminal_a_line_comes_every_ten_seconds() -> None:
     now, screen = [0.0], io.StringIO()
-    with Display(Console(file=screen, width=200), clock=lambda: now[0]) as display:
+    with Display(Console(file=screen, width=200), "engine", clock=lambda: now[0]) as display:
         for second in range(25):
             now[0] = float(second)
             display.show("compiling, package 1 of 2", share=0.5, left_s=25.0 - second)

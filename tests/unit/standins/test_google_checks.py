@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.laptop.standins.core.values import UNKNOWN
 from llmd_gke.laptop.standins.google import generate, schema
-from llmd_gke.laptop.standins.google.provider import KINDS
+from llmd_gke.laptop.standins.google.kinds import KINDS
 
 if TYPE_CHECKING:
     from unit.standins.conftest import Standin

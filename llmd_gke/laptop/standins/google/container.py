@@ -8,19 +8,21 @@ from collections.abc import Iterator
 from llmd_gke.catalog import zones
 from llmd_gke.laptop.standins.core.rules import Failure
 from llmd_gke.laptop.standins.core.values import UNKNOWN, JsonObject, dig, number, objects, text, texts
-from llmd_gke.laptop.standins.google import nodepools, serviceaccount
-from llmd_gke.laptop.standins.google.compute import NETWORK, SUBNETWORK, network_id, subnetwork_id
+from llmd_gke.laptop.standins.google import capacity, control_plane, nodepools, serviceaccount
 from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, failed, missing, short
-from llmd_gke.laptop.standins.google.nodepools import CLUSTER, NODE_POOL
+from llmd_gke.laptop.standins.google.references import (
+    CLUSTER,
+    NETWORK,
+    NODE_POOL,
+    SUBNETWORK,
+    network_id,
+    subnetwork_id,
+)  # fmt: skip
 
 API = "container.googleapis.com"
 
 CHANNEL_DEFAULT = "1.35.2-gke.1751000"
 """What a cluster gets that asks for nothing newer."""
-
-CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
-"""Base64 of a sentence. Nothing is ever connected to."""
-
 
 OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
 """Versions that this cloud offers: those of GKE's conformance reports v1.4 to v1.6 (kubernetes-sigs/gateway-api
@@ -39,28 +41,14 @@ def offered(asked: str) -> str | None:
 
 def _cluster_outputs(target: Target) -> JsonObject:
     version = offered(target.text("minMasterVersion")) or CHANNEL_DEFAULT
-    number_ = digits(target.id, 12)
-    region = zones.region_of(target.place.get("location", ""))
     return {
+        **control_plane.outputs(target),
         "selfLink": f"https://container.googleapis.com/v1/{target.id}",
-        # 192.0.2.0/24 is reserved for documentation (RFC 5737): nothing answers there.
-        "endpoint": f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
-        "masterAuth": {
-            "clusterCaCertificate": CERTIFICATE_AUTHORITY,
-            "clientCertificate": "",
-            "clientKey": "",
-            "clientCertificateConfig": {"issueClientCertificate": False},
-        },
         "masterVersion": version,
         "nodeVersion": version,
-        "servicesIpv4Cidr": "34.118.224.0/20",
-        "clusterIpv4Cidr": "10.4.0.0/14",
         "labelFingerprint": digits(target.id, 8),
         "operation": "",
         "tpuIpv4CidrBlock": "",
-        "controlPlaneEndpointsConfig": {
-            "dnsEndpointConfig": {"endpoint": f"gke-{digits(target.id, 30)}-{number_}.{region}.gke.goog"}
-        },
     }
 
 
@@ -120,6 +108,7 @@ def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
 
 
 def _cluster_create(world: World, target: Target) -> None:
+    control_plane.create(world, target)
     asked = target.text("minMasterVersion")
     if offered(asked) is None:
         # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
@@ -269,6 +258,6 @@ KINDS: dict[str, Kind] = {
         check=nodepools.check,
         create=nodepools.create,
         update=nodepools.update,
-        after=nodepools.settle,
+        after=capacity.settle,
     ),
 }  # fmt: skip

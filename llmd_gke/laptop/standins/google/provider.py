@@ -7,16 +7,12 @@ ways: an object is there when its Create has answered.
 # ruff: noqa: ARG002, D102 - documented in core.rules.Rules
 from __future__ import annotations
 
-import hashlib
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import cast
 
-from llmd_gke.catalog.zones import region_of
 from llmd_gke.laptop.standins.core.cloud import CloudFile
-from llmd_gke.laptop.standins.core.difference import Change, Difference, changes, compare, names
+from llmd_gke.laptop.standins.core.difference import Difference, changes, compare, names
 from llmd_gke.laptop.standins.core.faults import Faults
 from llmd_gke.laptop.standins.core.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
 from llmd_gke.laptop.standins.core.values import (
@@ -27,28 +23,17 @@ from llmd_gke.laptop.standins.core.values import (
     Path,
     all_unknown,
     dig,
-    merge,
     redact,
     restore,
     text,
 )  # fmt: skip
-from llmd_gke.laptop.standins.google import (
-    compute,
-    container,
-    dns,
-    nodepools,
-    projects,
-    schema,
-    serviceaccount,
-    storage,
-)
+from llmd_gke.laptop.standins.google import container, projects, schema, storage
 from llmd_gke.laptop.standins.google.kind import Kind, Target, World, digits, exists
+from llmd_gke.laptop.standins.google.kinds import KINDS, defaults_of, forces, kind_of, made_up, without_defaults
+from llmd_gke.laptop.standins.google.place import labels_of, outputs_of, place_of, provider_labels, slots, target_of
+from llmd_gke.laptop.standins.google.references import NODE_POOL
 
-KINDS: dict[str, Kind] = {
-    **compute.KINDS, **container.KINDS, **dns.KINDS, **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
-}  # fmt: skip
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_SLOT = re.compile(r"{(\w+)}")
 
 
 class Google(Rules):
@@ -75,19 +60,19 @@ class Google(Rules):
     def check(
         self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
-        kind, inputs, defaulted = _kind(subject.type), dict(new), list[JsonValue]()
+        kind, inputs, defaulted = kind_of(subject.type), dict(new), list[JsonValue]()
         if kind.autoname and "name" not in inputs and not text(inputs, "namePrefix"):
-            kept = text(old, "name") if "name" in _defaults(old) else ""
-            inputs["name"] = kept or _made_up(subject.name, autoname, kind.autoname)
+            kept = text(old, "name") if "name" in defaults_of(old) else ""
+            inputs["name"] = kept or made_up(subject.name, autoname, kind.autoname)
             defaulted.append("name")
         for key, value in kind.defaults.items():
             if key not in inputs:
                 inputs[key] = value
                 defaulted.append(key)
         inputs["__defaults"] = defaulted
-        target = self._target(subject, kind, inputs)
+        target = target_of(self._config, subject, kind, inputs)
         failures = list(schema.judge(subject.type, inputs))
-        for slot in _SLOT.findall(kind.id):
+        for slot in slots(kind):
             if slot not in inputs and slot in ("project", "region", "location") and not target.place.get(slot):
                 failures.append(Failure(slot, f"{slot}: required field is not set"))  # upstream GetProject, GetRegion
         name = text(inputs, "name")
@@ -107,31 +92,31 @@ class Google(Rules):
         return inputs, failures or list(kind.check(target))
 
     def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
-        kind = _kind(subject.type)
-        found = compare(old_inputs, new, lambda change: _forces(kind, change, old_inputs, new))
+        kind = kind_of(subject.type)
+        found = compare(old_inputs, new, lambda change: forces(kind, change, old_inputs, new))
         if kind.labels and "effectiveLabels" in old_outputs:
             # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
-            effective = self._labels(kind, new)
+            effective = labels_of(self._config, kind, new)
             found.changes += changes(old_outputs["effectiveLabels"], effective["effectiveLabels"], ("effectiveLabels",))
         # The bridge deletes first when the new object would have the old one's name
         # (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go nameRequiresDeleteBeforeReplace).
-        same_name = bool(kind.autoname) and "name" not in _defaults(new) and old_inputs.get("name") == new.get("name")
+        same_name = bool(kind.autoname) and "name" not in defaults_of(new) and old_inputs.get("name") == new.get("name")
         found.delete_before_replace = bool(found.replaces) and same_name
         return found
 
     def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
-        kind = _kind(subject.type)
-        target = self._target(subject, kind, inputs.values)
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
         computed = kind.computed(target)
         if old_outputs is None:
             computed = {key: all_unknown(value) for key, value in computed.items()}
         else:
             computed = {key: old_outputs.get(key, UNKNOWN) for key in computed}
-        return self._outputs(kind, target, computed)
+        return outputs_of(self._config, kind, target, computed)
 
     def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
-        kind = _kind(subject.type)
-        target = self._target(subject, kind, inputs.values)
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
         if failure := self._faults.create_failure(subject.type):
             raise Refused(f"Error creating {kind.title}: {failure}")
         with self._cloud.edit() as content:
@@ -142,7 +127,7 @@ class Google(Rules):
             kind.create(world, target)
             computed = kind.computed(target)
             world.put(subject.type, target.id, _record(kind, inputs, computed) | {"status": "PROVISIONING"})
-        outputs = self._outputs(kind, target, computed)
+        outputs = outputs_of(self._config, kind, target, computed)
         if not self._faults.delay(subject.type):
             # Google goes on without us; upstream keeps the object in the state so that it is found again
             # (resource_container_node_pool.go "Terraform was prematurely terminated").
@@ -158,8 +143,8 @@ class Google(Rules):
         return target.id, outputs
 
     def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
-        kind = _kind(subject.type)
-        target = self._target(subject, kind, inputs.values)
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
         with self._cloud.edit() as content:
             world = World(content, self._faults)
             projects.require(world, target.project, kind.api, f"Error updating {kind.title}")
@@ -170,27 +155,27 @@ class Google(Rules):
                     "notFound"
                 )
             kind.update(world, target, old_inputs.values)
-            record["inputs"] = redact(_without_defaults(inputs.values), inputs.secrets)
+            record["inputs"] = redact(without_defaults(inputs.values), inputs.secrets)
             if record.get("status") == "ERROR":
                 kind.after(world, target)
             computed = record.get("computed")
-        outputs = self._outputs(kind, target, computed if isinstance(computed, dict) else {})
+        outputs = outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
         _raise_error_state(target, record, outputs)
         return outputs
 
     def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
-        kind = _kind(subject.type)
+        kind = kind_of(subject.type)
         record = World(self._cloud.read(), self._faults).get(subject.type, subject.id)
         if record is None:
             return None
         stored, computed = restore(record["inputs"], known), record.get("computed")
         inputs: JsonObject = stored if isinstance(stored, dict) else {}
-        target = self._target(subject, kind, inputs)
+        target = target_of(self._config, subject, kind, inputs)
         kept: JsonObject = {"__defaults": known["__defaults"]} if "__defaults" in known else {}
-        return inputs | kept, self._outputs(kind, target, computed if isinstance(computed, dict) else {})
+        return inputs | kept, outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
 
     def delete(self, subject: Subject, outputs: JsonObject) -> None:
-        kind = _kind(subject.type)
+        kind = kind_of(subject.type)
         if outputs.get("deletionProtection") is True and subject.type == container.CLUSTER:
             # resource_container_cluster.go resourceContainerClusterDelete: the state decides, not the program.
             raise Refused(
@@ -211,7 +196,7 @@ class Google(Rules):
             if record is None:  # upstream HandleNotFoundError: gone is gone
                 return
             stored = record["inputs"]
-            target = self._target(subject, kind, stored if isinstance(stored, dict) else {})
+            target = target_of(self._config, subject, kind, stored if isinstance(stored, dict) else {})
             projects.require(world, target.project, kind.api, f"Error deleting {kind.title}")
             kind.delete(world, target)
             world.drop(subject.type, subject.id)
@@ -219,9 +204,9 @@ class Google(Rules):
             self._forget_objects(subject.id)
 
     def invoke(self, token: str, args: JsonObject) -> JsonObject:
-        place = self._place({})
+        place = place_of(self._config, {})
         if token == "gcp:organizations/getClientConfig:getClientConfig":  # noqa: S105
-            labels = self._provider_labels()
+            labels = provider_labels(self._config)
             return {"id": "client-config", "accessToken": "rehearsal", "defaultLabels": dict(labels), **place}
         if token == "gcp:organizations/getProject:getProject":  # noqa: S105
             project = text(args, "projectId") or place["project"]
@@ -237,49 +222,6 @@ class Google(Rules):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _target(self, subject: Subject, kind: Kind, inputs: JsonObject) -> Target:
-        place = self._place(inputs)
-        filled = {
-            slot: text(inputs, slot).rsplit("/", 1)[-1] if slot in ("router", "cluster") else text(inputs, slot)
-            for slot in _SLOT.findall(kind.id)
-        }
-        ident = subject.id or kind.id.format(**filled | place)
-        return Target(subject.type, ident, inputs, place)
-
-    def _place(self, inputs: JsonObject) -> dict[str, str]:
-        """Project, region, zone and location: the resource's, else the provider's (GetProject, GetLocation)."""
-        config = self._config
-        zone = text(config, "zone")
-        region = (
-            text(inputs, "region").rsplit("/", 1)[-1] or text(config, "region") or (region_of(zone) if zone else "")
-        )
-        project = text(inputs, "project").removeprefix("projects/") or text(config, "project")
-        return {
-            "project": project,
-            "region": region,
-            "zone": zone,
-            "location": text(inputs, "location") or zone or region,
-        }
-
-    def _provider_labels(self) -> dict[str, str]:
-        given = self._config.get("defaultLabels")
-        parsed: object = json.loads(given) if isinstance(given, str) and given.startswith("{") else given
-        return {str(k): str(v) for k, v in cast(JsonObject, parsed).items()} if isinstance(parsed, dict) else {}
-
-    def _labels(self, kind: Kind, inputs: JsonObject) -> dict[str, dict[str, JsonValue]]:
-        """Labels of the resource and the provider; the last is pulumi-gcp's own (``addPulumiAttributionLabel``)."""
-        if not kind.labels:
-            return {}
-        own = inputs.get(kind.labels)
-        merged = {**self._provider_labels(), **(own if isinstance(own, dict) else {})}
-        return {"pulumiLabels": dict(merged), "effectiveLabels": {**merged, "goog-pulumi-provisioned": "true"}}
-
-    def _outputs(self, kind: Kind, target: Target, computed: JsonObject) -> JsonObject:
-        slots = [slot for slot in _SLOT.findall(kind.id) if slot in ("project", "region", "location")]
-        place: JsonObject = {slot: target.place[slot] for slot in {*slots, "project"} if target.place.get(slot)}
-        outputs = merge(merge(computed, place | kind.known(target)), _without_defaults(target.inputs))
-        return {**outputs, **self._labels(kind, target.inputs)}
-
     def _forget_objects(self, cluster: str) -> None:
         """What was in the cluster goes with it, in the other stand-in's file too."""
         with CloudFile(self._folder / "kubernetes.json").edit() as content:
@@ -290,54 +232,14 @@ class Google(Rules):
                     content.clear()
 
 
-def _kind(name: str) -> Kind:
-    kind = KINDS.get(name)
-    if kind is None:
-        raise Refused(
-            f"the gcp stand-in does not know {name}, so it refuses it. To add it: list it in RESOURCES of "
-            "llmd_gke/laptop/standins/google/generate.py, run `python -m llmd_gke.laptop.standins.google.generate`, "
-            "and write a Kind with its rules in the module of its group"
-        )
-    return kind
-
-
 def _record(kind: Kind, inputs: Bag, computed: JsonObject) -> JsonObject:
     secrets = inputs.secrets | set(kind.secrets)
-    return {"inputs": redact(_without_defaults(inputs.values), secrets), "computed": computed}
-
-
-def _without_defaults(inputs: JsonObject) -> JsonObject:
-    return {key: value for key, value in inputs.items() if key != "__defaults"}
-
-
-def _defaults(inputs: JsonObject) -> list[JsonValue]:
-    listed = inputs.get("__defaults")
-    return listed if isinstance(listed, list) else []
-
-
-def _made_up(name: str, autoname: Autoname, longest: int) -> str:
-    """The bridge's name: the resource's, a dash, seven hex digits (bridge pkg/tfbridge, AutoNameOptions Randlen 7)."""
-    if autoname.disabled:
-        raise Refused("automatic naming is disabled, the resource needs a name")
-    if autoname.proposed:
-        return autoname.proposed
-    random = hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:7]
-    return f"{name[: longest - 8]}-{random}"
-
-
-def _forces(kind: Kind, change: Change, old: JsonObject, new: JsonObject) -> bool:
-    where = ".".join(names(change.path))
-    if where in kind.force_new_block and change.kind != "UPDATE":
-        return True
-    if where in kind.force_new_if:
-        return kind.force_new_if[where](dig(old, where), dig(new, where))
-    parts = {".".join(names(part)) for part in change.parts}
-    return any(part == forced or part.startswith(f"{forced}.") for part in parts for forced in kind.force_new)
+    return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
 
 
 def _raise_error_state(target: Target, record: JsonObject, outputs: JsonObject) -> None:
     """A pool without nodes. Upstream keeps it in the state and fails, but only logs why; here the reason is shown."""
-    if target.type == nodepools.NODE_POOL and record.get("status") == "ERROR":
+    if target.type == NODE_POOL and record.get("status") == "ERROR":
         cause = text(record, "statusMessage")
         message = f'NodePool {target.name} was created in the error state "ERROR": {cause}'
         raise Incomplete(message, target.id, outputs, [message])

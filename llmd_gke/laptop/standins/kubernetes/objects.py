@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 from llmd_gke.laptop.standins.core.difference import Change, names
+from llmd_gke.laptop.standins.core.rules import Autoname, Refused
 from llmd_gke.laptop.standins.core.values import UNKNOWN, JsonObject, dig, text
 
 AUTONAMED = "pulumi.com/autonamed"
@@ -133,6 +135,13 @@ def same_place(old: JsonObject, new: JsonObject) -> bool:
     return all(dig(old, "metadata", key) == dig(new, "metadata", key) for key in ("name", "namespace")) and (
         dig(new, "metadata", "name") != UNKNOWN
     )
+
+
+def made_up(name: str, autoname: Autoname) -> str:
+    """``metadata/naming.go`` AssignNameIfAutonamable: the resource's name, a dash, eight hex digits."""
+    if autoname.disabled:
+        raise Refused("autonaming is disabled, resource requires the .metadata.name field to be set")
+    return autoname.proposed or f"{name}-{hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:8]}"
 
 
 class Cluster:

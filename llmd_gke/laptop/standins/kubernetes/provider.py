@@ -8,12 +8,8 @@ Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go``
 # ruff: noqa: ARG002, D102 - documented in core.rules.Rules
 from __future__ import annotations
 
-import base64
-import hashlib
 import os
-import uuid
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from pathlib import Path as FilePath
 
 from llmd_gke.laptop.standins.core.cloud import CloudFile
@@ -33,19 +29,16 @@ from llmd_gke.laptop.standins.core.values import (
     restore,
     text,
 )  # fmt: skip
-from llmd_gke.laptop.standins.google.container import CLUSTER, hosts
-from llmd_gke.laptop.standins.google.nodepools import NODE_POOL
-from llmd_gke.laptop.standins.kubernetes import kubeconfig, release, waiting
-from llmd_gke.laptop.standins.kubernetes.kubeconfig import Unreachable
+from llmd_gke.laptop.standins.kubernetes import live, reach, release, waiting
 from llmd_gke.laptop.standins.kubernetes.objects import (
     AUTONAMED,
     Cluster,
-    Kind,
     forces,
     identity,
     is_autonamed,
     is_named,
     kind_of,
+    made_up,
     name_of,
     namespace_of,
     same_place,
@@ -75,7 +68,7 @@ class Kubernetes(Rules):
         replaced = {"clusterIdentifier"} if {"clusterIdentifier"} & keys & old.keys() & new.keys() else set[str]()
         if unknown := [key for key in ("kubeconfig", "context", "cluster") if new.get(key) == UNKNOWN]:
             replaced |= {unknown[0]}
-        elif _active(old) != _active(new):
+        elif reach.active(old) != reach.active(new):
             replaced |= keys & {"kubeconfig", "context", "cluster"}
         if "renderYamlToDirectory" in keys:
             replaced |= {"renderYamlToDirectory"}
@@ -89,7 +82,7 @@ class Kubernetes(Rules):
         self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
         if subject.type == release.TYPE:
-            inputs = {**new, "name": new.get("name") or old.get("name") or _made_up(subject.name, autoname)}
+            inputs = {**new, "name": new.get("name") or old.get("name") or made_up(subject.name, autoname)}
             return release.check(inputs, text(self._config, "namespace"))
         kind, inputs = kind_of(subject.type), new
         if kind.kind.endswith("List"):
@@ -100,7 +93,7 @@ class Kubernetes(Rules):
         if not is_named(inputs):
             if kind.patch:
                 raise Refused("patch resources require the `.metadata.name` field to be set")
-            name = name_of(old) if is_autonamed(old) else _made_up(subject.name, autoname)
+            name = name_of(old) if is_autonamed(old) else made_up(subject.name, autoname)
             inputs = merge(inputs, {"metadata": {"name": name, "annotations": {AUTONAMED: "true"}}})
         default = text(self._config, "namespace")
         if default and namespace_of(kind, inputs) and not dig(inputs, "metadata", "namespace"):
@@ -124,13 +117,13 @@ class Kubernetes(Rules):
         if subject.type == release.TYPE:
             return release.preview(inputs.values)
         kept = {key: old_outputs[key] for key in ("status",) if old_outputs and key in old_outputs}
-        server = _server_metadata(old_outputs) if old_outputs else {}
-        return _live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
+        server = live.server_metadata(old_outputs) if old_outputs else {}
+        return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
 
     def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
         if failure := self._faults.create_failure(subject.type):
             raise Refused(_not_created(subject, failure))
-        where, google = self._reach()
+        where, google = reach.cluster_in(self._google.read(), self._config)
         if subject.type == release.TYPE:
             return self._create_release(where, inputs)
         kind, values = kind_of(subject.type), inputs.values
@@ -153,13 +146,13 @@ class Kubernetes(Rules):
             if not kind.patch and cluster.get(kind.key, ident) is not None:
                 plural = f"{kind.kind.lower()}s{'.' if kind.group else ''}{kind.group}"
                 raise Refused(_not_created(subject, f'{plural} "{name_of(values)}" already exists'))
-            server: JsonObject = {"metadata": _first_metadata()}
+            server: JsonObject = {"metadata": live.first_metadata()}
             cluster.put(kind.key, ident, self._record(subject, inputs, server))
         self._faults.delay(subject.type)
         return ident, self._settle(subject, inputs, where, google, wanted, timeout, "created")
 
     def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
-        where, google = self._reach()
+        where, google = reach.cluster_in(self._google.read(), self._config)
         key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
         wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
         with self._cloud.edit() as content:
@@ -171,13 +164,13 @@ class Kubernetes(Rules):
                 revision = (number(record, "server", "revision") or 0) + 1
                 cluster.put(key, subject.id, self._record(subject, inputs, {"revision": revision}))
                 return release.outputs(inputs.values, revision)
-            server: JsonObject = {"metadata": _next_metadata(record, inputs.values)}
+            server: JsonObject = {"metadata": live.next_metadata(record, inputs.values)}
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
         return self._settle(subject, inputs, where, google, wanted, timeout, "updated")
 
     def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
-            where, _ = self._reach()
+            where, _ = reach.cluster_in(self._google.read(), self._config)
         except Refused:
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return None
@@ -195,11 +188,11 @@ class Kubernetes(Rules):
         inputs: JsonObject = stored if isinstance(stored, dict) else {}
         if is_release:
             return inputs, release.outputs(inputs, number(server, "revision") or 1)
-        return inputs, _live(kind_of(subject.type), inputs, server if isinstance(server, dict) else {})
+        return inputs, live.live(kind_of(subject.type), inputs, server if isinstance(server, dict) else {})
 
     def delete(self, subject: Subject, outputs: JsonObject) -> None:
         try:
-            where, _ = self._reach()
+            where, _ = reach.cluster_in(self._google.read(), self._config)
         except Refused as error:
             if subject.type == release.TYPE:
                 raise Refused(f"can't delete Helm Release with unreachable cluster. Reason: {str(error)!r}") from None
@@ -228,25 +221,6 @@ class Kubernetes(Rules):
             yield from ((key,) for key in ("data", "stringData") if key in outputs)
 
     # -- inside ----------------------------------------------------------------------------------------------------
-
-    def _reach(self) -> tuple[str, JsonObject]:
-        """The cluster's id and its part of Google's file, with its pools. Refused when it cannot be reached."""
-        prefix = "configured Kubernetes cluster is unreachable: "
-        try:
-            host = kubeconfig.active(self._config.get("kubeconfig"), self._config).host
-        except Unreachable as error:
-            raise Refused(f"{prefix}{error}") from None
-        google = self._google.read()
-        found, pools = dig(google, "objects", CLUSTER), dig(google, "objects", NODE_POOL)
-        for ident, record in found.items() if isinstance(found, dict) else ():
-            if isinstance(record, dict) and host in hosts(record):
-                every = pools if isinstance(pools, dict) else {}
-                own: list[JsonValue] = [pool for key, pool in every.items() if key.startswith(f"{ident}/")]
-                return ident, {**record, "pools": own, "location": ident.split("/")[3]}
-        raise Refused(
-            f"{prefix}unable to load schema information from the API server: Get "
-            f'"https://{host}/openapi/v2?timeout=32s": dial tcp: lookup {host}: no such host'
-        )
 
     def _record(self, subject: Subject, inputs: Bag, server: JsonObject) -> JsonObject:
         secrets = inputs.secrets | set(self.secret_outputs(subject, inputs.values))
@@ -291,7 +265,7 @@ class Kubernetes(Rules):
                     cluster.put(
                         kind.key, ident, {**(cluster.get(kind.key, ident) or record), **granted, "server": state}
                     )
-            return _live(kind, inputs.values, state)
+            return live.live(kind, inputs.values, state)
         finished = self._faults.wait(timeout or waiting.DEFAULT_TIMEOUT)
         # await/internal/awaiter.go Await; the cause is the event that the provider shows beside it.
         ended = "timed out waiting for the condition" if finished else "context canceled"
@@ -299,55 +273,8 @@ class Kubernetes(Rules):
             f'resource "{subject.urn}" was successfully {done}, but the Kubernetes API server reported that it failed '
             f"to fully initialize or become live: {ended}"
         )
-        raise Incomplete(f"{message}: {cause}", ident, _live(kind, inputs.values, state), [message, cause])
-
-
-def _active(settings: JsonObject) -> JsonObject | None:
-    try:
-        return kubeconfig.active(settings.get("kubeconfig"), settings).entry
-    except Unreachable:
-        return None
-
-
-def _made_up(name: str, autoname: Autoname) -> str:
-    """``metadata/naming.go`` AssignNameIfAutonamable: the resource's name, a dash, eight hex digits."""
-    if autoname.disabled:
-        raise Refused("autonaming is disabled, resource requires the .metadata.name field to be set")
-    return autoname.proposed or f"{name}-{hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:8]}"
+        raise Incomplete(f"{message}: {cause}", ident, live.live(kind, inputs.values, state), [message, cause])
 
 
 def _not_created(subject: Subject, why: str) -> str:
     return f'resource "{subject.urn}" was not successfully created by the Kubernetes API server: {why}'
-
-
-def _server_metadata(outputs: JsonObject) -> JsonObject:
-    return {key: dig(outputs, "metadata", key) for key in ("uid", "resourceVersion", "generation", "creationTimestamp")}
-
-
-def _first_metadata() -> JsonObject:
-    now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return {"uid": str(uuid.uuid4()), "resourceVersion": "1", "generation": 1, "creationTimestamp": now}
-
-
-def _next_metadata(record: JsonObject, inputs: JsonObject) -> JsonObject:
-    found = dig(record, "server", "metadata")
-    metadata: JsonObject = dict(found) if isinstance(found, dict) else {}
-    metadata["resourceVersion"] = str((number(metadata, "resourceVersion") or 0) + 1)
-    if dig(record, "inputs", "spec") != inputs.get("spec"):
-        metadata["generation"] = (number(metadata, "generation") or 0) + 1
-    return metadata
-
-
-def _live(kind: Kind, inputs: JsonObject, server: JsonObject) -> JsonObject:
-    """The object as the API server would return it: what was sent, and what the server adds."""
-    live = merge(inputs, server)
-    namespace = namespace_of(kind, inputs)
-    if server and namespace:
-        live = merge(live, {"metadata": {"namespace": dig(inputs, "metadata", "namespace") or namespace}})
-    plain = live.pop("stringData", None) if kind.kind == "Secret" else None
-    if isinstance(plain, dict):
-        encoded: JsonObject = {
-            k: v if v == UNKNOWN else base64.b64encode(str(v).encode()).decode() for k, v in plain.items()
-        }
-        live = merge(live, {"data": encoded})
-    return live

@@ -11,7 +11,7 @@ from llmd_gke.catalog import tpu
 from llmd_gke.laptop.standins.core.faults import Faults
 from llmd_gke.laptop.standins.core.rules import Refused
 from llmd_gke.laptop.standins.core.values import JsonObject, JsonValue, dig, number, objects, text
-from llmd_gke.laptop.standins.google import nodepools
+from llmd_gke.laptop.standins.google import capacity, nodepools
 from llmd_gke.laptop.standins.kubernetes.objects import Cluster
 
 WAIT_FOR = "pulumi.com/waitFor"
@@ -100,8 +100,8 @@ def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
         zones = nodepools.pool_zones(_inputs(pool), google, text(google, "location"))
         if not set(zones) - short_of:
             reasons.append(f"{name} in {', '.join(zones)}: GCE out of resources (GCE_STOCKOUT)")
-        elif wanted * nodepools.chips_of(machine) > nodepools.quota_limit(_inputs(pool), faults):
-            reasons.append(f"{name} in {', '.join(zones)}: GCE quota exceeded ({nodepools.quota_name(_inputs(pool))})")
+        elif wanted * capacity.chips_of(machine) > capacity.quota_limit(_inputs(pool), faults):
+            reasons.append(f"{name} in {', '.join(zones)}: GCE quota exceeded ({capacity.quota_name(_inputs(pool))})")
         else:
             return ""
     return f"FailedScaleUp: Node scale up in node pool(s) {'; '.join(reasons)}. Pod is at risk of not being scheduled."

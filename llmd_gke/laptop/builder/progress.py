@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
@@ -24,6 +24,19 @@ def duration(seconds: float) -> str:
     whole = max(0, round(seconds))
     minutes, rest = divmod(whole, 60)
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
+
+
+def left_s(share: float, skipped: float, expected_s: float, elapsed_s: float) -> float:
+    """Seconds left when ``share`` is done, ``skipped`` of it before this run.
+
+    ``expected_s`` is a first guess for the whole, which counts less and less as this run itself tells.
+    """
+    ran, remaining = share - skipped, 1 - share
+    guess = expected_s * remaining
+    if ran <= 0:
+        return max(0.0, guess - elapsed_s)
+    trust = min(1.0, ran / 0.3)
+    return trust * elapsed_s * remaining / ran + (1 - trust) * guess
 
 
 @dataclass
@@ -60,21 +73,49 @@ class Estimate:
         total = sum(self.weights.values())
         return (1 - LINK_SHARE) * sum(self.weights[name] for name in self._done) / total if total else 0.0
 
+    @property
+    def skipped(self) -> float:
+        """The share that an interrupted build had done already."""
+        return self._skipped
+
     def left_s(self, elapsed_s: float) -> float:
         """Seconds left after ``elapsed_s`` seconds of this run."""
-        ran, remaining = self.share - self._skipped, 1 - self.share
-        guess = self.expected_s * remaining
-        if ran <= 0:
-            return max(0.0, guess - elapsed_s)
-        trust = min(1.0, ran / 0.3)
-        return trust * elapsed_s * remaining / ran + (1 - trust) * guess
+        return left_s(self.share, self._skipped, self.expected_s, elapsed_s)
+
+
+@dataclass
+class Steps:
+    """Several builds, one after the other, as one. ``costs``: seconds each is expected to take alone."""
+
+    costs: Sequence[float]
+    at: int = -1
+    _now: Estimate | None = field(default=None, init=False)
+    _skipped: float = field(default=0.0, init=False)
+
+    def begin(self, estimate: Estimate) -> None:
+        """The next one begins."""
+        self.at, self._now = self.at + 1, estimate
+        self._skipped += estimate.skipped * self.costs[self.at] / sum(self.costs)
+
+    @property
+    def share(self) -> float:
+        """0 to 1, over all of them."""
+        within = self._now.share * self.costs[self.at] if self._now else 0.0
+        return (sum(self.costs[: max(self.at, 0)]) + within) / sum(self.costs)
+
+    def left_s(self, elapsed_s: float) -> float:
+        """Seconds left of all of them after ``elapsed_s`` seconds of this run."""
+        return left_s(self.share, self._skipped, sum(self.costs), elapsed_s)
 
 
 class Display:
-    """Shows one line of progress: kept in place on a terminal, else repeated every ten seconds."""
+    """Shows one line of progress: kept in place on a terminal, else repeated every ten seconds.
 
-    def __init__(self, console: Console, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console, self._clock = console, clock
+    ``label`` begins each line; ``clock`` gives seconds.
+    """
+
+    def __init__(self, console: Console, label: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._console, self._label, self._clock = console, label, clock
         self._started, self._said = clock(), float("-inf")
         self._live = Live(console=console, transient=True, refresh_per_second=4) if console.is_terminal else None
 
@@ -92,9 +133,13 @@ class Display:
         """Seconds since the display was made."""
         return self._clock() - self._started
 
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        self._console.print(f"{self._label}: {text}", highlight=False, soft_wrap=True)
+
     def show(self, what: str, *, share: float | None = None, left_s: float | None = None) -> None:
         """``what`` is done now; ``share`` from 0 to 1 and ``left_s`` seconds where they are known."""
-        text = f"engine: {what}"
+        text = f"{self._label}: {what}"
         if share is not None:
             text += f", {share:.0%}"
         text += f", {duration(self.elapsed_s)} so far"

@@ -1,0 +1,231 @@
+"""The builder: modules, standard library, programs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from llmd_gke.laptop.builder import golang, lock, packages, room
+from llmd_gke.laptop.builder.progress import Display, Estimate, Steps
+from llmd_gke.laptop.builder.work import Work
+from llmd_gke.laptop.builder.wrapper import Job, Wrapper
+from llmd_gke.laptop.errors import SetUpFailed
+
+STANDARD_MB = 300
+"""What the standard library takes in Go's build cache."""
+
+PROGRAM_MB = 80
+"""A finished program, on the average (measured: 25 to 166)."""
+
+
+def nothing() -> None:
+    """What is done meanwhile by default."""
+
+
+def unheard(name: str, cpu_s: float) -> None:
+    """Says nothing of a finished program."""
+    del name, cpu_s
+
+
+def children_s() -> float:
+    """Processor seconds of all processes that we started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@dataclass
+class Builder:
+    """One builder at work, for ``jobs`` in that order; ``SetUpFailed`` where toolchain, disk or memory do not fit."""
+
+    cache: Path
+    jobs: Sequence[Job]
+    purpose: golang.Purpose
+    display: Display
+    lock: IO[str]
+    go: golang.Go = field(init=False)
+    steps: Steps = field(init=False)
+    remove_before: frozenset[str] = field(init=False)
+    finished: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.go = golang.find(os.environ, self.purpose)
+        plan = self.plan()
+        self.remove_before = plan.remove_before
+        needed_mb = plan.peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
+        room.check_disk(room.look(self.cache), needed_mb, self.cache, self.purpose)
+        self.steps = Steps([max(job.cpu_s, 1.0) / self.compilers(job) for job in self.jobs])
+
+    @property
+    def folder(self) -> Path:
+        """Where everything lies while it is built."""
+        return self.cache / "building"
+
+    @property
+    def modules(self) -> Path:
+        """Modules that the user's Go does not have."""
+        return self.folder / "modules"
+
+    @property
+    def count(self) -> int:
+        """How many programs are to be built."""
+        return sum(len(job.targets) for job in self.jobs)
+
+    def compilers(self, job: Job) -> int:
+        """How many compilers may run now. Raises ``SetUpFailed``."""
+        return room.compilers(room.look(self.cache), job.wrapper.memory_mb, job.purpose)
+
+    def plan(self) -> room.Plan:
+        """What it takes on the disk, less what an interrupted build has left already."""
+        here = (self.go.modules, self.modules)
+
+        def modules_mb(one: Wrapper) -> int:
+            return 0 if any((folder / one.pinned_folder).is_dir() for folder in here) else one.modules_mb
+
+        wrappers = [job.wrapper for job in self.jobs]
+        left_mb = {one.name: room.size_mb(self.folder / one.name) for one in wrappers}
+        return room.plan((one.name, modules_mb(one), max(0, one.disk_mb - left_mb[one.name])) for one in wrappers)
+
+    def build(
+        self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str, float], None] = unheard
+    ) -> None:
+        """Builds what that job names.
+
+        ``begun`` is called once compiling begins, ``done`` with each program built and the processor seconds it took.
+        """
+        compilers = self.compilers(job)
+        if job.wrapper.name in self.remove_before:
+            shutil.rmtree(self.modules, ignore_errors=True)
+        work, found = self._packages(job)
+        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
+        options = ["build", "-v", "-trimpath", "-buildvcs=false", *tags, "-p", str(compilers)]
+        own = self.folder / job.wrapper.name
+        # Packages compiled so far, one a line; an interrupted build is measured on from there.
+        record_file = own / "compiled.txt"
+        before = record_file.read_text().split() if record_file.exists() else []
+        estimate = Estimate(found.weights, job.cpu_s / compilers, before)
+        self.steps.begin(estimate)
+        once, since_s, earlier = threading.Event(), children_s(), self.finished
+
+        def first() -> None:
+            if not once.is_set():
+                once.set()
+                begun()
+
+        with record_file.open("a") as record:
+
+            def heard(line: str) -> None:
+                if line in found.weights:
+                    estimate.compiled(line)
+                    record.write(f"{line}\n")
+                    record.flush()
+                self._show(job.targets[self.finished - earlier].name, estimate)
+
+            self._standard(work, [*options, *found.standard], heard, first)
+            for target in job.targets:
+                made = own / "tmp" / target.name
+                work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)
+                kept = job.kept[target.name]
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                made.replace(kept)
+                self.finished += 1
+                done(target.name, children_s() - since_s)
+                since_s = children_s()
+        shutil.rmtree(own, ignore_errors=True)
+
+    def module_folder(self, job: Job, path: str) -> Path:
+        """The folder of a module that the wrapper pins, downloaded where it is missing."""
+        try:
+            return self._module_folder(self._work(job, own_modules=False), path)
+        except SetUpFailed:
+            return self._module_folder(self._work(job, own_modules=True), path)
+
+    def _work(self, job: Job, *, own_modules: bool) -> Work:
+        """Lays out the folder of a wrapper.
+
+        What the user's Go has already is used from there, and nothing is added to it: five gigabytes of modules for
+        programs that are built once do not belong into everybody's module cache. Where something is missing, everything
+        is unpacked into a folder of our own, which goes when the work is done.
+        """
+        own = self.folder / job.wrapper.name
+        for part in ("gocache", "tmp"):
+            (own / part).mkdir(parents=True, exist_ok=True)
+        environment = golang.environment(os.environ, self.go.version, own)
+        environment = (
+            golang.own_modules(environment, self.go, self.modules) if own_modules else golang.offline(environment)
+        )
+        source = job.wrapper.source
+        work = Work(self.go, environment, source, source, job.purpose, self.lock)
+        return work.at(self._with_files(work, job.wrapper)) if job.wrapper.files else work
+
+    def _with_files(self, work: Work, wrapper: Wrapper) -> Path:
+        """A copy of the wrapper module with the files that its code embeds."""
+        copy = self.folder / wrapper.name / "source"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(wrapper.source, copy)
+        if wrapper.files:
+            for name, text in wrapper.files(self._module_folder(work, wrapper.pins[0])).items():
+                (copy / name).write_text(text)
+        return copy
+
+    @staticmethod
+    def _module_folder(work: Work, path: str) -> Path:
+        work.run(["mod", "download", path], lambda _: None)
+        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], lambda _: None).strip())
+
+    def _packages(self, job: Job) -> tuple[Work, packages.Packages]:
+        """Where to build, and every package to compile; modules that are missing are downloaded."""
+        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
+        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *tags, *(target.package for target in job.targets)]
+        downloads = 0
+
+        def heard(line: str) -> None:
+            nonlocal downloads
+            downloads += line.startswith("go: downloading")
+            got = f"getting Go modules ({downloads} downloaded)" if downloads else "reading Go modules"
+            self.display.show(f"{self._which(job.targets[0].name)}: {got}")
+
+        heard("")
+        try:
+            work = self._work(job, own_modules=False)
+            return work, packages.read(work.run(arguments, lambda _: None))
+        except SetUpFailed:
+            work = self._work(job, own_modules=True)
+            return work, packages.read(work.run(arguments, heard))
+
+    def _standard(
+        self, work: Work, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None]
+    ) -> None:
+        """Compiles the standard library once for all wrappers; each gets it as links into its own build cache."""
+        once, own = self.folder / "standard", Path(work.environment["GOCACHE"])
+        once.mkdir(exist_ok=True)
+        work.within({**work.environment, "GOCACHE": str(once)}).run(arguments, heard, begun)
+        for parent, _, files in os.walk(once):
+            there = own / Path(parent).relative_to(once)
+            there.mkdir(exist_ok=True)
+            for name in files:
+                if not (there / name).exists():
+                    (there / name).hardlink_to(f"{parent}/{name}")
+
+    def _which(self, name: str) -> str:
+        return f"{name} ({self.finished + 1} of {self.count})"
+
+    def _show(self, name: str, estimate: Estimate) -> None:
+        count, total = estimate.count
+        what = f"compiling, package {count} of {total}" if count < total else "linking"
+        left_s = self.steps.left_s(self.display.elapsed_s)
+        self.display.show(f"{self._which(name)}: {what}", share=self.steps.share, left_s=left_s)
+
+
+@contextlib.contextmanager
+def alone(cache: Path, display: Display) -> Generator[IO[str]]:
+    """Waits for other builders on this machine; leaves nothing of the building behind when all went well."""
+    with lock.builder(cache, lambda pid: display.show(f"another process ({pid}) is building; waiting")) as held:
+        yield held
+        shutil.rmtree(cache / "building", ignore_errors=True)

@@ -1,0 +1,31 @@
+"""One builder at a time: two at once would not fit into memory."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import IO
+
+
+@contextlib.contextmanager
+def builder(cache: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
+    """Held by the one that builds. Another waits, calling ``waiting`` with the builder's process id once a second."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (cache / "building.lock").open("a+") as file:
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                file.seek(0)
+                waiting(file.read().strip() or "unknown")
+                time.sleep(1)
+        file.seek(0)
+        file.truncate()
+        file.write(str(os.getpid()))
+        file.flush()
+        yield file

@@ -1,0 +1,81 @@
+"""Where a laptop cloud's cluster keeps its files, below ``$LLMD_GKE_HOME/cluster``."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The folders and files of one cluster. ``home`` is ``$LLMD_GKE_HOME``."""
+
+    home: Path
+
+    @classmethod
+    def of_environment(cls) -> Layout:
+        """The cluster of ``$LLMD_GKE_HOME``: how the daemons inside find theirs."""
+        return cls(Path(os.environ["LLMD_GKE_HOME"]))
+
+    @property
+    def root(self) -> Path:
+        """Everything of the cluster; removed by ``make down``."""
+        return self.home / "cluster"
+
+    @property
+    def pki(self) -> Path:
+        """Keys and certificates, readable by their owner only."""
+        return self.root / "pki"
+
+    @property
+    def authority(self) -> Path:
+        """The cluster's CA certificate, PEM."""
+        return self.pki / "ca.crt"
+
+    def token(self, user: str) -> Path:
+        """The bearer token of a user; that of ``user`` is what the stub of Google's auth plugin hands out."""
+        return self.pki / f"{user}-token"
+
+    @property
+    def etcd(self) -> Path:
+        """Data of etcd."""
+        return self.root / "etcd"
+
+    @property
+    def kubeconfig(self) -> Path:
+        """The administrator's kubeconfig, by the IP endpoint."""
+        return self.root / "kubeconfig"
+
+    def kubeconfig_of(self, component: str) -> Path:
+        """The kubeconfig of a control plane component, such as ``kube-scheduler``."""
+        return self.pki / f"{component}.kubeconfig"
+
+    @property
+    def logs(self) -> Path:
+        """``NAME.log`` for every process."""
+        return self.root / "logs"
+
+    def log(self, name: str) -> Path:
+        """The log of one process."""
+        return self.logs / f"{name}.log"
+
+    @property
+    def run(self) -> Path:
+        """What the supervisor writes while it runs."""
+        return self.root / "run"
+
+    @property
+    def status(self) -> Path:
+        """The supervisor's view of every process, as JSON."""
+        return self.run / "status.json"
+
+    @property
+    def pods(self) -> Path:
+        """``<namespace>_<name>/``: volumes and logs of the pods."""
+        return self.root / "pods"
+
+    @property
+    def facts(self) -> Path:
+        """What the Google stand-in tells about the cluster: endpoints and CA."""
+        return self.root / "laptop.json"

@@ -1,0 +1,112 @@
+"""What `make up` and its like do more on the laptop cloud than in the rehearsal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+
+from llmd_gke.laptop import charts, programs
+from llmd_gke.laptop.cluster import room, start, trouble
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster.processes import PROGRAMS
+from llmd_gke.laptop.errors import Stale
+from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.laptop.rehearsal import state
+from llmd_gke.laptop.rehearsal.environment import clean
+from llmd_gke.laptop.spaces import enter, find, rights
+
+
+def check(places: Places) -> None:
+    """Rights, memory and disk, before anything is built. Raises ``SetUpFailed``."""
+    if find.running(places.home) is None:
+        rights.options()
+        room.check(places.home)
+
+
+def check_data(places: Places, stack: str) -> None:
+    """What a stack remembers is still there. Raises ``Stale`` when the cluster's data were removed by hand."""
+    present = state.read(places, stack)
+    if present and present.ids and not has_data(places):
+        raise Stale(
+            f"Stack {stack} remembers {len(present.ids)} objects, but the cluster's data in {Layout(places.home).root} "
+            "are gone: they were removed by hand.\nFix: `make down CLOUD=laptop` forgets the stack, then "
+            "`make up CLOUD=laptop`."
+        )
+
+
+def has_data(places: Places) -> bool:
+    """Whether there is a cluster to start again."""
+    layout = Layout(places.home)
+    return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
+
+
+def get_programs(places: Places, console: Console) -> None:
+    """Builds what is missing of programs, once, and lays out the charts."""
+    programs.ensure(programs.names(), console)
+    charts.prepare(places.charts)
+
+
+def begin(places: Places, console: Console) -> None:
+    """Starts the cluster unless it runs."""
+    start.start(places, {name: programs.path(name) for name in PROGRAMS}, console)
+
+
+def ask_models(places: Places, stack: str, console: Console) -> int:
+    """Sends one chat completion to each model's URL in the outputs. Returns 1 when one of them does not answer."""
+    present, running = state.read(places, stack), find.running(places.home)
+    if present is None or running is None:
+        return 1
+    address = present.outputs.get("gatewayIp")
+    models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
+    failed = False
+    for endpoint in models.values():
+        command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "llmd_gke.laptop.cluster.chat"])
+        done = subprocess.run(
+            command,
+            env=clean({}, places) | {"PYTHONPATH": str(CLONE)},
+            input=json.dumps({**endpoint, "address": address}),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        console.print(f"\n{done.stdout.rstrip()}", highlight=False, soft_wrap=True, markup=False)
+        failed = failed or done.returncode != 0
+    if failed:
+        explain(places, console)
+    return 1 if failed else 0
+
+
+def explain(places: Places, console: Console) -> None:
+    """Says what is wrong with the cluster, after a failure that may come of it."""
+    for line in trouble.found(places):
+        console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what runs.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def end(places: Places) -> None:
+    """Stops everything and removes the cluster's files."""
+    start.stop(places)
+    root = Layout(places.home).root
+
+    def unlock(_function: object, path: str, _error: object) -> None:
+        # A pod may have made a folder that its owner cannot write to.
+        Path(path).parent.chmod(0o700)
+        if Path(path).is_dir() and not Path(path).is_symlink():
+            Path(path).chmod(0o700)
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            Path(path).unlink(missing_ok=True)
+
+    if root.exists():
+        shutil.rmtree(root, onerror=unlock)

@@ -1,0 +1,84 @@
+"""Was an object of the cluster made by a create that the engine never saw end?
+
+Identities are those of the Kubernetes provider: ``namespace/name``, or ``name`` (pulumi/pulumi-kubernetes v4.25.0,
+``fqName`` in provider/pkg/provider/util.go and helm_release.go).
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.state import Pending
+from llmd_gke.laptop.spaces import enter, find
+
+PROVIDER = "kubernetes:"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
+"""Helm refuses to go on with a release in such a state: "another operation is in progress"."""
+
+
+def made(places: Places, pending: Pending) -> str | None:
+    """The identity of what an unfinished create made, ``None`` when it made nothing.
+
+    A release that Helm had begun only is forgotten, so that it can be installed again. Raises ``Problem`` when the API
+    server does not answer.
+    """
+    name, namespace = _names(pending)
+    if not name:
+        return None
+    identity = f"{namespace}/{name}" if namespace else name
+    if pending.type == RELEASE:
+        return identity if _release(places, name, namespace) else None
+    words = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
+    return identity if _kubectl(places, *words).strip() else None
+
+
+def kind(type_: str) -> str:
+    """``kubernetes:apps/v1:Deployment`` as kubectl takes it: ``Deployment.v1.apps``; core kinds end in a dot."""
+    _, group_version, name = type_.split(":", 2)
+    group, _, version = group_version.rpartition("/")
+    return f"{name}.{version}.{'' if group == 'core' else group}"
+
+
+def _names(pending: Pending) -> tuple[str, str]:
+    source: Mapping[str, object] = pending.inputs
+    if pending.type != RELEASE:
+        source = cast("Mapping[str, object]", pending.inputs.get("metadata") or {})
+    return str(source.get("name") or ""), str(source.get("namespace") or "")
+
+
+def _release(places: Places, name: str, namespace: str) -> bool:
+    """Whether Helm finished a release; its records are Secrets with the state as a label."""
+    records = ["secrets", *_in(namespace), "-l", f"owner=helm,name={name}"]
+    states = _kubectl(places, "get", *records, "-o", "jsonpath={.items[*].metadata.labels.status}").split()
+    if states and all(state in UNFINISHED for state in states):
+        _kubectl(places, "delete", *records)
+        return False
+    return bool(states)
+
+
+def _in(namespace: str) -> Sequence[str]:
+    return ["-n", namespace] if namespace else []
+
+
+def _kubectl(places: Places, *words: str) -> str:
+    present = find.running(places.home)
+    if present is None:
+        raise Problem("The laptop cloud does not run.\nFix: make up CLOUD=laptop")
+    command = enter.command(present.init.pid, [str(programs.path("kubectl")), *words])
+    environment = {**os.environ, "KUBECONFIG": str(Layout(places.home).kubeconfig)}
+    done = subprocess.run(
+        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
+            return ""
+        raise Problem(f"{done.stderr.strip()}\n\n`kubectl {' '.join(words)}` failed.\nFix: make status CLOUD=laptop")
+    return done.stdout

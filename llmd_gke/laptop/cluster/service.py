@@ -1,0 +1,62 @@
+"""One supervised process: how it is started, when it counts as ready, when it is tried again."""
+
+from __future__ import annotations
+
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+CHECK_S = 5.0
+"""A readiness check takes no longer than this."""
+
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
+SETTLED_S = 1.0
+"""A process without a check counts as ready once it has lived this long."""
+
+STABLE_S = 60.0
+"""After this long without an exit, the next restart is quick again."""
+
+ATTEMPTS = 4
+"""So many exits before it was ever ready, and a start is given up."""
+
+Check = Callable[[], str]
+"""Says why a process is not ready yet; empty when it is."""
+
+
+@dataclass(frozen=True)
+class Service:
+    """A process to keep running. It is started once everything in ``after`` is ready.
+
+    ``ready`` of ``None`` means: a second after its start. ``grace_s`` is the time it gets to end after SIGTERM.
+    """
+
+    name: str
+    command: tuple[str, ...]
+    after: tuple[str, ...] = ()
+    ready: Check | None = None
+    environment: Mapping[str, str] = field(default_factory=dict[str, str])
+    grace_s: float = 5.0
+
+
+def pause_s(exits: int) -> float:
+    """How long to wait before the next start, after that many exits in a row: 0.5 s, doubled, at most 30 s."""
+    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** max(0, exits - 1))
+
+
+def answers(url: str, authority: Path | None = None) -> Check:
+    """A check that a URL answers 200, over TLS with that CA."""
+
+    def check() -> str:
+        context = ssl.create_default_context(cafile=str(authority)) if authority else None
+        try:
+            with urllib.request.urlopen(url, timeout=CHECK_S, context=context):  # noqa: S310 - our own URLs
+                return ""
+        except urllib.error.HTTPError as error:
+            return f"{url} answers {error.code}"
+        except OSError as error:
+            return f"{url}: {error}"
+
+    return check

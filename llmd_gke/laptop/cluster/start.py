@@ -1,0 +1,140 @@
+"""Starts and stops the namespaces with the cluster in them, from outside. Starting one that runs changes nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+
+from llmd_gke.laptop.cluster import logs, status
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster.processes import ETCD_QUOTA
+from llmd_gke.laptop.errors import Problem, SetUpFailed
+from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.laptop.rehearsal.environment import clean
+from llmd_gke.laptop.spaces import find, rights
+
+START_S = 600.0
+"""The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
+
+STOP_S = 60.0
+QUOTA_VARIABLE = "LLMD_GKE_ETCD_QUOTA_BYTES"
+"""Lets etcd's space quota be chosen at start."""
+
+
+def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
+    """Starts the cluster unless it runs, and waits until its control plane answers.
+
+    ``only`` names the processes to start; default: all. Raises ``SetUpFailed`` with the reason; nothing runs then.
+    """
+    from llmd_gke.laptop.cluster import pki  # its library is not there for the rehearsal alone
+
+    layout = Layout(places.home)
+    present = find.running(places.home)
+    if present and (known := status.read(layout.status)) and known.state in ("starting", "ready"):
+        if known.state == "starting":
+            _wait(layout, None, console, home=places.home)
+        return
+    stop(places)
+    options = rights.options()
+    prepare(layout)
+    pki.prepare(layout)
+    asked = {
+        "programs": {name: str(path) for name, path in programs.items()},
+        "only": list(only) if only is not None else None,
+        "etcdQuota": int(os.environ.get(QUOTA_VARIABLE) or ETCD_QUOTA),
+    }
+    (layout.run / "start.json").write_text(json.dumps(asked))
+    command = ["unshare", *options, sys.executable, "-P", "-m", find.SUPERVISOR]
+    environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
+    with layout.log("supervisor").open("ab") as log:
+        launcher = subprocess.Popen(
+            command,
+            cwd=places.home,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        _wait(layout, launcher, console, home=places.home)
+    except BaseException:
+        stop(places)
+        raise
+
+
+def prepare(layout: Layout) -> None:
+    """The folders of a cluster that is about to start; logs of the run before are kept beside the new ones."""
+    shutil.rmtree(layout.run, ignore_errors=True)
+    for folder in (layout.root, layout.run, layout.logs, layout.pods):
+        folder.mkdir(parents=True, exist_ok=True)
+    layout.etcd.mkdir(mode=0o700, exist_ok=True)
+    for log in layout.logs.glob("*.log"):
+        if log != (older := logs.previous(log)) and not log.name.endswith(".previous.log"):
+            log.replace(older)
+
+
+def _wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console, home: Path) -> None:
+    """Waits for the word of the supervisor: one that we launched, or that an earlier command did."""
+    deadline = time.monotonic() + START_S
+    with console.status("cluster: starting ...") as shown:
+        while True:
+            known = status.read(layout.status)
+            if known and known.state == "ready":
+                return
+            if known and known.state == "failed":
+                raise SetUpFailed(
+                    f"The cluster did not start: {known.message}\n"
+                    "Fix: make down CLOUD=laptop, then run the command again."
+                )
+            if launcher.poll() is not None if launcher else not find.supervisors(home):
+                log = layout.log("supervisor")
+                raise SetUpFailed(f"The cluster's supervisor ended. The end of {log}:\n{logs.tail(log)}")
+            if time.monotonic() > deadline:
+                waiting = ", ".join(one.name for one in known.processes if one.state != "ready") if known else "all"
+                raise SetUpFailed(
+                    f"The cluster was not ready after {START_S:.0f} s; not ready: {waiting}. Logs: {layout.logs}\n"
+                    "Fix: look there, end other work on this machine, then run the command again."
+                )
+            if known:
+                missing = [one.name for one in known.processes if one.state != "ready"]
+                shown.update(f"cluster: waiting for {', '.join(missing)} ...")
+            time.sleep(0.1)
+
+
+def stop(places: Places) -> bool:
+    """Ends everything inside, in order where possible. Returns whether anything ran. What etcd holds is kept."""
+    there = find.supervisors(places.home)
+    if not there:
+        return False
+    present = find.running(places.home)
+    deadline = time.monotonic() + STOP_S
+    while present and time.monotonic() < deadline:
+        # Again and again: process 1 of a namespace does not get what comes before it listens.
+        _quietly(present.init, signal.SIGTERM)
+        _, alive = psutil.wait_procs(there, timeout=1.0)
+        if not alive:
+            break
+    for one in find.supervisors(places.home):
+        _quietly(one, signal.SIGKILL)
+    _, alive = psutil.wait_procs(there, timeout=10)
+    if alive:
+        raise Problem(f"Processes {', '.join(str(one.pid) for one in alive)} do not end.\nFix: kill -9 them by number.")
+    return True
+
+
+def _quietly(process: psutil.Process, number: signal.Signals) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.Error:
+        return

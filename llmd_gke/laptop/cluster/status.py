@@ -1,0 +1,51 @@
+"""What the supervisor says about a cluster: written inside, read outside."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, cast
+
+State = Literal["starting", "ready", "failed", "stopping"]
+ProcessState = Literal["waiting", "starting", "ready", "pausing", "stopped"]
+
+
+@dataclass
+class Process:
+    """One process. ``pid`` is the number inside the namespaces, 0 when it does not run; ``since`` in Unix seconds."""
+
+    name: str
+    state: ProcessState = "waiting"
+    pid: int = 0
+    restarts: int = 0
+    last_exit: str = ""
+    since: float = 0.0
+
+
+@dataclass
+class Status:
+    """The whole cluster. ``message`` says why a start failed."""
+
+    state: State
+    message: str
+    processes: list[Process]
+
+
+def write(file: Path, status: Status) -> None:
+    """Replaces the file in one step."""
+    temporary = file.with_name(f".{file.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(asdict(status)))
+    temporary.replace(file)
+
+
+def read(file: Path) -> Status | None:
+    """The last word of the supervisor, ``None`` when there is none."""
+    try:
+        content = cast("Mapping[str, object]", json.loads(file.read_text()))
+    except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
+        return None
+    processes = [Process(**one) for one in cast("Sequence[Mapping[str, object]]", content["processes"])]  # pyright: ignore[reportArgumentType]
+    return Status(cast("State", content["state"]), str(content["message"]), processes)

@@ -1,0 +1,57 @@
+"""What is wrong with a cluster, in sentences: processes that end again and again, etcd's quota."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import cast
+
+from llmd_gke.laptop.cluster import logs, status
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster.processes import ETCD_URL
+from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.spaces import enter, find
+
+_ASK = f"""
+import urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen("{ETCD_URL}/health", timeout=5).read().decode())
+except urllib.error.HTTPError as error:
+    print(error.read().decode())
+"""
+"""Run inside: etcd answers with the reason when it is not well
+(https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check)."""
+
+
+def found(places: Places) -> list[str]:
+    """What is wrong; empty when nothing is known to be."""
+    present = find.running(places.home)
+    if present is None:
+        return ["it does not run"]
+    layout = Layout(places.home)
+    known = status.read(layout.status)
+    sentences = [
+        f"{one.name} has ended {one.restarts} times (last: {one.last_exit}). The end of its log:\n"
+        f"{logs.tail(layout.log(one.name))}"
+        for one in (known.processes if known else [])
+        if one.restarts
+    ]
+    if "NOSPACE" in etcd_health(present):
+        sentences.append(
+            "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
+            "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
+        )
+    return sentences
+
+
+def etcd_health(present: find.Spaces) -> str:
+    """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
+    command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    try:
+        answer = cast("Mapping[str, object]", json.loads(done.stdout))
+    except json.JSONDecodeError:
+        return ""
+    return str(answer.get("reason") or "")

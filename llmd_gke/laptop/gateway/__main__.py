@@ -1,0 +1,71 @@
+"""The daemon: ``python -m llmd_gke.laptop.gateway``, for the cluster of ``$LLMD_GKE_HOME``, until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+import sys
+
+from llmd_gke.laptop import kube
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop.gateway import classes
+from llmd_gke.laptop.gateway.controller import Controller
+from llmd_gke.laptop.gateway.crds.install import install_crds
+from llmd_gke.laptop.gateway.envoy.files import Files
+from llmd_gke.laptop.gateway.envoy.process import Envoy
+from llmd_gke.laptop.gateway.events import Events
+from llmd_gke.laptop.gateway.objects import GATEWAY_CLASS, RESOURCES
+from llmd_gke.laptop.gateway.programs import Store
+from llmd_gke.laptop.gateway.watching import Watched
+
+log = logging.getLogger("llmd_gke.laptop.gateway")
+
+MANAGER = "gke-gateway-controller"
+
+
+async def serve(layout: Layout) -> None:
+    """Everything of the daemon, until it is cancelled."""
+    api = await kube.from_home(layout.home)
+    root = layout.root / "gateway"
+    files = Files(root / "envoy")
+    watched = Watched(api, layout.home / "cloud" / "google.json")
+    controller = Controller(api, watched, files, Store(root / "programs"), Events(api))
+    envoy = Envoy(files, log_file=layout.log("envoy"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.watch_cloud())
+        await watched.gateway_api()
+        await _install(api)
+        group.create_task(envoy.run())
+        group.create_task(watched.watch_kinds())
+        group.create_task(controller.run())
+
+
+async def _install(api: kube.Kube) -> None:
+    """What GKE brings into a cluster with the Gateway API: CRDs, then GatewayClasses."""
+    await install_crds(api)
+    for gateway_class in classes.objects():
+        await api.apply(RESOURCES[GATEWAY_CLASS], gateway_class, manager=MANAGER)
+    log.info("the Gateway API is on: CRDs and GatewayClasses are there")
+
+
+async def main() -> None:
+    """Runs the daemon; SIGTERM and Ctrl-C end it in order."""
+    task = asyncio.create_task(serve(Layout.of_environment()))
+    for wanted in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(wanted, task.cancel)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+if __name__ == "__main__":
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)
+    try:
+        asyncio.run(main())
+    except* Problem as problems:
+        for problem in problems.exceptions:
+            print(problem, file=sys.stderr)
+        sys.exit(1)

@@ -1,0 +1,1 @@
+"""The CRDs that a GKE cluster with the Gateway API brings."""

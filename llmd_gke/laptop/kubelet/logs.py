@@ -1,0 +1,128 @@
+"""The kubelet's endpoint for `kubectl logs`: port 10250 of every node's address.
+
+The API server asks for ``/containerLogs/NAMESPACE/POD/CONTAINER`` with ``follow``, ``previous``, ``tailLines`` and
+``limitBytes`` (k8s.io/kubernetes ``pkg/kubelet/server/server.go``), and shows its client certificate. Lines have no
+times: containers write to their files themselves. ``exec``, ``attach`` and ``port-forward`` are not imitated.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+POLL_SECONDS = 0.3
+CHUNK = 1 << 16
+
+
+@dataclass(frozen=True)
+class Found:
+    """A container's log, and whether its container may still write to it."""
+
+    file: Path
+    running: Callable[[], bool]
+
+
+Find = Callable[[str, str, str, bool], Found | None]
+"""Namespace, pod, container, and whether the one before the last restart is meant."""
+
+
+def tls(folder: Path, authority: Path) -> ssl.SSLContext:
+    """A certificate of its own, as a kubelet makes without a signer; callers need one of the cluster's."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "kubelet")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(minutes=5))
+        .not_valid_after(now + timedelta(days=365))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("kubelet")]), critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    file = folder / "kubelet.pem"
+    file.touch(mode=0o600)
+    file.write_bytes(
+        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+        + certificate.public_bytes(serialization.Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(file)
+    file.unlink()
+    context.load_verify_locations(authority)
+    context.verify_mode = ssl.CERT_REQUIRED
+    return context
+
+
+class Logs:
+    """Answers requests for logs."""
+
+    def __init__(self, find: Find) -> None:
+        self._find = find
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """One connection, one request."""
+        try:
+            async with asyncio.timeout(10):
+                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            await self._serve(head.split()[1], writer)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, IndexError, ValueError):
+            pass
+        finally:
+            writer.close()
+            with contextlib.suppress(OSError):
+                await writer.wait_closed()
+
+    async def _serve(self, target: str, writer: asyncio.StreamWriter) -> None:
+        url = urlsplit(target)
+        asked = {key: values[-1] for key, values in parse_qs(url.query).items()}
+        parts = url.path.strip("/").split("/")
+        found = None
+        if len(parts) == 4 and parts[0] == "containerLogs":
+            found = self._find(parts[1], parts[2], parts[3], asked.get("previous") == "true")
+        if found is None or not found.file.exists():
+            text = f"no log of {url.path} (exec and port-forward are not imitated)\n".encode()
+            writer.write(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" + text)
+            await writer.drain()
+            return
+        writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n")
+        limit = int(asked["limitBytes"]) if "limitBytes" in asked else None
+        with found.file.open("rb") as file:
+            file.seek(_start(found.file, int(asked["tailLines"]) if "tailLines" in asked else None))
+            while limit is None or limit > 0:
+                running = found.running()
+                data = file.read(CHUNK if limit is None else min(CHUNK, limit))
+                if data:
+                    limit = None if limit is None else limit - len(data)
+                    writer.write(data)
+                    await writer.drain()
+                elif asked.get("follow") == "true" and running and not writer.is_closing():
+                    await asyncio.sleep(POLL_SECONDS)
+                else:
+                    return
+
+
+def _start(file: Path, lines: int | None) -> int:
+    """Where the last lines begin."""
+    if lines is None:
+        return 0
+    content = file.read_bytes()
+    place = len(content)
+    for _ in range(lines):
+        if place <= 0:
+            return 0
+        place = content.rfind(b"\n", 0, max(place - 1, 0)) + 1
+    return place

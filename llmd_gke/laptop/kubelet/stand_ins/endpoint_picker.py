@@ -1,0 +1,84 @@
+#!/opt/bin/python3
+"""llm-d's endpoint picker in the laptop cloud: the picker of the Gateway API Inference Extension, which it grew out of.
+
+llm-d's router is not among the published Go modules. Its own plugins are therefore taken out of the configuration that
+KServe hands over, with a line in the log; everything else in it stays as it is
+(kubernetes-sigs/gateway-api-inference-extension v1.5.0 ``cmd/epp/runner/runner.go`` ``registerInTreePlugins``).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+
+PICKER = "/opt/bin/endpoint-picker"
+
+ABSENT = (
+    "no-hit-lru-scorer",
+    "active-request-scorer",
+    "session-affinity-scorer",
+    "load-aware-scorer",
+    "precise-prefix-cache-scorer",
+)
+"""Plugins of llm-d/llm-d-router v0.9.0 ``pkg/plugins`` that the extension does not have."""
+
+_TEXT = "--config-text"
+
+
+def without(text: str, absent: tuple[str, ...] = ABSENT) -> tuple[str, list[str]]:
+    """A configuration (YAML as Go writes it) without the list items that declare or use these plugins."""
+    kept: list[str] = []
+    dropped: list[str] = []
+    for item in _items(text.splitlines()):
+        name = next((found for line in item if (found := _plugin(line, absent))), None)
+        if name is None:
+            kept += item
+        elif name not in dropped:
+            dropped.append(name)
+    return "\n".join(kept) + "\n", dropped
+
+
+def _plugin(line: str, absent: tuple[str, ...]) -> str | None:
+    match = re.fullmatch(r"[\s-]*(?:type|pluginRef): *[\"']?([\w-]+)[\"']?\s*", line)
+    return match[1] if match and match[1] in absent else None
+
+
+def _items(lines: list[str]) -> list[list[str]]:
+    """Lines, those of one innermost list item together."""
+    found: list[list[str]] = []
+    inside = -1
+    for line in lines:
+        indent = len(line) - len(line.lstrip())
+        if line.lstrip().startswith("- "):
+            found.append([line])
+            inside = indent
+        elif inside >= 0 and indent > inside:
+            found[-1].append(line)
+        else:
+            found.append([line])
+            inside = -1
+    return found
+
+
+def main(words: list[str]) -> None:
+    """Becomes the picker; never returns."""
+    arguments: list[str] = []
+    for position, word in enumerate(words):
+        previous = words[position - 1] if position else ""
+        if word.startswith(f"{_TEXT}="):
+            text, dropped = without(word.partition("=")[2])
+            arguments.append(f"{_TEXT}={text}")
+        elif previous == _TEXT:
+            text, dropped = without(word)
+            arguments.append(text)
+        else:
+            arguments.append(word)
+            continue
+        for name in dropped:
+            print(f"laptop cloud: {name} is llm-d's own and left out of the configuration", flush=True)
+    os.execv(PICKER, [PICKER, *arguments])  # noqa: S606 - no shell
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

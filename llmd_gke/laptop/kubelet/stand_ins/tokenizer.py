@@ -1,0 +1,34 @@
+#!/opt/bin/python3
+"""The endpoint picker's tokenizer in the laptop cloud: says that it is well, and tokenizes nothing."""
+
+from __future__ import annotations
+
+import http.server
+import os
+import signal
+import sys
+
+
+class Health(http.server.BaseHTTPRequestHandler):
+    """Answers every GET with 200."""
+
+    def do_GET(self) -> None:
+        """Answers probes."""
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the library's name
+        """Probes are not worth a line each."""
+
+
+def end(number: int, frame: object) -> None:
+    """Ends the process."""
+    del number, frame
+    sys.exit(0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, end)
+    port = int(os.environ.get("PROBE_PORT") or 8082)
+    print(f"laptop cloud: no tokenizer, only its health on port {port}", flush=True)
+    http.server.HTTPServer(("", port), Health).serve_forever()

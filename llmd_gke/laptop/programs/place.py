@@ -1,0 +1,24 @@
+"""Where built programs lie in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from llmd_gke.laptop.builder.wrapper import machine
+from llmd_gke.laptop.programs.table import Program
+
+COMMAND = ".venv/bin/python -m llmd_gke.laptop programs"
+
+
+def key(program: Program) -> str:
+    """Names one build: version, machine, and a hash of everything that goes into it."""
+    target, wrapper = program.target, program.wrapper
+    content = "\0".join((wrapper.digest("go.mod", "go.sum", "*.go"), target.package, target.ldflags, wrapper.tags))
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+    return f"{program.name}-{program.version}-{machine()}-{digest}"
+
+
+def built(cache: Path, program: Program) -> Path:
+    """The built program, whether it is there or not."""
+    return cache / "programs" / key(program) / program.name

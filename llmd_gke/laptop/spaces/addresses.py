@@ -1,0 +1,21 @@
+"""The addresses inside a laptop cloud's network. They exist nowhere else, so all laptop clouds have the same."""
+
+from __future__ import annotations
+
+CONTROL_PLANE = "172.16.0.2"
+"""Where the API server listens, on port 443: the IP endpoint. GKE takes the second address of the control plane's /28
+(https://cloud.google.com/kubernetes-engine/docs/concepts/private-cluster-concept)."""
+
+DNS_ENDPOINT = "gke-1a2b3c4d5e6f47d8a9b0c1d2e3f4a5b6c7d8-100000000001.europe-west4.gke.goog"
+"""The same by name; /etc/hosts inside the namespaces knows it
+(form: https://cloud.google.com/kubernetes-engine/docs/concepts/network-isolation#dns-based-endpoint)."""
+
+POD_RANGE = "10.244.0.0/16"
+SERVICE_RANGE = "10.96.0.0/16"
+API_SERVICE = "10.96.0.1"
+"""ClusterIP of ``default/kubernetes``: the first of the range."""
+
+BRIDGE = "cni0"
+BRIDGE_ADDRESS = "10.244.0.1"
+BRIDGE_PREFIX = 16
+"""All pods hang on one bridge, so they reach each other and the node without routes."""

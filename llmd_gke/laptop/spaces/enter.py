@@ -1,0 +1,84 @@
+"""Runs a command inside a laptop cloud: ``python -I .../spaces/enter.py PID COMMAND...``; stands alone, to be quick.
+
+util-linux' ``nsenter`` would do, but for signals: it dies of them itself and leaves the command running, which must
+get them instead (Ctrl-C lets the engine finish its step). This waits for the command, passes signals on, and ends as
+it did.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+"""Constants of linux/sched.h; Python has them, and ``os.setns``, from 3.12 on."""
+
+PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
+FROM_KERNEL = 0x80
+"""``si_code`` of a signal that the terminal sent (SI_KERNEL): the command, in the same group, has it already."""
+
+NOT_STARTED = 127
+
+
+def command(pid: int, words: Sequence[str]) -> list[str]:
+    """The command line that runs ``words`` in the namespaces of process ``pid``."""
+    return [sys.executable, "-I", str(Path(__file__).resolve()), str(pid), *words]
+
+
+def join(pid: int) -> None:
+    """Joins the namespaces of a process; children of this one are then inside altogether. Raises ``OSError``."""
+    folder = Path.cwd()
+    kinds = CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET
+    if os.readlink("/proc/self/ns/user") != os.readlink(f"/proc/{pid}/ns/user"):  # noqa: PTH115 - not a real path
+        kinds |= CLONE_NEWUSER
+    descriptor = os.pidfd_open(pid)
+    try:
+        libc = ctypes.CDLL(None, use_errno=True)
+        if libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kinds)):  # by a pidfd: Linux 5.8
+            raise OSError(ctypes.get_errno(), f"setns: {os.strerror(ctypes.get_errno())}")
+    finally:
+        os.close(descriptor)
+    os.chdir(folder)  # joining a mount namespace leaves one at its root
+
+
+def run(pid: int, words: Sequence[str]) -> int:
+    """Runs a command inside and returns its status as a shell would: 128 and the signal's number when one ended it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    join(pid)
+    child = os.fork()
+    if child == 0:
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {*PASSED_ON, signal.SIGCHLD})
+        try:
+            os.execvp(words[0], list(words))  # noqa: S606 - no shell
+        except OSError as error:
+            print(f"{words[0]}: {error.strerror}", file=sys.stderr)
+            os._exit(NOT_STARTED)
+    while True:
+        came = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
+        if came.si_signo == signal.SIGCHLD:
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                code = os.waitstatus_to_exitcode(status)
+                return code if code >= 0 else 128 - code
+        elif came.si_code != FROM_KERNEL:
+            os.kill(child, came.si_signo)
+
+
+def main(words: Sequence[str]) -> int:
+    """Runs a command inside; says so when the laptop cloud is gone."""
+    try:
+        return run(int(words[0]), words[1:])
+    except OSError as error:
+        print(f"The laptop cloud cannot be entered: {error}.\nFix: make up CLOUD=laptop", file=sys.stderr)
+        return NOT_STARTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

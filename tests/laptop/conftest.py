@@ -1,0 +1,116 @@
+"""Fixtures of the tests on the laptop cloud; ``Laptop`` is in ``harness.py``.
+
+They run with ``make test CLOUD=laptop`` or when a path below this folder is given, never by the way.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.engine import choose
+from llmd_gke.laptop.errors import SetUpFailed
+from llmd_gke.laptop.paths import cache_folder
+from llmd_gke.laptop.spaces import rights
+from tests.laptop import bare_cluster
+from tests.laptop.harness import Laptop
+from tests.rehearsal.harness import SMALL_PROGRAM
+
+HERE = Path(__file__).parent
+CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
+REQUIRE = "LLMD_GKE_REQUIRE_LAPTOP"
+"""Set by ``make test CLOUD=laptop``: what is not set up is then a failure, not a reason to skip."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    asked = [Path(word.partition("::")[0]).absolute() for word in config.invocation_params.args]
+    return None if any(one.is_relative_to(HERE) for one in asked) else True
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.laptop)
+
+
+def need(names: tuple[str, ...]) -> None:
+    """Skips, or fails where the laptop cloud is required, when something is not set up."""
+    try:
+        rights.options()
+        for name in names:
+            programs.path(name)
+        if choose.ready(cache_folder()) is None:
+            raise SetUpFailed("The Pulumi engine is not set up. Fix: make up")
+    except SetUpFailed as problem:
+        (pytest.fail if os.environ.get(REQUIRE) else pytest.skip)(str(problem))
+
+
+@pytest.fixture(scope="session")
+def whole() -> None:
+    """Everything that a laptop cloud needs is there; a test run must not build it by the way."""
+    need(programs.names())
+
+
+@pytest.fixture(scope="session")
+def control_plane() -> None:
+    """The control plane's programs are there."""
+    need(CONTROL_PLANE_PROGRAMS)
+
+
+@pytest.fixture(scope="session")
+def laptop(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[Laptop]:
+    """A laptop cloud with stack ``local`` up, started once for all tests that ask for it.
+
+    A test that changes it puts it back: settings, objects and replicas.
+    """
+    made = Laptop(tmp_path_factory.mktemp("laptop"))
+    made.copy_project()
+    try:
+        made.up()
+        yield made
+    finally:
+        made.stop_everything()
+
+
+@pytest.fixture(scope="session")
+def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    """A cluster without program and KServe, started once: two nodes, the Gateway API on (``bare_cluster.py``)."""
+    need((*CONTROL_PLANE_PROGRAMS, "endpoint-picker", "vllm-simulator"))
+    made = Laptop(tmp_path_factory.mktemp("bare"))
+    made.copy_project()
+    try:
+        bare_cluster.start(made)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+@pytest.fixture
+def another(tmp_path: Path, control_plane: None) -> Iterator[Callable[[str], Laptop]]:
+    """Makes laptop clouds of the test's own, by name; nothing runs in them yet."""
+    made: list[Laptop] = []
+
+    def make(name: str = "one") -> Laptop:
+        folder = tmp_path / name
+        folder.mkdir()
+        one = Laptop(folder)
+        one.copy_project()
+        made.append(one)
+        return one
+
+    yield make
+    for one in made:
+        one.stop_everything()
+
+
+@pytest.fixture
+def small(another: Callable[[str], Laptop], whole: None) -> Laptop:
+    """A laptop cloud of the test's own with a program of three Google resources, for tests of the life cycle."""
+    made = another("small")
+    (made.root / "policies").unlink(missing_ok=True)  # policies are about the product's resources
+    made.program(SMALL_PROGRAM)
+    return made

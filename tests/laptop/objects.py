@@ -1,0 +1,78 @@
+"""Objects of a laptop cloud's API server, as plain data, and what they are to each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, Protocol
+
+Object = dict[str, Any]
+MODELS = "models"
+
+
+class Asks(Protocol):
+    """Somebody who runs ``kubectl`` inside and returns its output."""
+
+    def kubectl(self, *words: str) -> str:
+        """Runs it; fails the test with its message when it fails."""
+        ...
+
+
+def every(cloud: Asks, kind: str, *words: str, namespace: str | None = None) -> list[Object]:
+    """The objects of a kind, of one namespace or of all."""
+    where = ["-n", namespace] if namespace else ["-A"]
+    return json.loads(cloud.kubectl("get", kind, *where, *words, "-o", "json"))["items"]
+
+
+def one(cloud: Asks, kind: str, name: str, namespace: str) -> Object | None:
+    """One object, ``None`` where there is none."""
+    found = cloud.kubectl("get", kind, name, "-n", namespace, "--ignore-not-found", "-o", "json")
+    return json.loads(found) if found.strip() else None
+
+
+def name(thing: Object) -> str:
+    """``metadata.name``."""
+    return thing["metadata"]["name"]
+
+
+def names(things: Iterable[Object]) -> set[str]:
+    """The names of several."""
+    return {name(thing) for thing in things}
+
+
+def condition(thing: Object, kind: str) -> str:
+    """``True``, ``False``, ``Unknown``; ``""`` where there is none of that type."""
+    found = thing.get("status", {}).get("conditions", [])
+    return next((entry["status"] for entry in found if entry["type"] == kind), "")
+
+
+def why(thing: Object) -> str:
+    """The conditions as one text, for messages of tests."""
+    found = thing.get("status", {}).get("conditions", [])
+    return "; ".join(f"{c['type']}={c['status']} {c.get('reason', '')} {c.get('message', '')}" for c in found)
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod takes requests."""
+    return condition(pod, "Ready") == "True" and "deletionTimestamp" not in pod["metadata"]
+
+
+def owned(things: Iterable[Object], owner: Object) -> list[Object]:
+    """Those that ``owner`` owns directly."""
+    uid = owner["metadata"]["uid"]
+    return [t for t in things if any(ref["uid"] == uid for ref in t["metadata"].get("ownerReferences", []))]
+
+
+def pods_of(cloud: Asks, deployment: str, namespace: str = MODELS) -> list[Object]:
+    """The pods that a Deployment owns through its ReplicaSets: by owner references, never by labels."""
+    owner = one(cloud, "deployment", deployment, namespace)
+    if owner is None:
+        return []
+    pods = every(cloud, "pods", namespace=namespace)
+    sets = owned(every(cloud, "replicasets", namespace=namespace), owner)
+    return [pod for part in sets for pod in owned(pods, part)]
+
+
+def arguments(pod: Object, container: str = "main") -> list[str]:
+    """A container's arguments."""
+    return next(c for c in pod["spec"]["containers"] if c["name"] == container).get("args", [])

@@ -1,0 +1,86 @@
+"""NetworkPolicies on the real pods: each selector matches exactly the pods it means.
+
+What a pod is, is known by its owners: the Deployments that KServe reports in the LLMInferenceService's status. Labels
+are what is tested. The policies themselves are not enforced in the laptop cloud.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from tests.laptop import models, objects
+from tests.laptop.harness import Laptop
+
+NAMESPACE = objects.MODELS
+Selector = dict[str, Any]
+
+
+@pytest.fixture(scope="module")
+def two_models(laptop: Laptop) -> Iterator[Laptop]:
+    """The stack with a second model in the same namespace."""
+    with models.second_model(laptop):
+        yield laptop
+
+
+def matching(laptop: Laptop, namespace: str, selector: Selector) -> set[str]:
+    """The pods of a namespace that the API server itself finds by a policy's selector."""
+    assert set(selector) <= {"matchLabels"}, "the policies only use labels that must be equal"
+    labels = ",".join(f"{key}={value}" for key, value in selector.get("matchLabels", {}).items())
+    return objects.names(objects.every(laptop, "pods", *(["-l", labels] if labels else []), namespace=namespace))
+
+
+def pods_that_are(laptop: Laptop, model: str, workload: str) -> set[str]:
+    """The pods of a model by what KServe says it made: ``primary`` or ``scheduler``."""
+    deployment = models.service(laptop, model)["status"]["workloads"][workload]["name"]
+    found = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
+    assert found, f"{deployment} has no pods: the test would prove nothing"
+    return found
+
+
+def policy(laptop: Laptop, name: str) -> Selector:
+    found = objects.one(laptop, "networkpolicies", name, NAMESPACE)
+    assert found is not None
+    return found["spec"]
+
+
+def peers(rules: list[Selector], key: str) -> list[Selector]:
+    """The pod selectors among the peers of a policy's rules."""
+    return [peer["podSelector"] for rule in rules for peer in rule.get(key, []) if "podSelector" in peer]
+
+
+@pytest.mark.parametrize("model", ["qwen", "small"])
+def test_a_models_own_policies_select_its_servers_and_its_picker_and_nobody_elses(
+    two_models: Laptop, model: str
+) -> None:
+    servers = pods_that_are(two_models, model, "primary")
+    pickers = pods_that_are(two_models, model, "scheduler")
+    workload, picker = policy(two_models, f"{model}-workload"), policy(two_models, f"{model}-picker")
+    assert matching(two_models, NAMESPACE, workload["podSelector"]) == servers
+    assert matching(two_models, NAMESPACE, picker["podSelector"]) == pickers
+    assert [matching(two_models, NAMESPACE, s) for s in peers(workload["ingress"], "from")] == [pickers]
+    assert [matching(two_models, NAMESPACE, s) for s in peers(picker["egress"], "to")] == [servers]
+
+
+def test_the_closed_default_holds_for_every_pod_of_the_namespace(two_models: Laptop) -> None:
+    everything = objects.names(objects.every(two_models, "pods", namespace=NAMESPACE))
+    models = [pods_that_are(two_models, m, w) for m in ("qwen", "small") for w in ("primary", "scheduler")]
+    assert everything == set[str]().union(*models)
+    assert matching(two_models, NAMESPACE, policy(two_models, "default-deny")["podSelector"]) == everything
+
+
+def test_only_the_named_ports_are_open_and_pods_listen_on_them(two_models: Laptop) -> None:
+    for model in ("qwen", "small"):
+        for name, workload in ((f"{model}-workload", "primary"), (f"{model}-picker", "scheduler")):
+            open_ports = {
+                port["port"] for rule in policy(two_models, name)["ingress"] for port in rule.get("ports", [])
+            }
+            made = models.service(two_models, model)["status"]["workloads"][workload]["name"]
+            for pod in objects.pods_of(two_models, made, NAMESPACE):
+                declared = {
+                    port["containerPort"] for part in pod["spec"]["containers"] for port in part.get("ports", [])
+                }
+                assert open_ports <= declared, json.dumps(pod["spec"]["containers"], indent=1)

@@ -1,0 +1,171 @@
+"""The product's own program on real Kubernetes and real KServe, from its first update to its end.
+
+The tests run in their order on one laptop cloud, as a user's days do; each leaves the stack as it found it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from tests.laptop import models, objects
+from tests.laptop.harness import Laptop, until
+from tests.laptop.models import first, ready_servers, servers, service
+
+CONTROLLERS = {
+    "cert-manager": ("cert-manager", "cert-manager-cainjector", "cert-manager-webhook"),
+    "lws-system": ("lws-controller-manager",),
+    "kserve": ("llmisvc-controller-manager",),
+}
+ACCOUNTS = {
+    ("cert-manager", "cert-manager"): "cert-manager",
+    ("kserve", "llmisvc-controller-manager"): "llmisvc-controller-manager",
+    ("lws-system", "lws-controller-manager"): "lws-controller-manager",
+}
+"""Service accounts that the charts make for their controllers."""
+
+
+def tpu_nodes(laptop: Laptop) -> list[objects.Object]:
+    return [node for node in objects.every(laptop, "nodes") if "google.com/tpu" in node["status"]["capacity"]]
+
+
+def test_every_controller_runs_from_its_chart_as_its_own_service_account(laptop: Laptop) -> None:
+    for namespace, deployments in CONTROLLERS.items():
+        for name in deployments:
+            deployment = objects.one(laptop, "deployment", name, namespace)
+            assert deployment is not None, f"{namespace}/{name} is missing"
+            assert deployment["metadata"]["annotations"]["meta.helm.sh/release-namespace"] == namespace
+            assert objects.condition(deployment, "Available") == "True", objects.why(deployment)
+            for pod in objects.pods_of(laptop, name, namespace):
+                assert pod["status"]["phase"] == "Running"
+                assert pod["spec"]["serviceAccountName"] == ACCOUNTS.get((namespace, name), name)
+
+
+def test_controllers_may_do_what_their_roles_say_and_no_more(laptop: Laptop) -> None:
+    for (namespace, _), account in ACCOUNTS.items():
+        user = f"--as=system:serviceaccount:{namespace}:{account}"
+        assert laptop.kubectl("auth", "can-i", "*", "*", user, check=False).strip() == "no"
+    kserve = "--as=system:serviceaccount:kserve:llmisvc-controller-manager"
+    assert laptop.kubectl("auth", "can-i", "create", "deployments", "-n", objects.MODELS, kserve).strip() == "yes"
+    assert laptop.kubectl("auth", "can-i", "delete", "nodes", kserve, check=False).strip() == "no"
+
+
+def test_the_stack_is_ready_on_tpu_hosts_of_its_own_pool(laptop: Laptop) -> None:
+    assert objects.condition(service(laptop), "Ready") == "True", objects.why(service(laptop))
+    pods = ready_servers(laptop, 3)
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 3
+    nodes = {objects.name(node): node for node in tpu_nodes(laptop)}
+    for pod in pods:
+        labels = nodes[pod["spec"]["nodeName"]]["metadata"]["labels"]
+        assert labels["cloud.google.com/gke-nodepool"] == "v6e4"
+        assert labels["cloud.google.com/gke-tpu-topology"] == "2x2"
+    pickers = objects.pods_of(laptop, service(laptop)["status"]["workloads"]["scheduler"]["name"])
+    assert [objects.is_ready(pod) for pod in pickers] == [True]
+    assert pickers[0]["spec"]["nodeName"] not in nodes
+
+
+def test_a_second_update_changes_nothing(laptop: Laptop) -> None:
+    steps = laptop.steps("up", "--yes", "--skip-preview")
+    assert set(steps.values()) == {"same"}, steps
+
+
+def test_a_refresh_finds_no_drift(laptop: Laptop) -> None:
+    laptop.pulumi("refresh", "--yes", "--expect-no-changes", "--stack", "local")
+
+
+def test_an_object_that_somebody_deleted_is_found_by_a_refresh_and_made_again(laptop: Laptop) -> None:
+    laptop.kubectl("delete", "healthcheckpolicies.networking.gke.io", "-n", objects.MODELS, "--all")
+    laptop.pulumi("refresh", "--yes", "--stack", "local")
+    again = laptop.steps("up", "--yes", "--skip-preview")
+    made = {name for name, step in again.items() if step == "create"}
+    assert made == {"qwen-health-pool", "qwen-health-service"}, again
+
+
+def test_a_model_is_scaled_down_and_up_and_hosts_follow(laptop: Laptop) -> None:
+    laptop.edit("local", lambda config: first(config).update(replicas=1))
+    laptop.up()
+    ready_servers(laptop, 1)
+    until(lambda: len(tpu_nodes(laptop)) == 1, "the autoscaler to remove the hosts that nobody needs")
+    laptop.edit("local", lambda config: first(config).update(replicas=3))
+    laptop.up()
+    pods = ready_servers(laptop, 3)
+    assert len({pod["spec"]["nodeName"] for pod in pods}) == 3
+
+
+def test_a_changed_server_argument_replaces_every_pod_where_there_is_a_spare_host(laptop: Laptop) -> None:
+    before = objects.names(ready_servers(laptop, 3))
+    laptop.edit("local", lambda config: first(config).update(maxModelLen=4096))
+    laptop.up()
+
+    def replaced() -> bool:
+        pods = servers(laptop)
+        fresh = not objects.names(pods) & before and len(pods) == 3
+        return fresh and all("4096" in objects.arguments(pod) for pod in pods)
+
+    until(replaced, "three new pods with the new argument")
+    ready_servers(laptop, 3)
+
+
+def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(laptop: Laptop) -> None:
+    """The trap that the settings guard against: `docs/pools.md`, "Updates need room"."""
+
+    def tight(config: dict[str, Any]) -> None:
+        config["llmd-gke:tpuPools"][0].update(maxNodes=3, updatesNeedStop=True)
+        first(config).update(maxModelLen=8192)
+
+    old = objects.names(ready_servers(laptop, 3))
+    with models.changed(laptop):
+        laptop.edit("local", tight)
+        laptop.up()
+        pending = until(
+            lambda: [pod for pod in servers(laptop) if pod["status"]["phase"] == "Pending"], "a pod without a host"
+        )
+        reasons = " ".join(event["message"] for event in objects.every(laptop, "events", namespace=objects.MODELS))
+        assert re.search(r"Insufficient google.com/tpu|didn't match|max node group size", reasons), reasons
+        assert "8192" in objects.arguments(pending[0])
+        assert objects.condition(service(laptop), "Ready") == "True"
+        assert old <= objects.names(servers(laptop)), "no old pod may go before a new one is there"
+    ready_servers(laptop, 3)
+
+
+def test_both_versions_of_the_api_show_the_same_service(laptop: Laptop) -> None:
+    """v1alpha2 is stored, v1alpha1 is made by KServe's conversion webhook."""
+    found: dict[str, objects.Object] = {}
+    for version in ("v1alpha1", "v1alpha2"):
+        path = f"/apis/serving.kserve.io/{version}/namespaces/{objects.MODELS}/llminferenceservices/qwen"
+        found[version] = json.loads(laptop.kubectl("get", "--raw", path))
+    assert [thing["apiVersion"] for thing in found.values()] == [
+        "serving.kserve.io/v1alpha1",
+        "serving.kserve.io/v1alpha2",
+    ]
+    assert found["v1alpha1"]["spec"]["model"]["uri"] == found["v1alpha2"]["spec"]["model"]["uri"]
+    assert found["v1alpha1"]["metadata"]["uid"] == found["v1alpha2"]["metadata"]["uid"]
+
+
+def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(laptop: Laptop) -> None:
+    with models.second_model(laptop):
+        assert objects.condition(service(laptop, "small"), "Ready") == "True"
+        kept = objects.names(servers(laptop))
+        laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
+        laptop.up()
+
+        def left() -> set[str]:
+            kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
+            more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
+            found = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
+            names = {f"{thing['kind']}/{objects.name(thing)}" for thing in found}
+            return {one for one in names if one.partition("/")[2].startswith("small")}
+
+        until(lambda: not left(), "nothing of the removed model")
+        assert objects.names(servers(laptop)) == kept
+        assert objects.condition(service(laptop), "Ready") == "True"
+
+
+def test_destroy_leaves_no_object_waiting_for_a_finalizer(laptop: Laptop) -> None:
+    """Last: afterwards the cluster is another one."""
+    steps = laptop.steps("destroy", "--yes", "--skip-preview")
+    assert set(steps.values()) == {"delete"}
+    assert laptop.state() is None or not laptop.state().urns  # pyright: ignore[reportOptionalMemberAccess]
+    laptop.up()
+    ready_servers(laptop, 3)

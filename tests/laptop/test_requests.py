@@ -1,0 +1,83 @@
+"""What a user of the model asks, through the gateway at the address in the stack's outputs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.laptop.harness import Laptop
+from tests.laptop.objects import Object
+from tests.laptop.serving import ask, chat, completion, prompt
+
+
+class Model:
+    """The stack's first model as its outputs describe it."""
+
+    def __init__(self, laptop: Laptop) -> None:
+        outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+        (self.name, found), *_ = outputs["models"].items()
+        self.laptop, self.url, self.served_name = laptop, str(found["url"]), str(found["servedModelName"])
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names that are served: the model's own, and the one that KServe advertises."""
+        return self.served_name, f"publishers/models/models/{self.served_name}"
+
+    def ask(self, *requests: Object) -> list[Any]:
+        return ask(self.laptop, self.url, *requests)
+
+
+@pytest.fixture(scope="module")
+def model(laptop: Laptop) -> Model:
+    return Model(laptop)
+
+
+def test_a_chat_is_answered_under_both_names(model: Model) -> None:
+    for answer, name in zip(
+        model.ask(*[chat("tell me", model=name) for name in model.names]), model.names, strict=True
+    ):
+        assert answer["status"] == 200, answer
+        told = json.loads(answer["text"])
+        # The simulator echoes: the question came through whole.
+        assert (told["model"], told["choices"][0]["message"]["content"]) == (name, "tell me")
+
+
+def test_a_completion_is_answered_under_both_names(model: Model) -> None:
+    for answer in model.ask(*[completion("once upon a time", model=name) for name in model.names]):
+        assert answer["status"] == 200, answer
+        assert json.loads(answer["text"])["choices"][0]["text"] == "once upon a time"
+
+
+def test_a_stream_comes_as_events_that_end_with_done(model: Model) -> None:
+    text = prompt(20, 1)
+    (answer,) = model.ask(chat(text, model=model.served_name, stream=True))
+    events = [line.removeprefix("data: ") for line in answer["text"].splitlines() if line]
+    assert events[-1] == "[DONE]"
+    pieces = [json.loads(event)["choices"][0]["delta"].get("content", "") for event in events[:-1]]
+    assert len([piece for piece in pieces if piece]) > 10
+    assert "".join(pieces) == text
+
+
+def test_the_list_of_models_names_both(model: Model) -> None:
+    (answer,) = model.ask({"path": "/v1/models"})
+    assert answer["status"] == 200
+    assert {one["id"] for one in json.loads(answer["text"])["data"]} == set(model.names)
+
+
+def test_health_is_asked_through_the_gateway(model: Model) -> None:
+    (answer,) = model.ask({"path": "/health"})
+    assert answer["status"] == 200
+
+
+def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None:
+    root = model.url.split("/", 3)
+    (answer,) = ask(model.laptop, "/".join(root[:3]), {"path": "/nobody/knows"})
+    assert (answer["status"], answer["text"]) == (404, "fault filter abort")
+
+
+def test_a_model_that_is_not_served_is_refused_by_the_server(model: Model) -> None:
+    (answer,) = model.ask(chat("hello", model="another"))
+    assert answer["status"] == 404
+    assert "another" in answer["text"]

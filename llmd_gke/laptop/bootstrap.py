@@ -1,8 +1,9 @@
 """Makes ``.venv`` from the hash-pinned requirements; the standard library is all it needs.
 
-``python3 llmd_gke/laptop/bootstrap.py operations|laptop|dev`` installs one set. uv, itself checked by hash, does the work from
-a small environment of its own in the cache folder. A stamp in ``.venv`` holds the hash of what is installed, so that a
-second run costs a few milliseconds and an interrupted one is simply done again. ``--resolve`` writes the pins anew.
+``python3 llmd_gke/laptop/bootstrap.py operations|laptop|dev`` installs one set. uv, itself checked by hash, does the
+work from a small environment of its own in the cache folder. A stamp in ``.venv`` holds the hash of what is installed,
+so that a second run costs a few milliseconds and an interrupted one is simply done again. ``--resolve`` writes the pins
+anew.
 """
 
 from __future__ import annotations

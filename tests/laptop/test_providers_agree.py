@@ -20,7 +20,9 @@ Seen = dict[str, dict[str, list[saw.Step]]]
 STAGES = ("first preview", "up", "again", "changed preview", "changed", "after", "destroy")
 
 DIFFERENCES: dict[str, str] = {
-    "outputs": "the real provider answers with what the API server adds (status, defaults); the stand-in is an echo",
+    " outputs ": "the real provider answers with what the API server adds (status, defaults); the stand-in is an echo",
+    "secret replace differences": "the real provider turns stringData into data first, and names data.token",
+    "secret create-replacement differences": "the same",
 }
 """Sort of difference, and why it stays."""
 
@@ -36,6 +38,7 @@ def run(cloud: Rehearsal) -> Seen:
     cloud.program((HERE / "program.py").read_text())
     staged(cloud, "one")
     cloud.make("env")
+    cloud.pulumi("stack", "init", "local")
     seen = {
         "first preview": saw.steps(cloud.events("preview")),
         "up": saw.steps(cloud.events("up", "--yes", "--skip-preview")),
@@ -68,4 +71,4 @@ def test_both_providers_take_the_same_steps_for_the_same_reasons(both: tuple[See
     standin, real = (seen[stage] for seen in both)
     assert standin, "nothing was seen: the comparison would prove nothing"
     found = saw.compare(standin, real)
-    assert [line for line in found if not any(f" {sort} " in line for sort in DIFFERENCES)] == []
+    assert [line for line in found if not any(sort in line for sort in DIFFERENCES)] == []

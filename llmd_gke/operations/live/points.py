@@ -211,6 +211,8 @@ BY_HAND: Mapping[int, str] = {
     20: "needs a second model that is stopped: kubectl -n models get all",
     25: "needs a stack with keys, a shared VPC or maintenance exclusions",
     26: "needs a change of a live pool: pulumi preview --diff",
+    27: "needs a model with experimentalMultiHost: the leader's log says `hosts in the group: 4 of 4`",
+    28: "needs egress.mode names: the download in the log of storage-initializer, and the picker's pod Ready",
 }
 """Points that this run cannot answer, and what would."""
 

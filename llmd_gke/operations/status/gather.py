@@ -115,15 +115,20 @@ class Cluster:
 
     async def _list(self, found: Snapshot, kind: str, version: str, resource: str, ours: bool) -> list[Object]:
         places = self._namespaces if ours else [None]
-        try:
-            parts = await asyncio.gather(*(self._get(version, resource, place) for place in places))
-        except Refused as refused:
-            found.unreadable[kind] = str(refused)
-            return []
-        except (httpx.HTTPError, kr8s.APITimeoutError, kr8s.ConnectionClosedError) as error:
-            found.unreadable[kind] = f"{resource} cannot be read: {str(error) or type(error).__name__}"
-            return []
-        return [one for part in parts for one in part]
+        parts = await asyncio.gather(*(self._get(version, resource, place) for place in places), return_exceptions=True)
+        objects: list[Object] = []
+        for part in parts:  # what one namespace refuses does not hide the others
+            if isinstance(part, Refused):
+                told = found.unreadable.get(kind, "")
+                # That the caller may not look says more than that there is no such kind.
+                found.unreadable[kind] = str(part) if not told or told == unknown(resource) else told
+            elif isinstance(part, (httpx.HTTPError, kr8s.APITimeoutError, kr8s.ConnectionClosedError)):
+                found.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")
+            elif isinstance(part, BaseException):
+                raise part
+            else:
+                objects += part
+        return objects
 
     async def _get(self, version: str, resource: str, place: str | None) -> Sequence[Object]:
         async with self._api.call_api(
@@ -136,7 +141,7 @@ class Cluster:
             timeout=SECONDS,
         ) as response:
             if response.status_code == 404:
-                raise Refused(f"the cluster does not know {resource}")
+                raise Refused(unknown(resource))
             if response.status_code == 401:
                 raise SignedOut
             if response.status_code != 200:
@@ -157,6 +162,11 @@ class Cluster:
                 return response.text if response.status_code == 200 else ""
         except (httpx.HTTPError, kr8s.APITimeoutError):
             return ""
+
+
+def unknown(resource: str) -> str:
+    """What is said of a kind that the API server has not."""
+    return f"the cluster does not know {resource}"
 
 
 def _is_starting(pod: Object) -> bool:

@@ -120,6 +120,11 @@ Price: 12 chips at 35.64 USD per hour, list price of 2026-08.
 """
 
 
+@pytest.fixture(autouse=True)
+def _as_wide_as_a_log(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 def shown(parts: list[Any], capsys: pytest.CaptureFixture[str]) -> list[str]:
     show(Output.TABLE, {}, *parts)
     return [line.rstrip() for line in capsys.readouterr().out.splitlines()]

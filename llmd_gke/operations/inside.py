@@ -5,9 +5,17 @@ from __future__ import annotations
 import os
 import sys
 
+from llmd_gke.laptop.paths import CLONE
 from llmd_gke.operations.exits import NotUp
 from llmd_gke.operations.options import Cloud
 from llmd_gke.operations.target import Target
+
+ENTERED = "LLMD_GKE_ENTERED"
+
+
+def entered() -> bool:
+    """Whether this process is the second half of a command that entered: its first half has spoken already."""
+    return ENTERED in os.environ
 
 
 def enter(target: Target) -> None:
@@ -18,6 +26,7 @@ def enter(target: Target) -> None:
     if target.cloud is not Cloud.LAPTOP:
         return
     from llmd_gke.laptop.errors import Stale
+    from llmd_gke.laptop.rehearsal.environment import clean
     from llmd_gke.laptop.spaces import find, inside
 
     home = target.places.home
@@ -28,5 +37,7 @@ def enter(target: Target) -> None:
         command = inside.command(home, words)
     except Stale as error:
         raise NotUp(str(error)) from None
+    # Inside, the kubeconfig of the outputs signs in by the stub of Google's plugin, which is first on this PATH.
+    environment = clean(os.environ, target.places) | {"PYTHONPATH": str(CLONE), ENTERED: "1"}
     sys.stdout.flush()
-    os.execvp(command[0], command)  # noqa: S606 - no shell
+    os.execvpe(command[0], command, environment)  # noqa: S606 - no shell

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from llmd_gke.operations.exits import Failed
-from llmd_gke.operations.inside import enter
+from llmd_gke.operations.inside import enter, entered
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.target import Target
 
@@ -26,7 +26,7 @@ def command(
     Exit status 0: nothing is wrong (it may still be on its way); 1: something needs a hand; others: see
     `llmd-gke --help`. With --watch and JSON, each look is one line.
     """
-    if output is Output.TABLE:
+    if output is Output.TABLE and not entered():
         # Settings, state and cluster take a moment: the first line waits for none of them.
         print(f"Status of stack {stack}", flush=True)
     target = Target.choose(stack, cloud)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -87,7 +88,10 @@ class Cluster:
         try:
             # kr8s takes a table as well as a path, and says so in its documentation only.
             table = cast("str", yaml.safe_load(kubeconfig))
-            return cls(cast("Api", await kr8s.asyncio.api(kubeconfig=table)), namespaces)
+            with warnings.catch_warnings():
+                # kr8s says so for servers newer than those it was tested with; only core paths are used here.
+                warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
+                return cls(cast("Api", await kr8s.asyncio.api(kubeconfig=table)), namespaces)
         except kr8s.ServerError as error:
             if error.response is not None and error.response.status_code in (401, 403):
                 raise SignedOut from None

@@ -91,6 +91,11 @@ def test_an_answer_of_another_model_fails() -> None:
     assert "answered by 'other'" in found["completion"].detail
 
 
+def test_a_server_that_answers_under_its_first_name_as_vllm_does_passes() -> None:
+    found = look(replace(SLOW, answers_as="qwen"))
+    assert verdicts(found, "passed") == set(found)
+
+
 def test_errors_that_clients_cannot_read_fail() -> None:
     found = look(replace(SLOW, plain_errors=True))
     assert verdicts(found, "failed") == {"unknown model"}

@@ -88,7 +88,7 @@ def rendered(found: Sequence[Section]) -> RenderableType:
             continue
         table = Table(title=section.title, title_justify="left", title_style="bold", show_header=False, box=None)
         table.add_column(width=4)
-        table.add_column(max_width=44, overflow="fold")
+        table.add_column(max_width=56, overflow="fold")
         table.add_column(overflow="fold")
         for line in section.lines:
             mark, style = MARKS[line.state]

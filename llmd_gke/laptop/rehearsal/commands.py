@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from llmd_gke.laptop.cluster import life
+from llmd_gke.laptop.cluster import life, slowness
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
@@ -84,7 +86,7 @@ def up(places: Places, stack: str, console: Console) -> int:
         recovery.settle(runner, stack, copy, console)
         recovery.check_cloud(places, stack)
         ensure_stack(runner, stack, select=True)
-        status = runner.stream("up", "--yes", "--suppress-outputs", *_operation(places, stack))
+        status = _update(runner, stack, console)
     again, down = places.make("up", stack), places.make("down")
     if status == 0:
         show_outputs(places, stack, console)
@@ -97,6 +99,21 @@ def up(places: Places, stack: str, console: Console) -> int:
     elif places.kind == "laptop":
         life.explain(places, console)
     return reported(status)
+
+
+def _update(runner: Runner, stack: str, console: Console) -> int:
+    """Runs the update; on the laptop cloud a second time where the machine was too slow for the first."""
+    places = runner.places
+    command = ("up", "--yes", "--suppress-outputs", *_operation(places, stack))
+    if places.kind != "laptop":
+        return runner.stream(*command)
+    with tempfile.TemporaryDirectory(dir=places.home) as folder:
+        events = Path(folder) / "events.jsonl"
+        status = runner.stream(*command, events=events)
+        if status in (0, STOPPED) or not slowness.only(events):
+            return status
+    say(console, "\nThe machine was too busy for the time that Helm gives the API server; going on once more.")
+    return runner.stream(*command)
 
 
 def preview(places: Places, stack: str, console: Console) -> int:

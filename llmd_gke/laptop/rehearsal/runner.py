@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from llmd_gke.laptop.engine.found import Engine
 from llmd_gke.laptop.errors import Problem
@@ -43,9 +44,16 @@ class Runner:
             raise Problem(f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.")
         return done.stdout
 
-    def stream(self, *arguments: str) -> int:
-        """Runs a command on the user's terminal. Returns 0, the engine's status, or 130 when it was told to stop."""
-        return supervise(self._command("-C", str(self.places.root), *arguments), self.environment)
+    def stream(self, *arguments: str, events: Path | None = None) -> int:
+        """Runs a command on the user's terminal. Returns 0, the engine's status, or 130 when it was told to stop.
+
+        The engine's own events go to the file ``events``, line by line.
+        """
+        environment = self.environment
+        if events:
+            arguments += ("--event-log", str(events))
+            environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
+        return supervise(self._command("-C", str(self.places.root), *arguments), environment)
 
     def _command(self, *arguments: str) -> list[str]:
         """The engine's command line; on the laptop cloud it runs in the namespaces, where they exist."""

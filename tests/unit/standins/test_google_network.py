@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -65,6 +66,37 @@ def test_a_subnetwork_needs_its_network(google: Standin):
         Exception, match="Error 404: The resource 'projects/rehearsal/global/networks/none' was not found"
     ):
         google.create(SUBNETWORK, {"name": "nodes", "network": "none", "ipCidrRange": "10.0.0.0/20"})
+
+
+OLDER = "projects/corp-net/regions/europe-west4/subnetworks/gke"
+INSIDE = {"name": "ip", "addressType": "INTERNAL", "subnetwork": OLDER}
+
+
+def test_a_subnet_older_than_the_stack_is_there_only_where_it_is_said(google: Standin):
+    with pytest.raises(Exception, match=f"Error 404: The resource '{OLDER}' was not found"):
+        google.create(ADDRESS, INSIDE)
+    google.faults(enabledApis=["*"], existingSubnets={OLDER: {"network": "corp", "ipCidrRange": "10.0.0.0/20"}})
+    google.create(ADDRESS, INSIDE)
+    cloud = json.loads((google.folder / "google.json").read_text())
+    assert list(cloud["objects"]) == [ADDRESS], "what no stack made is nothing to remove"
+
+
+def test_an_older_network_has_room_for_what_does_not_overlap(google: Standin):
+    older = {"network": "corp", "ipCidrRange": "10.0.0.0/20"}
+    google.faults(enabledApis=["*"], existingSubnets={OLDER: older})
+    wanted = {"name": "more", "network": "projects/corp-net/global/networks/corp"}
+    with pytest.raises(Exception, match=r"conflicts with existing subnetwork 'gke'"):
+        google.create(SUBNETWORK, {**wanted, "ipCidrRange": "10.0.8.0/24"})
+    google.create(SUBNETWORK, {**wanted, "ipCidrRange": "10.1.0.0/24"})
+    with pytest.raises(Exception, match="Error 409: The resource 'projects/corp-net/global/networks/corp'"):
+        google.create(NETWORK, {"name": "corp", "project": "corp-net"})
+
+
+@pytest.mark.parametrize("wrong", [{"gke": {"network": "corp"}}, {OLDER: {}}, ["gke"]])
+def test_an_older_subnet_that_says_too_little_is_refused(google: Standin, wrong: object):
+    google.faults(enabledApis=["*"], existingSubnets=wrong)
+    with pytest.raises(Exception, match="existingSubnets"):
+        google.create(ADDRESS, INSIDE)
 
 
 def test_a_network_cannot_vanish_under_its_subnetworks(google: Standin, network: Result, subnet: Result):

@@ -6,6 +6,9 @@
      "quota": {"CT6E": 0},                               chips per region that the project may have, by TPU family
      "enabledApis": ["*"],                               APIs that are on before the program enables any
      "existingBuckets": ["my-weights"],                  buckets that are older than the stack
+     "existingSubnets": {                                subnets that are, by id; their networks are, too
+         "projects/corp-net/regions/europe-west4/subnetworks/gke": {
+             "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
      "delaySeconds": {"gcp:container/cluster:Cluster": 3},   how long Create takes; the object exists meanwhile
      "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
      "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
@@ -33,6 +36,7 @@ KEYS = frozenset(
         "quota",
         "enabledApis",
         "existingBuckets",
+        "existingSubnets",
         "delaySeconds",
         "failCreate",
         "failCreateOnce",

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from llmd_gke.laptop.standins.core.faults import Faults
 from llmd_gke.laptop.standins.core.rules import Failure, Refused
 from llmd_gke.laptop.standins.core.values import JsonObject, JsonValue, Path, dig, text
+from llmd_gke.laptop.standins.google import older
 
 UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5b09de856f8cb8c, google-beta/services/"
 """The provider that pulumi-gcp 10 wraps, state of 2026-08-21. ``Kind.source`` names files below it."""
@@ -55,9 +56,10 @@ class World:
         self.content, self.faults = content, faults
 
     def all(self, kind: str) -> dict[str, JsonObject]:
-        """Every object of a type, by id."""
+        """Every object of a type, by id, with those that are older than the stack."""
         found = dig(self.content, "objects", kind)
-        return {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+        made = {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+        return {**older.all_of(kind, self.faults), **made}
 
     def get(self, kind: str, ident: str) -> JsonObject | None:
         """One object, or ``None``."""

@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable
 
 from llmd_gke.laptop.standins.core.values import JsonObject
+from llmd_gke.laptop.standins.google import older
 from llmd_gke.laptop.standins.google.kind import Target, World, missing, short
 
 API = "compute.googleapis.com"
-NETWORK = "gcp:compute/network:Network"
-SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+NETWORK = older.NETWORK
+SUBNETWORK = older.SUBNETWORK
 ROUTER = "gcp:compute/router:Router"
 ROUTER_NAT = "gcp:compute/routerNat:RouterNat"
 ADDRESS = "gcp:compute/address:Address"

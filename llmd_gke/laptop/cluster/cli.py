@@ -14,6 +14,7 @@ from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import PROGRAMS
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.environment import is_proxy
 from llmd_gke.laptop.rehearsal.lock import exclusive
 from llmd_gke.laptop.spaces import enter, find
 
@@ -64,6 +65,7 @@ def exec_(words: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> 
     import os
 
     layout = Layout(here.home)
-    environment = {**os.environ, "KUBECONFIG": str(layout.kubeconfig), "LLMD_GKE_HOME": str(here.home)}
+    kept = {name: value for name, value in os.environ.items() if not is_proxy(name)}
+    environment = {**kept, "KUBECONFIG": str(layout.kubeconfig), "LLMD_GKE_HOME": str(here.home)}
     environment["PATH"] = f"{here.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     raise typer.Exit(subprocess.run(enter.command(present.init.pid, words), env=environment, check=False).returncode)

@@ -15,6 +15,7 @@ from llmd_gke.laptop import programs
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.state import Pending
 from llmd_gke.laptop.spaces import enter, find
 
@@ -73,7 +74,7 @@ def _kubectl(places: Places, *words: str) -> str:
     if present is None:
         raise Problem("The laptop cloud does not run.\nFix: make up CLOUD=laptop")
     command = enter.command(present.init.pid, [str(programs.path("kubectl")), *words])
-    environment = {**os.environ, "KUBECONFIG": str(Layout(places.home).kubeconfig)}
+    environment = clean(os.environ, places) | {"KUBECONFIG": str(Layout(places.home).kubeconfig)}
     done = subprocess.run(
         command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -9,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -36,6 +38,20 @@ def start(places: Places, programs: Mapping[str, Path], console: Console, only: 
 
     ``only`` names the processes to start; default: all. Raises ``SetUpFailed`` with the reason; nothing runs then.
     """
+    with _one_at_a_time(places):
+        _start(places, programs, console, only)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(places: Places) -> Generator[None]:
+    """Waits for another command that starts the same cluster: two etcd would share one folder of data."""
+    places.home.mkdir(parents=True, exist_ok=True)
+    with (places.home / "start.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
     from llmd_gke.laptop.cluster import pki  # its library is not there for the rehearsal alone
 
     layout = Layout(places.home)
@@ -75,6 +91,7 @@ def start(places: Places, programs: Mapping[str, Path], console: Console, only: 
 
 def prepare(layout: Layout) -> None:
     """The folders of a cluster that is about to start; logs of the run before are kept beside the new ones."""
+    layout.home.chmod(0o700)  # pods keep their volumes below
     shutil.rmtree(layout.run, ignore_errors=True)
     for folder in (layout.root, layout.run, layout.logs, layout.pods):
         folder.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from llmd_gke.laptop.cluster import logs, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import ETCD_URL
 from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.spaces import enter, find
 
 _ASK = f"""
@@ -38,7 +40,7 @@ def found(places: Places) -> list[str]:
         for one in (known.processes if known else [])
         if one.restarts
     ]
-    if "NOSPACE" in etcd_health(present):
+    if "NOSPACE" in etcd_health(places, present):
         sentences.append(
             "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
             "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
@@ -46,10 +48,10 @@ def found(places: Places) -> list[str]:
     return sentences
 
 
-def etcd_health(present: find.Spaces) -> str:
+def etcd_health(places: Places, present: find.Spaces) -> str:
     """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
     command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=clean(os.environ, places), capture_output=True, text=True, check=False)
     try:
         answer = cast("Mapping[str, object]", json.loads(done.stdout))
     except json.JSONDecodeError:

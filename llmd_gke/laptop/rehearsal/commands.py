@@ -16,7 +16,7 @@ from rich.text import Text
 
 from llmd_gke.laptop.cluster import life, slowness
 from llmd_gke.laptop.engine import choose
-from llmd_gke.laptop.errors import Problem, SetUpFailed
+from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
 from llmd_gke.laptop.rehearsal import config, home, interlock, recovery, state
 from llmd_gke.laptop.rehearsal.environment import clean
@@ -184,13 +184,3 @@ def clear_all(places: Places, console: Console) -> int:
 def reported(status: int) -> int:
     """The engine has many statuses; ours are documented in ``--help``."""
     return status if status in (0, STOPPED) else 1
-
-
-def require_engine(places: Places) -> Runner:
-    """An engine that is there already. Raises ``SetUpFailed`` when there is none."""
-    engine = choose.ready(cache_folder())
-    if engine is None:
-        raise SetUpFailed("The engine is not set up yet. Fix: make up")
-    home.prepare(places, engine)
-    interlock.check(places)
-    return Runner(places, engine)

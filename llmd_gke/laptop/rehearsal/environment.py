@@ -18,6 +18,14 @@ PREFIXES = (
 
 NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
 
+PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
+"""In upper or lower case. No proxy can be reached from inside a laptop cloud: clients would ask it for the cluster."""
+
+
+def is_proxy(name: str) -> bool:
+    """Whether a variable names a proxy."""
+    return name.upper() in PROXIES
+
 
 def is_removed(name: str) -> bool:
     """Whether a variable is kept away."""
@@ -53,7 +61,10 @@ def own(places: Places) -> dict[str, str]:
 def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
     """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
     found = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
-    return found | inside(places, found) if places.kind == "laptop" else found
+    if places.kind != "laptop":
+        return found
+    found = {name: value for name, value in found.items() if not is_proxy(name)}
+    return found | inside(places, found)
 
 
 def inside(places: Places, environ: Mapping[str, str]) -> dict[str, str]:

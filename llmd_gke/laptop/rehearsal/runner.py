@@ -14,7 +14,7 @@ from llmd_gke.laptop.engine.found import Engine
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.environment import clean
-from llmd_gke.laptop.spaces import enter, find
+from llmd_gke.laptop.spaces import inside
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -56,10 +56,12 @@ class Runner:
         return supervise(self._command("-C", str(self.places.root), *arguments), environment)
 
     def _command(self, *arguments: str) -> list[str]:
-        """The engine's command line; on the laptop cloud it runs in the namespaces, where they exist."""
+        """The engine's command line; on the laptop cloud it runs in the namespaces, and nowhere else.
+
+        Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
+        """
         words = [str(self.engine.pulumi), *arguments]
-        present = find.running(self.places.home) if self.places.kind == "laptop" else None
-        return enter.command(present.init.pid, words) if present else words
+        return inside.command(self.places.home, words) if self.places.kind == "laptop" else words
 
 
 def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:

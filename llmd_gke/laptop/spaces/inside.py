@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from llmd_gke.laptop.errors import Problem, Stale
+from llmd_gke.laptop.rehearsal.environment import is_proxy
 from llmd_gke.laptop.spaces import enter, find
 
 
@@ -31,7 +32,8 @@ def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming ano
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status
-    os.execvp(found[0], found)  # noqa: S606 - no shell
+    environment = {name: value for name, value in os.environ.items() if not is_proxy(name)}
+    os.execvpe(found[0], found, environment)  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

@@ -71,3 +71,8 @@ def test_a_shell_that_sources_the_file_has_the_same_environment(tmp_path: Path, 
         after.pop(noise, None)
     expected = clean(before, places) | {"PATH": f"{places.wrapper}:/usr/bin:/bin"}
     assert after == expected
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY"])
+def test_inside_the_laptop_cloud_nothing_asks_a_proxy(name: str, places: Places) -> None:
+    assert name not in clean({name: "http://proxy.example:3128"}, Places(places.root, places.home, "laptop"))

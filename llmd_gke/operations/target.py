@@ -60,6 +60,8 @@ class Target:
         from llmd_gke.settings.rules import CLOUD_VARIABLE
 
         if self.cloud is not Cloud.GOOGLE:
+            if os.environ.get(CLOUD_VARIABLE, self.cloud.value) != self.cloud.value:
+                os.environ.pop("LLMD_GKE_HOME", None)  # it is the home of the other one, as in a shell of that
             os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings refuse a rehearsal-only stack elsewhere
         try:
             return load_stack(self.root, self.stack)

@@ -62,7 +62,7 @@ def command(
     Prompts of several KV cache blocks, streamed answers. Random prompts are the control for shared beginnings, which
     the endpoint picker sends where they are cached. `bench compare OLD NEW` sets two result files side by side.
 
-    The load generator is guidellm, installed into an environment of its own at the first call (0.5 GB).
+    The load generator is guidellm, installed into an environment of its own at the first call (0.7 GB).
     Exit status 0: done; 1: no level succeeded; others: see `llmd-gke --help`.
     """
     if words:
@@ -85,11 +85,24 @@ def command(
     ]
     target = Target.choose(stack, cloud)
     if url is None:
+        prepare(target)
         enter(target)
     result, files = take(
         target, loads, model=model, url=url, first=first, most=most, seconds=seconds, warmup=warmup, folder=folder
     )
     finish(result, files, output)
+
+
+def prepare(target: Target) -> None:
+    """Installs the load generator while something can be downloaded: inside a laptop cloud nothing can."""
+    if target.cloud is not Cloud.LAPTOP:
+        return
+    from llmd_gke.laptop.spaces import find
+    from llmd_gke.operations.bench import environment
+
+    if find.running(target.places.home) is not None:  # else there is nothing to measure, and `enter` says so
+        with working("looking for the load generator") as work:
+            environment.python(work.say)
 
 
 def take(

@@ -14,7 +14,7 @@ SET = "bench"
 
 
 def python(say: Callable[[str], None]) -> Path:
-    """Its Python, installed by hash when it is missing: about 0.5 GB. Raises ``SetUpFailed``."""
+    """Its Python, installed by hash when it is missing: about 0.7 GB. Raises ``SetUpFailed``."""
     try:
         return bootstrap.beside(SET, say)
     except bootstrap.Failed as failed:

@@ -90,7 +90,9 @@ def preflight(target: Target) -> Step:
     if target.cloud is not Cloud.GOOGLE:
         return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
     started = time.monotonic()
+    # Named, since $CLOUD may name another one, of which doctor would find nothing to ask.
     command = [sys.executable, "-m", "llmd_gke.operations", "doctor", "--stack", target.stack]
+    command += ["--cloud", target.cloud.value]
     done = subprocess.run(command, cwd=target.root, capture_output=True, text=True, check=False)
     words = "doctor found nothing wrong" if done.returncode == 0 else f"doctor: {(done.stderr or done.stdout)[-600:]}"
     return Step("preflight", "passed" if done.returncode == 0 else "failed", words, time.monotonic() - started)

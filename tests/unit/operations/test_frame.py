@@ -79,6 +79,17 @@ def test_clouds_of_this_machine_keep_their_state_apart(clone: Clone, monkeypatch
     assert homes == {Cloud.REHEARSAL: clone.root / ".rehearsal", Cloud.LAPTOP: clone.root / ".laptop"}
 
 
+def test_a_command_in_the_shell_of_one_cloud_finds_the_home_of_the_other(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
+    monkeypatch.setenv("LLMD_GKE_HOME", str(clone.root / ".rehearsal"))
+    target = Target("one", Cloud.LAPTOP, clone.root)
+    before = target.places.home
+    assert target.settings  # reading them says by the environment which cloud is meant
+    assert target.places.home == before == clone.root / ".laptop"
+
+
 def test_a_stack_without_a_file_is_wrong_input_and_the_others_are_named(clone: Clone) -> None:
     with pytest.raises(BadInput, match=r"(?s)Pulumi\.two\.yaml does not exist.*one"):
         Target.choose("two", root=clone.root)

@@ -154,6 +154,19 @@ def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.Monke
     command.consent(TARGET, yes=True)
 
 
+def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    called: list[list[str]] = []
+
+    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append(words)
+        return subprocess.CompletedProcess(words, 0, "", "")
+
+    monkeypatch.setenv("CLOUD", "rehearsal")
+    monkeypatch.setattr(live_run.subprocess, "run", run)
+    assert live_run.preflight(TARGET).verdict == "passed"
+    assert called[0][-2:] == ["--cloud", "google"]
+
+
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:
     assert " ".join(engine.up(TARGET)) == "pulumi up --yes --non-interactive --stack eu4a --policy-pack policies"
     assert " ".join(engine.down(TARGET)) == "pulumi destroy --yes --non-interactive --stack eu4a"

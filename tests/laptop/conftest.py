@@ -68,6 +68,7 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[La
     A test that changes it puts it back: settings, objects and replicas.
     """
     made = Laptop(tmp_path_factory.mktemp("laptop"))
+    made.environ["LLMD_GKE_SCALE_DOWN_SECONDS"] = "15"
     made.copy_project()
     try:
         made.up()

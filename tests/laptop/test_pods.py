@@ -125,6 +125,35 @@ def test_a_service_leads_to_ready_pods_only_and_to_each_in_turn(laptop: Laptop) 
     assert container(see(laptop, "three"))["ready"] is False
 
 
+LOOKING = """
+import socket, sys, time
+for name in sys.argv[1:]:
+    while True:
+        try:
+            print(name, socket.gethostbyname(name), flush=True)
+            break
+        except OSError:
+            time.sleep(0.1)
+"""
+
+
+def test_pods_find_services_and_the_pods_of_headless_ones_by_name(laptop: Laptop) -> None:
+    for name, more in (("named", {}), ("headless", {"clusterIP": "None", "publishNotReadyAddresses": True})):
+        ports = [{"port": 80, "targetPort": 8000}]
+        spec = {"selector": {"app": "member"}, "ports": ports, **more}
+        meta = {"name": name, "namespace": "default"}
+        laptop.apply({"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
+    wanted = ("named", "named.default.svc.cluster.local", "member.headless.default")
+    looking = {"command": ["python3", "-c", LOOKING, *wanted]}
+    run(laptop, pod("looks", looking, restartPolicy="Never"))
+    run(laptop, pod("member", SERVER, hostname="member", subdomain="headless"))
+    until(lambda: ended(laptop, "looks"), "every name was found", 60)
+    service = laptop.get("service", "named")["spec"]["clusterIP"]
+    address = see(laptop, "member")["status"]["podIP"]
+    found = dict(line.split() for line in output(laptop, "looks").splitlines())
+    assert found == {wanted[0]: service, wanted[1]: service, wanted[2]: address}
+
+
 def _touch(path: str) -> dict[str, Any]:
     return {"exec": {"command": ["touch", path]}}
 

@@ -14,6 +14,7 @@ from llmd_gke.laptop.kubelet.images import HOSTS_FILES, Table
 from llmd_gke.laptop.kubelet.knobs import Knobs
 from llmd_gke.laptop.kubelet.runtime import Launch, Mount
 from llmd_gke.laptop.kubelet.volumes import Volumes
+from llmd_gke.laptop.services import names
 
 SHM = "/dev/shm"  # noqa: S108 - inside a container of its own
 CLUSTER_DOMAIN = "cluster.local"
@@ -82,5 +83,5 @@ class Launching:
     def _resolver(self, namespace: str) -> str:
         domains = (f"{namespace}.svc.{CLUSTER_DOMAIN}", f"svc.{CLUSTER_DOMAIN}", CLUSTER_DOMAIN)
         dns = self.sources.services.get(DNS_SERVICE[1], DNS_SERVICE[0])
-        server = text(dns, "spec", "clusterIP") if dns else "127.0.0.1"
+        server = text(dns, "spec", "clusterIP") if dns else names.ADDRESS
         return f"search {' '.join(domains)}\nnameserver {server}\noptions ndots:5 timeout:1 attempts:1\n"

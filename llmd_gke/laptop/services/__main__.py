@@ -12,6 +12,7 @@ from llmd_gke.laptop import kube
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.mirror import mirrors
 from llmd_gke.laptop.paths import Places
+from llmd_gke.laptop.services.names import Resolver, names
 from llmd_gke.laptop.services.proxy import Proxy
 from llmd_gke.laptop.services.table import table
 
@@ -28,16 +29,19 @@ async def main(home: Path) -> None:
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
     client = await kube.from_home(home)
     async with mirrors(client, kube.SERVICES, kube.ENDPOINT_SLICES) as (changed, (services, slices)):
-        proxy = Proxy()
+        proxy, resolver = Proxy(), Resolver()
+        await resolver.open()
         stopping = asyncio.create_task(stop.wait())
         while not stopping.done():
             changed.clear()
+            resolver.known = names(services, slices)
             await proxy.show(table(services, slices))
             waiting = asyncio.create_task(changed.wait())
             await asyncio.wait({stopping, waiting}, timeout=AGAIN_SECONDS, return_when=asyncio.FIRST_COMPLETED)
             waiting.cancel()
             await asyncio.sleep(SETTLE_SECONDS)
         proxy.close()
+        resolver.close()
 
 
 if __name__ == "__main__":

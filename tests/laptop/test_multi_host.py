@@ -1,0 +1,52 @@
+"""A model across the hosts of one slice: KServe, LeaderWorkerSet, scheduler and autoscaler bring the group together."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.laptop import models, objects
+from tests.laptop.harness import Laptop, until
+from tests.laptop.serving import ask, chat
+
+POOL = {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "minNodes": 0, "maxNodes": 4}
+MODEL = {"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}
+SETS = "leaderworkersets.leaderworkerset.x-k8s.io"
+GROUP = "leaderworkerset.sigs.k8s.io/name"
+
+
+def add(config: dict[str, Any]) -> None:
+    config["llmd-gke:tpuPools"].append(dict(POOL))
+    config["llmd-gke:models"].append(dict(MODEL))
+
+
+def group(laptop: Laptop) -> list[objects.Object]:
+    """The pods of the model's LeaderWorkerSet, the leader first."""
+    (owner,) = objects.every(laptop, SETS, namespace=objects.MODELS)
+    pods = objects.every(laptop, "pods", "-l", f"{GROUP}={objects.name(owner)}", namespace=objects.MODELS)
+    return sorted(pods, key=objects.name)
+
+
+def variables(pod: objects.Object) -> dict[str, str]:
+    """The environment of its first container as LeaderWorkerSet's webhook has written it."""
+    return {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
+
+
+def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Laptop) -> None:
+    with models.changed(laptop):
+        laptop.edit("local", add)
+        laptop.up()
+        until(lambda: objects.condition(models.service(laptop, "big"), "Ready") == "True", "the service on four hosts")
+        pods = group(laptop)
+        assert [objects.is_ready(pod) for pod in pods] == [True] * 4
+        nodes = {objects.name(node): node["metadata"]["labels"] for node in objects.every(laptop, "nodes")}
+        hosts = [nodes[pod["spec"]["nodeName"]] for pod in pods]
+        assert len({pod["spec"]["nodeName"] for pod in pods}) == 4
+        assert {host["cloud.google.com/gke-tpu-topology"] for host in hosts} == {"4x4"}
+        said = [variables(pod) for pod in pods]
+        assert sorted(one["TPU_WORKER_ID"] for one in said) == ["0", "1", "2", "3"]
+        assert {len(one["TPU_WORKER_HOSTNAMES"].split(",")) for one in said} == {4}
+        outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+        (answer,) = ask(laptop, outputs["models"]["big"]["url"], chat("all of you", model="big"))
+        assert (answer["status"], answer["pod"]) == (200, objects.name(pods[0])), answer
+    until(lambda: not objects.every(laptop, SETS, namespace=objects.MODELS), "the group to go")

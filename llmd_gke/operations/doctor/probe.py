@@ -8,6 +8,7 @@ What is made is removed before the function returns, also after Ctrl-C. An answe
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
@@ -37,17 +38,21 @@ def probe(context: Context, pool: TpuPoolSettings) -> Iterator[Result]:
         return
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
+    stopped = True
     try:
         body = instance(name, pool, zone, interface)
         made = context.google.ask("compute.instances.insert", **where, body=body)
         errors = items(
             cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
         )
-        yield _judge(check, pool, zone, errors)
+        found, stopped = _judge(check, pool, zone, errors), False
     except GoogleError as error:
-        yield failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings")
+        found, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
     finally:
         left = _remove(context, zone, name)
+        if left and stopped:  # nobody hears of results any more
+            print(f"{left.said}\nFix: {left.fix}", file=sys.stderr)
+    yield found
     if left:
         yield left
 
@@ -108,6 +113,7 @@ def _remove(context: Context, zone: str, name: str) -> Result | None:
             return warning("probe", f"{name} may still be there, and costs money: {error}", command)
         except KeyboardInterrupt:
             if last:
+                print(f"{name} may still be there, and costs money.\nFix: {command}", file=sys.stderr)
                 raise
         else:
             return None

@@ -228,7 +228,8 @@ class Run:
                 break
             self._say("destroy failed, once more" if not again else "destroy failed twice")
         if status:
-            return "failed", f"STILL THERE, AND BILLED: status {status}, see {log.name}. Do: {' '.join(command)}"
+            still = "STILL THERE, AND BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
+            return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
         if self._target.cloud is Cloud.GOOGLE:
             self.seen.left = leftovers.look(self._target.settings)
         return ("failed", f"left behind: {self.seen.left}") if self.seen.left else ("passed", "nothing is left")

@@ -48,6 +48,26 @@ def test_ctrl_c_while_a_host_is_being_made_removes_it(
     assert google.instances == set()
 
 
+def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.faults[r"/operations/delete-"] = error(403, "no")
+    wait = context.google.wait
+
+    def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
+        if str(operation["name"]).startswith("insert"):
+            raise KeyboardInterrupt
+        return wait(operation, zone, seconds)
+
+    monkeypatch.setattr(context.google, "wait", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        list(probe(context, context.settings.tpu_pools[0]))
+    said = capsys.readouterr().err
+    assert "costs money" in said
+    assert "gcloud compute instances delete llmd-gke-probe-" in said
+
+
 def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.laptop.gateway import addresses
-from llmd_gke.laptop.gateway.objects import RESOURCES, SECRET, Key, World, key
+from llmd_gke.laptop.gateway.objects import RESOURCES, SECRET, Key, World, key, uid
 from llmd_gke.laptop.kube import Kube, Object
 from llmd_gke.laptop.standins.core.cloud import CloudFile
 from llmd_gke.laptop.standins.core.values import JsonObject, dig, text
@@ -46,9 +46,15 @@ class Watched:
         return World({kind: dict(found) for kind, found in self._kinds.items()}, dict(self._reserved))
 
     def put(self, kind: str, obj: Object) -> None:
-        """Takes note of what a write gave back, ahead of the watch."""
-        found = cast("JsonObject", obj)
-        self._kinds.setdefault(kind, {})[key(found)] = found
+        """Takes note of what a write gave back, ahead of the watch, unless the watch was ahead of it.
+
+        The answer to a write and the watch come by two connections: by now the object may be newer, gone, or another
+        one of the same name.
+        """
+        found, written = self._kinds.setdefault(kind, {}), cast("JsonObject", obj)
+        known = found.get(key(written))
+        if known is not None and uid(known) == uid(written) and _version(known) <= _version(written):
+            found[key(written)] = written
 
     async def gateway_api(self) -> None:
         """Waits until a cluster of the Google stand-in has the Gateway API on."""
@@ -93,6 +99,13 @@ class Watched:
                 obj = cast("JsonObject", {**event.object, "kind": kind})
                 found[key(obj)] = obj
             self._tell()
+
+
+def _version(obj: JsonObject) -> int:
+    """Versions of one kind grow
+    (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+    """
+    return int(text(obj, "metadata", "resourceVersion") or 0)
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:

@@ -26,7 +26,10 @@ def _errors(events: Path) -> Iterator[str]:
     if not events.exists():
         return
     for line in events.read_text(encoding="utf-8").splitlines():
-        event = cast("dict[str, Any]", json.loads(line)).get("diagnosticEvent")
+        try:
+            event = cast("dict[str, Any]", json.loads(line)).get("diagnosticEvent")
+        except json.JSONDecodeError:  # the last line of an engine that was killed
+            continue
         if event and event.get("severity") == "error" and not str(event.get("urn", "")).endswith(f"::{_stack(event)}"):
             yield str(event.get("message", ""))
 

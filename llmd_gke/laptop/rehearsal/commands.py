@@ -110,7 +110,8 @@ def _update(runner: Runner, stack: str, console: Console) -> int:
     with tempfile.TemporaryDirectory(dir=places.home) as folder:
         events = Path(folder) / "events.jsonl"
         status = runner.stream(*command, events=events)
-        if status in (0, STOPPED) or not slowness.only(events):
+        # Below 0: somebody killed the engine, which is not for us to undo.
+        if status <= 0 or status == STOPPED or not slowness.only(events):
             return status
     say(console, "\nThe machine was too busy for the time that Helm gives the API server; going on once more.")
     return runner.stream(*command)

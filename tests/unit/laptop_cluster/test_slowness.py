@@ -37,3 +37,10 @@ def test_an_update_is_repeated_when_time_is_all_that_it_lacked(
 
 def test_an_update_that_left_no_events_is_not_repeated(tmp_path: Path) -> None:
     assert not slowness.only(tmp_path / "events.jsonl")
+
+
+def test_half_a_line_of_an_engine_that_was_killed_is_passed_over(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    event = {"diagnosticEvent": {"urn": RELEASE, "severity": "error", "message": TIME}}
+    log.write_text(f'{json.dumps(event)}\n{{"diagnosticEv')
+    assert slowness.only(log)

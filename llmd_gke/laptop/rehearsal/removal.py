@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal import cloud, config, processes, recovery, state
 from llmd_gke.laptop.rehearsal.commands import reported, say, set_up
@@ -18,6 +19,8 @@ def down(places: Places, only: str | None, console: Console) -> int:
     with exclusive(places, "down"):
         names = state.names(places)
         chosen = names if only is None else [name for name in names if name == only]
+        for name in chosen:
+            refuse_protected(places, name)
         status, held = 0, any((one := state.read(places, name)) and one.urns for name in chosen)
         if chosen:
             runner = set_up(places, console)
@@ -38,6 +41,21 @@ def down(places: Places, only: str | None, console: Console) -> int:
             + ("no stack, no object in a cloud, no process." if not state.names(places) else f"of {only}."),
         )
     return reported(status)
+
+
+def refuse_protected(places: Places, name: str) -> None:
+    """Raises ``Problem`` for a stack that is protected, before anything of it is gone.
+
+    A destroy without a preview would remove its models and only then come to the cluster.
+    """
+    present = state.read(places, name)
+    if present and present.protected and cloud.objects(places):
+        raise Problem(
+            f"Stack {name} is protected: {', '.join(present.protected)}. Nothing was removed.\n"
+            f"Fix: set protect: false and deletionProtection: false below llmd-gke:cluster in "
+            f"{places.stack_file(name).name}, then `{places.make('shell')}`, `pulumi up --stack {name}`, `exit` and "
+            f"`{places.make('down', name)}`."
+        )
 
 
 def remove(runner: Runner, name: str, console: Console) -> int:

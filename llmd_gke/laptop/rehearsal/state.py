@@ -35,13 +35,14 @@ class Pending:
 
 @dataclass(frozen=True)
 class Stack:
-    """What the state of a stack says."""
+    """What the state of a stack says. ``protected``: names of resources that no destroy may take."""
 
     name: str
     urns: tuple[str, ...]
     ids: tuple[str, ...]
     pending: tuple[Pending, ...]
     outputs: Mapping[str, object]
+    protected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,7 @@ def read(places: Places, stack: str) -> Stack | None:
         ids=tuple(str(one["id"]) for one in resources if one.get("custom") and one.get("id") and not _is_provider(one)),
         pending=tuple(_pending(one) for one in operations),
         outputs=cast("Object", root.get("outputs") or {}),
+        protected=tuple(str(one["urn"]).rpartition("::")[2] for one in resources if _is_protected(one)),
     )
 
 
@@ -93,6 +95,12 @@ def _pending(operation: Object) -> Pending:
     resource = cast("Object", operation["resource"])
     inputs = cast("Object", resource.get("inputs") or {})
     return Pending(str(resource["urn"]), str(operation["type"]), str(resource["type"]), inputs)
+
+
+def _is_protected(resource: Object) -> bool:
+    """By Pulumi's option, or by Google's own switch."""
+    outputs = cast("Object", resource.get("outputs") or {})
+    return bool(resource.get("protect")) or outputs.get("deletionProtection") is True
 
 
 def _is_provider(resource: Object) -> bool:

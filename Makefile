@@ -8,9 +8,10 @@ CLOUD ?= $(or $(LLMD_GKE_CLOUD),rehearsal)
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$(CLOUD)"
-# Tests of the laptop cloud share one cluster: one after the other.
+# Tests of the laptop cloud share one cluster: one after the other. Of the others, those on the real engine come first and
+# take longest: a worker that has nothing left takes over half of what waits for the other.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
-PYTEST_ARGS ?= -n $(if $(filter laptop,$(CLOUD)),0,2)
+PYTEST_ARGS ?= -n $(if $(filter laptop,$(CLOUD)),0,2 --dist worksteal)
 OPERATE = .venv/bin/llmd-gke
 STACK_THERE = --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 

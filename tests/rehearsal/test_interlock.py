@@ -79,8 +79,8 @@ def test_no_credential_reaches_the_program_or_the_providers(small: Rehearsal) ->
     assert len(small.cloud()) == 1
 
 
-def test_a_provider_in_the_rehearsals_plugin_folder_is_refused(small: Rehearsal, tmp_path: Path) -> None:
-    small.up()
+def test_a_provider_in_the_rehearsals_plugin_folder_is_refused(small_running: Rehearsal, tmp_path: Path) -> None:
+    small = small_running
     mark = tmp_path / "mark"
     plant(small.places.plugins / "resource-gcp-v10.9.9", mark)
     for done in (small.up(check=False), small.preview(check=False), small.pulumi("preview", check=False)):
@@ -90,8 +90,8 @@ def test_a_provider_in_the_rehearsals_plugin_folder_is_refused(small: Rehearsal,
     assert not mark.exists()
 
 
-def test_a_replaced_stand_in_is_put_back_or_refused(small: Rehearsal, tmp_path: Path) -> None:
-    small.up()
+def test_a_replaced_stand_in_is_put_back_or_refused(small_running: Rehearsal, tmp_path: Path) -> None:
+    small = small_running
     mark = tmp_path / "mark"
     launcher = next(path for path in launchers(small.places) if path.name == "pulumi-resource-gcp")
     plant(launcher.parent, mark)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -29,24 +30,26 @@ def test_an_unknown_setting_is_named_before_the_engine_starts(small: Rehearsal) 
     assert not small.places.pulumi_home.exists()
 
 
-def test_up_prints_the_outputs_and_no_secret(small: Rehearsal) -> None:
-    shown = small.up().stdout
+def test_up_prints_the_outputs_and_no_secret(small_brought_up: Path) -> None:
+    shown = (small_brought_up / "up.txt").read_text()
     assert re.search(r"^  address +\d+\.\d+\.\d+\.\d+$", shown, re.MULTILINE)
     assert re.search(r"^  password +\[secret\]$", shown, re.MULTILINE)
     assert "geheim" not in shown
-    assert str(small.places.env_script) in shown
+    assert str(Rehearsal(small_brought_up).places.env_script) in shown
 
 
-def test_no_secret_lies_in_the_state_in_plain_text(small: Rehearsal) -> None:
-    small.up()
-    for file in small.places.state.rglob("*"):
-        assert not file.is_file() or b"geheim" not in file.read_bytes(), file
+def test_no_secret_lies_in_the_state_in_plain_text(small_brought_up: Path) -> None:
+    files = [file for file in Rehearsal(small_brought_up).places.state.rglob("*") if file.is_file()]
+    assert any(b'"password"' in file.read_bytes() for file in files)
+    assert [file for file in files if b"geheim" in file.read_bytes()] == []
 
 
-def test_the_worktree_stays_clean(small: Rehearsal) -> None:
-    small.up()
+def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
+    small = small_running
+    assert small.worktree() == "", "after the first up"
     small.preview("eu4a")
-    small.pulumi("preview", "--stack", "local")
+    small.pulumi("stack", "select", "local")
+    small.pulumi("preview")
     small.pulumi("refresh", "--yes", "--skip-preview")
     small.pulumi("config", "set", "--secret", "llmd-gke:hfToken", "token-of-a-test")
     small.down()
@@ -63,8 +66,9 @@ def test_a_preview_of_another_stack_leaves_what_is_up_alone(small: Rehearsal) ->
     assert "4 unchanged" in small.pulumi("preview").stdout, "the selected stack is still local"
 
 
-def test_plain_commands_behave_as_ever(small: Rehearsal) -> None:
-    small.up()
+def test_plain_commands_behave_as_ever(small_running: Rehearsal) -> None:
+    small = small_running
+    small.pulumi("stack", "select", "local")
     assert small.pulumi("stack", "output", "address").stdout.count(".") == 3
     assert "4 unchanged" in small.pulumi("preview").stdout
     assert "4 unchanged" in small.pulumi("up", "--yes", "-s", "local").stdout
@@ -73,8 +77,8 @@ def test_plain_commands_behave_as_ever(small: Rehearsal) -> None:
     assert small.cloud() == {}
 
 
-def test_down_leaves_nothing(small: Rehearsal) -> None:
-    small.up()
+def test_down_leaves_nothing(small_running: Rehearsal) -> None:
+    small = small_running
     small.preview("eu4a")
     assert "Nothing is left" in small.down().stdout
     assert small.cloud() == {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from tests.rehearsal.harness import Rehearsal
 
 
 @pytest.fixture
-def target(rehearsal: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Target:
-    monkeypatch.setenv("LLMD_GKE_HOME", str(rehearsal.places.home))
+def target(running: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Target:
+    monkeypatch.setenv("LLMD_GKE_HOME", str(running.places.home))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
-    return Target("local", Cloud.REHEARSAL, rehearsal.root)
+    return Target("local", Cloud.REHEARSAL, running.root)
 
 
 def another_capacity_and_name(settings: dict[str, Any]) -> None:
@@ -30,11 +31,11 @@ def another_capacity_and_name(settings: dict[str, Any]) -> None:
 
 
 def test_outputs_and_the_plan_of_a_change_are_read_from_the_engine(
-    rehearsal: Rehearsal, target: Target, tmp_path: Path
+    running: Rehearsal, target: Target, tmp_path: Path
 ) -> None:
-    with pytest.raises(NotUp, match="Fix: make up STACK=local"):
-        outputs.read(target)
-    rehearsal.up()
+    rehearsal = running
+    with pytest.raises(NotUp, match="Fix: make up STACK=eu4a"):
+        outputs.read(replace(target, stack="eu4a"))
     found = outputs.read(target)
     assert found.models == (
         outputs.Endpoint("qwen", f"http://{found.gateway_ip}/models/qwen", "qwen"),

@@ -115,11 +115,11 @@ def test_the_second_of_two_runs_is_refused_and_names_the_first(small: Rehearsal)
         first.wait(90)
 
 
-def test_a_plain_command_that_runs_is_named_too(small: Rehearsal) -> None:
-    small.up()
+def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> None:
+    small = small_running
     slow(small, ADDRESS)
     small.program((small.root / "__main__.py").read_text().replace('"net"', '"other"'))
-    script = f'. "{small.places.env_script}" && exec pulumi up --yes --skip-preview'
+    script = f'. "{small.places.env_script}" && exec pulumi up --yes --skip-preview --stack local'
     with subprocess.Popen(
         ["sh", "-c", script], cwd=small.root, env=small.environment, stdout=subprocess.DEVNULL
     ) as plain:
@@ -150,8 +150,8 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
     assert len(small.cloud()) == 3
 
 
-def test_a_cloud_that_was_removed_by_hand_is_named_and_down_helps(small: Rehearsal) -> None:
-    small.up()
+def test_a_cloud_that_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal) -> None:
+    small = small_running
     for file in small.places.cloud.glob("*.json"):
         file.unlink()
     done = small.up(check=False)
@@ -161,8 +161,8 @@ def test_a_cloud_that_was_removed_by_hand_is_named_and_down_helps(small: Rehears
     assert "+ 4 created" in small.up().stdout
 
 
-def test_a_state_that_was_removed_by_hand_is_named_and_down_helps(small: Rehearsal) -> None:
-    small.up()
+def test_a_state_that_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal) -> None:
+    small = small_running
     shutil.rmtree(small.places.state)
     done = small.up(check=False)
     assert done.returncode == 6
@@ -171,8 +171,8 @@ def test_a_state_that_was_removed_by_hand_is_named_and_down_helps(small: Rehears
     assert "+ 4 created" in small.up().stdout
 
 
-def test_a_damaged_state_is_named(small: Rehearsal) -> None:
-    small.up()
+def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
+    small = small_running
     file = state.folder(small.places) / "local.json"
     file.write_text(file.read_text()[:100])
     done = small.up(check=False)

@@ -38,16 +38,20 @@ def start(places: Places, programs: Mapping[str, Path], console: Console, only: 
 
     ``only`` names the processes to start; default: all. Raises ``SetUpFailed`` with the reason; nothing runs then.
     """
-    with _one_at_a_time(places):
+    with _one_at_a_time(places, console):
         _start(places, programs, console, only)
 
 
 @contextlib.contextmanager
-def _one_at_a_time(places: Places) -> Generator[None]:
+def _one_at_a_time(places: Places, console: Console) -> Generator[None]:
     """Waits for another command that starts the same cluster: two etcd would share one folder of data."""
     places.home.mkdir(parents=True, exist_ok=True)
     with (places.home / "start.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.print("cluster: another command is starting it; waiting for that.", highlight=False, soft_wrap=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
 

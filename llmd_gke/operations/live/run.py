@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
+from llmd_gke.laptop.paths import CLONE
 from llmd_gke.operations import cli
 from llmd_gke.operations.exits import NotUp, Problem, Refused, SetUpFailed
 from llmd_gke.operations.live import engine, leftovers
@@ -91,11 +93,21 @@ def preflight(target: Target) -> Step:
         return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
     started = time.monotonic()
     # Named, since $CLOUD may name another one, of which doctor would find nothing to ask.
-    command = [sys.executable, "-m", "llmd_gke.operations", "doctor", "--stack", target.stack]
-    command += ["--cloud", target.cloud.value]
-    done = subprocess.run(command, cwd=target.root, capture_output=True, text=True, check=False)
+    done = _ourselves(target, "doctor", "--stack", target.stack, "--cloud", target.cloud.value)
     words = "doctor found nothing wrong" if done.returncode == 0 else f"doctor: {(done.stderr or done.stdout)[-600:]}"
     return Step("preflight", "passed" if done.returncode == 0 else "failed", words, time.monotonic() - started)
+
+
+def _ourselves(target: Target, *words: str) -> subprocess.CompletedProcess[str]:
+    """Another command of ours, by a process of its own. The project's folder may be another one than this package's."""
+    return subprocess.run(
+        [sys.executable, "-m", "llmd_gke.operations", *words],
+        cwd=target.root,
+        env=os.environ | {"PYTHONPATH": str(CLONE)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 class Run:
@@ -184,9 +196,8 @@ class Run:
 
     def _smoke_inside(self) -> tuple[Verdict, str]:
         """The same by a process of its own, which enters the laptop cloud."""
-        command = [sys.executable, "-m", "llmd_gke.operations", "smoke", "--stack", self._target.stack]
-        command += ["--cloud", "laptop", "--output", "json", "--junit", str(self._plan.folder / "smoke.xml")]
-        done = subprocess.run(command, cwd=self._target.root, capture_output=True, text=True, check=False)
+        words = ["--cloud", "laptop", "--output", "json", "--junit", str(self._plan.folder.absolute() / "smoke.xml")]
+        done = _ourselves(self._target, "smoke", "--stack", self._target.stack, *words)
         if not done.stdout.strip():
             return "failed", done.stderr.strip()[-600:]
         checks = cast("Sequence[Mapping[str, str]]", json.loads(done.stdout)["checks"])

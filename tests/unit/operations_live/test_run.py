@@ -155,16 +155,18 @@ def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.Monke
 
 
 def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[list[str]] = []
+    called: list[tuple[list[str], dict[str, str]]] = []
 
-    def run(words: list[str], **_: object) -> subprocess.CompletedProcess[str]:
-        called.append(words)
+    def run(words: list[str], *, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
+        called.append((words, env))
         return subprocess.CompletedProcess(words, 0, "", "")
 
     monkeypatch.setenv("CLOUD", "rehearsal")
     monkeypatch.setattr(live_run.subprocess, "run", run)
     assert live_run.preflight(TARGET).verdict == "passed"
-    assert called[0][-2:] == ["--cloud", "google"]
+    words, environment = called[0]
+    assert words[-2:] == ["--cloud", "google"]
+    assert environment["PYTHONPATH"] == str(ROOT)  # the project may lie in another folder than the package
 
 
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:

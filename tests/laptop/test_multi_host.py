@@ -9,7 +9,14 @@ from tests.laptop import models, objects
 from tests.laptop.harness import Laptop, until
 from tests.laptop.serving import ask, chat
 
-POOL = {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "minNodes": 0, "maxNodes": 4}
+POOL = {
+    "name": "v6e16",
+    "machineType": "ct6e-standard-4t",
+    "topology": "4x4",
+    "minNodes": 0,
+    "maxNodes": 4,
+    "diskGb": 200,
+}
 MODEL = {"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}
 SETS = "leaderworkersets.leaderworkerset.x-k8s.io"
 GROUP = "leaderworkerset.sigs.k8s.io/name"

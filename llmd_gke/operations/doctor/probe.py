@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import secrets
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from llmd_gke.operations.doctor.context import Context
-from llmd_gke.operations.doctor.google import GoogleError, Missing, items, short
+from llmd_gke.operations.doctor.google import GoogleError, Missing, NoAnswer, items, short
 from llmd_gke.operations.doctor.result import Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
     from llmd_gke.settings.shapes.pools import TpuPoolSettings
 
 SECONDS = 180
+LATE_SECONDS = 10.0
+"""How long after a request that was cut off its host may still appear."""
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 LABEL = "llmd-gke-probe"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
@@ -38,18 +41,20 @@ def probe(context: Context, pool: TpuPoolSettings) -> Iterator[Result]:
         return
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
-    stopped = True
+    stopped, answered = True, False
     try:
         body = instance(name, pool, zone, interface)
         made = context.google.ask("compute.instances.insert", **where, body=body)
+        answered = True
         errors = items(
             cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
         )
         found, stopped = _judge(check, pool, zone, errors), False
     except GoogleError as error:
         found, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
+        answered = answered or not isinstance(error, NoAnswer)
     finally:
-        left = _remove(context, zone, name)
+        left = _remove(context, zone, name, patience=0 if answered else LATE_SECONDS)
         if left and stopped:  # nobody hears of results any more
             print(f"{left.said}\nFix: {left.fix}", file=sys.stderr)
     yield found
@@ -100,15 +105,17 @@ def _interface(context: Context) -> dict[str, str] | None:
     return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
 
 
-def _remove(context: Context, zone: str, name: str) -> Result | None:
-    """Deletes the instance and waits for it; a warning when that cannot be shown. Ctrl-C waits until it is done."""
-    where = {"project": context.settings.project, "zone": zone}
+def _remove(context: Context, zone: str, name: str, *, patience: float) -> Result | None:
+    """Deletes the instance and waits for it; a warning when that cannot be shown. Ctrl-C waits until it is done.
+
+    ``patience``: seconds in which it may still appear, since nobody heard Google's answer to making it.
+    """
     command = f"gcloud compute instances delete {name} --zone {zone} --project {context.settings.project}"
+    ends = time.monotonic() + patience
     for last in (False, True):
         try:
-            context.google.wait(context.google.ask("compute.instances.delete", **where, instance=name), zone, SECONDS)
-        except Missing:
-            return None
+            while not _deleted(context, zone, name) and time.monotonic() < ends:
+                time.sleep(1)
         except GoogleError as error:
             return warning("probe", f"{name} may still be there, and costs money: {error}", command)
         except KeyboardInterrupt:
@@ -118,3 +125,13 @@ def _remove(context: Context, zone: str, name: str) -> Result | None:
         else:
             return None
     return None
+
+
+def _deleted(context: Context, zone: str, name: str) -> bool:
+    """Deletes it; whether it was there."""
+    where = {"project": context.settings.project, "zone": zone}
+    try:
+        context.google.wait(context.google.ask("compute.instances.delete", **where, instance=name), zone, SECONDS)
+    except Missing:
+        return False
+    return True

@@ -93,9 +93,21 @@ def preflight(target: Target) -> Step:
         return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
     started = time.monotonic()
     # Named, since $CLOUD may name another one, of which doctor would find nothing to ask.
-    done = _ourselves(target, "doctor", "--stack", target.stack, "--cloud", target.cloud.value)
-    words = "doctor found nothing wrong" if done.returncode == 0 else f"doctor: {(done.stderr or done.stdout)[-600:]}"
-    return Step("preflight", "passed" if done.returncode == 0 else "failed", words, time.monotonic() - started)
+    wanted = ("--stack", target.stack, "--cloud", target.cloud.value, "--output", "json")
+    done = _ourselves(target, "doctor", *wanted)
+    took = time.monotonic() - started
+    if done.returncode == 0:
+        return Step("preflight", "passed", "doctor found nothing wrong", took)
+    return Step("preflight", "failed", f"doctor: {_found(done.stdout) or done.stderr[-600:]}", took)
+
+
+def _found(report: str) -> str:
+    """What doctor's JSON says would stop the stack, each with its fix."""
+    try:
+        findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])
+    except (ValueError, KeyError):
+        return ""
+    return "; ".join(f"{o['check']}: {o['said']} (fix: {o['fix']})" for o in findings if o["verdict"] == "failed")
 
 
 def _ourselves(target: Target, *words: str) -> subprocess.CompletedProcess[str]:

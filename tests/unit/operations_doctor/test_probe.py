@@ -77,3 +77,25 @@ def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it
     assert found[-1].verdict is Verdict.WARNING
     assert "costs money" in found[-1].said
     assert "gcloud compute instances delete llmd-gke-probe-" in found[-1].fix
+
+
+def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    ask = context.google.ask
+    asked: list[str] = []
+
+    def cut_off(method: str, **arguments: object) -> dict[str, object]:
+        asked.append(method)
+        if method == "compute.instances.insert":
+            raise KeyboardInterrupt
+        if method == "compute.instances.delete" and asked.count(method) == 2:  # Google makes it only now
+            google.instances.add(str(arguments["instance"]))
+        return ask(method, **arguments)
+
+    monkeypatch.setattr(context.google, "ask", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        list(probe(context, context.settings.tpu_pools[0]))
+    assert asked.count("compute.instances.delete") == 2
+    assert google.instances == set()

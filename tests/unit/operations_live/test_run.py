@@ -165,8 +165,19 @@ def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(monke
     monkeypatch.setattr(live_run.subprocess, "run", run)
     assert live_run.preflight(TARGET).verdict == "passed"
     words, environment = called[0]
-    assert words[-2:] == ["--cloud", "google"]
+    assert words[words.index("--cloud") + 1] == "google"
     assert environment["PYTHONPATH"] == str(ROOT)  # the project may lie in another folder than the package
+
+
+def test_what_doctor_found_is_in_the_report_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    findings = [
+        {"check": "billing", "verdict": "ok", "said": "is on", "fix": ""},
+        {"check": "TPU quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
+    ]
+    done = subprocess.CompletedProcess([], 1, json.dumps({"findings": findings}), "1 of 2 findings would stop it")
+    monkeypatch.setattr(live_run.subprocess, "run", lambda *_, **__: done)
+    step = live_run.preflight(TARGET)
+    assert (step.verdict, step.words) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
 
 
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:

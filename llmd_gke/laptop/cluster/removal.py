@@ -25,6 +25,9 @@ def down(places: Places, only: str | None, console: Console) -> int:
         chosen = [name for name in names if only in (None, name)]
         if only is not None and not chosen:
             say(console, f"Stack {only} does not exist on this laptop cloud. There are: {', '.join(names) or 'none'}.")
+        if only is not None:  # all of them go with the cluster, which is on this machine
+            for name in chosen:
+                removal.refuse_protected(places, name)
         status = _destroy(places, chosen, console)
         if status == STOPPED or (status and only is not None):
             return reported(status)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import ctypes
 import json
 import os
@@ -115,6 +116,10 @@ async def start(launch: Launch, pod: int, root: Path, log: Path) -> Process:
         return Process(await _launch("start", told, output.fileno()))
 
 
+KEPT_BYTES = 10_000
+"""Of a command's output; a probe's event shows no more."""
+
+
 async def execute(
     inside: Process, pod: int, command: list[str], environment: dict[str, str], seconds: float
 ) -> tuple[int, str]:
@@ -134,20 +139,30 @@ async def execute(
         raise
     finally:
         os.close(writes)
+    kept = bytearray()
+
+    def read() -> None:
+        part = os.read(reads, 65536)
+        kept.extend(part[: KEPT_BYTES - len(kept)])
+        if not part:
+            loop.remove_reader(reads)
+
+    # Read while it runs: a pipe that is full would hold the command until its time is over.
+    loop = asyncio.get_running_loop()
+    os.set_blocking(reads, False)
+    loop.add_reader(reads, read)
     try:
         async with asyncio.timeout(seconds):
             status = await process.wait()
+        with contextlib.suppress(BlockingIOError):  # what it wrote last
+            read()
     except (TimeoutError, asyncio.CancelledError):
         process.send(signal.SIGKILL)
         raise
     finally:
-        os.set_blocking(reads, False)
-        try:
-            output = os.read(reads, 10_000)
-        except BlockingIOError:
-            output = b""
+        loop.remove_reader(reads)
         os.close(reads)
-    return status, output.decode(errors="replace")
+    return status, kept.decode(errors="replace")
 
 
 async def _launch(mode: str, told: dict[str, Any], output: int) -> int:

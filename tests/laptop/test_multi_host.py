@@ -55,5 +55,8 @@ def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Lapt
         assert {len(one["TPU_WORKER_HOSTNAMES"].split(",")) for one in said} == {4}
         outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
         (answer,) = ask(laptop, outputs["models"]["big"]["url"], chat("all of you", model="big"))
-        assert (answer["status"], answer["pod"]) == (200, objects.name(pods[0])), answer
+        assert answer["status"] == 200, answer
+        assert json.loads(answer["text"])["choices"][0]["message"]["content"] == "all of you"
+        leader = laptop.kubectl("logs", "-n", objects.MODELS, objects.name(pods[0]), "-c", "main")
+        assert "hosts in the group: 4 of 4; starting the server" in leader
     until(lambda: not objects.every(laptop, SETS, namespace=objects.MODELS), "the group to go")

@@ -5,11 +5,13 @@ The official mocks drop parents, dependencies, providers and protection; a monit
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import os
 import runpy
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -104,6 +106,7 @@ def record(
     from llmd_gke.graph.monitor import Invented, RecordingMonitor
 
     awaited = cast("Callable[[Callable[[], object]], Callable[[], None]]", untyped)
+    _have_event_loop()
     graph = Graph()
     monitor = RecordingMonitor(Invented(preview), graph.nodes)
     settings.set_root_resource(None)  # pyright: ignore[reportArgumentType] - a stack of an earlier run must not stay
@@ -132,6 +135,18 @@ def load(root: Path, stack: str, *, preview: bool = True, changes: Mapping[str, 
     config = {**read_config(root, stack), **(changes or {})}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
     return record(root, stack, texts, preview=preview)
+
+
+def _have_event_loop() -> None:
+    """Pulumi takes the thread's event loop, and after somebody's ``asyncio.run`` there is none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns where it makes one
+        try:
+            closed = asyncio.get_event_loop().is_closed()
+        except RuntimeError:
+            closed = True
+    if closed:
+        asyncio.set_event_loop(asyncio.new_event_loop())
 
 
 def _quiet() -> logging.Logger:

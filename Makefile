@@ -8,10 +8,10 @@ CLOUD ?= $(or $(LLMD_GKE_CLOUD),rehearsal)
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
 LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$(CLOUD)"
-# Tests of the laptop cloud share one cluster: one after the other. Of the others, those on the real engine come first and
-# take longest: a worker that has nothing left takes over half of what waits for the other.
+# Tests of the laptop cloud that share a cluster stay together (tests/laptop/sharing.py). Of the others, those on the real
+# engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
-PYTEST_ARGS ?= -n $(if $(filter laptop,$(CLOUD)),0,2 --dist worksteal)
+PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),loadgroup,worksteal)
 OPERATE = .venv/bin/llmd-gke
 STACK_THERE = --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 
@@ -63,9 +63,9 @@ bench: tools  ## throughput, time to first token and price of a model
 live: tools  ## acceptance: up, ask, measure, report, and always destroy
 	@$(OPERATE) $@ $(STACK_THERE)
 
-test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some)
+test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some; with CLOUD=laptop MINUTES=20 those that begin in time)
 	@$(LAPTOP) setup --quiet
-	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
+	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
 lint: dev  ## ruff: style and format
 	@.venv/bin/ruff check .

@@ -16,7 +16,7 @@ from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import SetUpFailed
 from llmd_gke.laptop.paths import cache_folder
 from llmd_gke.laptop.spaces import rights
-from tests.laptop import bare_cluster
+from tests.laptop import bare_cluster, sharing
 from tests.laptop.harness import Laptop
 from tests.rehearsal.harness import SMALL_PROGRAM
 
@@ -24,6 +24,9 @@ HERE = Path(__file__).parent
 CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
 REQUIRE = "LLMD_GKE_REQUIRE_LAPTOP"
 """Set by ``make test CLOUD=laptop``: what is not set up is then a failure, not a reason to skip."""
+MINUTES = "LLMD_GKE_TEST_MINUTES"
+"""``make test CLOUD=laptop MINUTES=20``: tests that would begin later are left out."""
+DEADLINE = pytest.StashKey[sharing.Deadline]()
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -31,10 +34,33 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if any(one.is_relative_to(HERE) for one in asked) else True
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[DEADLINE] = sharing.Deadline(os.environ.get(MINUTES, ""))
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(HERE):
-            item.add_marker(pytest.mark.laptop)
+    # The hook is called with all tests of a run, also those of other folders.
+    ours = [item for item in items if item.path.is_relative_to(HERE)]
+    for item in ours:
+        item.add_marker(pytest.mark.laptop)
+        if name := _group(item):
+            item.add_marker(pytest.mark.xdist_group(name))
+    ours.sort(key=lambda item: sharing.rank(item.path.stem))
+    items[:] = [item for item in items if not item.path.is_relative_to(HERE)] + ours
+
+
+def _group(item: pytest.Item) -> str | None:
+    assert isinstance(item, pytest.Function)
+    found = item.fixturenames
+    # A file may have a cluster of its own under the same name.
+    return sharing.group(found, item.path.stem, not any(hasattr(item.module, name) for name in sharing.SHARED))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.path.is_relative_to(HERE):
+        item.config.stash[DEADLINE].check()
 
 
 def need(names: tuple[str, ...]) -> None:

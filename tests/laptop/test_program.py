@@ -1,4 +1,4 @@
-"""The product's own program on real Kubernetes and real KServe, from its first update to its end.
+"""The product's own program on real Kubernetes and real KServe, from its first update on.
 
 The tests run in their order on one laptop cloud, as a user's days do; each leaves the stack as it found it.
 """
@@ -141,31 +141,3 @@ def test_both_versions_of_the_api_show_the_same_service(laptop: Laptop) -> None:
     ]
     assert found["v1alpha1"]["spec"]["model"]["uri"] == found["v1alpha2"]["spec"]["model"]["uri"]
     assert found["v1alpha1"]["metadata"]["uid"] == found["v1alpha2"]["metadata"]["uid"]
-
-
-def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(laptop: Laptop) -> None:
-    with models.second_model(laptop):
-        assert objects.condition(service(laptop, "small"), "Ready") == "True"
-        kept = objects.names(servers(laptop))
-        laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
-        laptop.up()
-
-        def left() -> set[str]:
-            kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
-            more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
-            found = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
-            names = {f"{thing['kind']}/{objects.name(thing)}" for thing in found}
-            return {one for one in names if one.partition("/")[2].startswith("small")}
-
-        until(lambda: not left(), "nothing of the removed model")
-        assert objects.names(servers(laptop)) == kept
-        assert objects.condition(service(laptop), "Ready") == "True"
-
-
-def test_destroy_leaves_no_object_waiting_for_a_finalizer(laptop: Laptop) -> None:
-    """Last: afterwards the cluster is another one."""
-    steps = laptop.steps("destroy", "--yes", "--skip-preview")
-    assert set(steps.values()) == {"delete"}
-    assert laptop.state() is None or not laptop.state().urns  # pyright: ignore[reportOptionalMemberAccess]
-    laptop.up()
-    ready_servers(laptop, 3)

@@ -1,4 +1,4 @@
-"""NetworkPolicies on the real pods: each selector matches exactly the pods it means.
+"""A second model beside the first: whom the NetworkPolicies mean, and what is left when the model is removed.
 
 What a pod is, is known by its owners: the Deployments that KServe reports in the LLMInferenceService's status. Labels
 are what is tested. The policies themselves are not enforced in the laptop cloud.
@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.laptop import models, objects
-from tests.laptop.harness import Laptop
+from tests.laptop.harness import Laptop, until
+from tests.laptop.models import servers, service
 
 NAMESPACE = objects.MODELS
 Selector = dict[str, Any]
@@ -84,3 +85,23 @@ def test_only_the_named_ports_are_open_and_pods_listen_on_them(two_models: Lapto
                     port["containerPort"] for part in pod["spec"]["containers"] for port in part.get("ports", [])
                 }
                 assert open_ports <= declared, json.dumps(pod["spec"]["containers"], indent=1)
+
+
+def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: Laptop) -> None:
+    """Last: it takes the second model away."""
+    laptop = two_models
+    assert objects.condition(service(laptop, "small"), "Ready") == "True"
+    kept = objects.names(servers(laptop))
+    laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
+    laptop.up()
+
+    def left() -> set[str]:
+        kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
+        more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
+        found = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
+        names = {f"{thing['kind']}/{objects.name(thing)}" for thing in found}
+        return {one for one in names if one.partition("/")[2].startswith("small")}
+
+    until(lambda: not left(), "nothing of the removed model")
+    assert objects.names(servers(laptop)) == kept
+    assert objects.condition(service(laptop), "Ready") == "True"

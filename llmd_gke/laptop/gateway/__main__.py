@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
-import signal
-import sys
 
-from llmd_gke.laptop import kube
+from llmd_gke.laptop import daemon, kube
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.gateway import classes
 from llmd_gke.laptop.gateway.controller import Controller
 from llmd_gke.laptop.gateway.crds.install import install_crds
@@ -51,21 +47,5 @@ async def _install(api: kube.Kube) -> None:
     log.info("the Gateway API is on: CRDs and GatewayClasses are there")
 
 
-async def main() -> None:
-    """Runs the daemon; SIGTERM and Ctrl-C end it in order."""
-    task = asyncio.create_task(serve(Layout.of_environment()))
-    for wanted in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(wanted, task.cancel)
-    with contextlib.suppress(asyncio.CancelledError):
-        await task
-
-
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    try:
-        asyncio.run(main())
-    except* Problem as problems:
-        for problem in problems.exceptions:
-            print(problem, file=sys.stderr)
-        sys.exit(1)
+    daemon.run(serve)

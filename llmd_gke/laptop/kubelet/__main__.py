@@ -6,12 +6,9 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
-import sys
-from pathlib import Path
 
-from llmd_gke.laptop import kube, programs
-from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop import daemon, kube, programs
+from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.kube import Kube, Resource
 from llmd_gke.laptop.kubelet import logs, runtime
 from llmd_gke.laptop.kubelet.environment import Sources
@@ -25,13 +22,13 @@ from llmd_gke.laptop.kubelet.nodes import KUBELET_PORT
 from llmd_gke.laptop.kubelet.pod import Host
 from llmd_gke.laptop.kubelet.pools import NodePools
 from llmd_gke.laptop.mirror import Mirror
-from llmd_gke.laptop.paths import Places
 
 log = logging.getLogger("kubelet")
 
 
-async def main(home: Path) -> None:
-    """Everything, until SIGTERM or SIGINT."""
+async def main(layout: Layout) -> None:
+    """Everything, until cancelled."""
+    home = layout.home
     knobs = Knobs.read()
     runtime.become_subreaper()
     memory, root = home / "cluster" / "run" / "volumes", home / "cluster" / "run" / "root"
@@ -61,26 +58,23 @@ async def main(home: Path) -> None:
     pools = NodePools(
         client, home / "cloud" / "google.json", nodes, pods, Recorder(client, "cluster-autoscaler"), knobs
     )
-    stop = asyncio.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
     async with asyncio.TaskGroup() as group:
-        tasks = [
-            group.create_task(_follow(client, mirror, manager)) for mirror in (nodes, secrets, config_maps, services)
-        ]
+        for mirror in (nodes, secrets, config_maps, services):
+            group.create_task(_follow(client, mirror, manager))
         for mirror in (nodes, secrets, config_maps, services):
             await mirror.synced.wait()
-        tasks += [group.create_task(manager.run(client))]
+        group.create_task(manager.run(client))
         await pods.synced.wait()
-        tasks += [group.create_task(pools.run()), group.create_task(pools.heartbeats())]
+        group.create_task(pools.run())
+        group.create_task(pools.heartbeats())
         context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
         server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")
-        await stop.wait()
-        log.info("ends")
-        server.close()
-        for task in tasks:
-            task.cancel()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            log.info("ends")
+            server.close()
 
 
 async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
@@ -98,10 +92,4 @@ async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
 
 
 if __name__ == "__main__":
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("httpx").setLevel(logging.WARNING)
-    try:
-        asyncio.run(main(Places.of().home))
-    except Problem as problem:
-        print(problem, file=sys.stderr)
-        sys.exit(problem.status)
+    daemon.run(main)

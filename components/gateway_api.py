@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -11,7 +12,9 @@ import pulumi_kubernetes as k8s
 from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings
 
-RETRY_SECONDS = 30
+PAUSES = (3, 6, 12)
+"""Seconds before the first attempts after a failed one: classes often come shortly after the cluster's nodes."""
+LAST_PAUSE = 30
 RETRIES = 90
 """45 minutes: what GatewayClasses took at worst. The engine allows 100."""
 
@@ -53,12 +56,23 @@ class GatewayApi(pulumi.ComponentResource):
         self.register_outputs({})
 
 
+def pause(operation: str, errors: Sequence[str]) -> int | None:
+    """Seconds to wait before another attempt; ``None`` when a failed operation deserves none.
+
+    ``errors`` are those of all attempts so far, the newest first. Only a creation is tried again, and only while the
+    class or its CRD is not there yet.
+    """
+    newest = errors[0].lower() if errors else ""
+    if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in NOT_THERE_YET):
+        return None
+    return PAUSES[len(errors) - 1] if len(errors) <= len(PAUSES) else LAST_PAUSE
+
+
 async def try_again(args: pulumi.ErrorHookArgs) -> bool:
-    """Whether a failed creation deserves another attempt: only while the class or its CRD is not there yet."""
-    newest = args.errors[0].lower() if args.errors else ""
-    waiting = args.failed_operation == "create" and any(sign in newest for sign in NOT_THERE_YET)
-    if not waiting or len(args.errors) > RETRIES:
+    """The engine's question after a failed attempt: waits, and says whether to go on."""
+    seconds = pause(args.failed_operation, args.errors)
+    if seconds is None:
         return False
-    pulumi.log.info(f"GKE has not made the GatewayClass yet, trying again in {RETRY_SECONDS} s")
-    await asyncio.sleep(RETRY_SECONDS)
+    pulumi.log.info(f"GKE has not made the GatewayClass yet, trying again in {seconds} s")
+    await asyncio.sleep(seconds)
     return True

@@ -1,0 +1,35 @@
+"""How long the program waits for what GKE makes by itself, and for which errors it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.gateway_api import RETRIES, pause
+
+NOT_FOUND = 'gatewayclasses.gateway.networking.k8s.io "gke-l7-rilb" not found'
+NO_KIND = 'no matches for kind "GatewayClass" in version "gateway.networking.k8s.io/v1"'
+
+
+@pytest.mark.parametrize("error", [NOT_FOUND, NO_KIND, NO_KIND.upper()])
+def test_a_class_that_is_not_there_yet_is_asked_for_again(error: str) -> None:
+    assert pause("create", [error]) is not None
+
+
+@pytest.mark.parametrize("error", ["forbidden: User cannot patch", "connection refused", ""])
+def test_any_other_error_ends_the_update_at_once(error: str) -> None:
+    assert pause("create", [error, NOT_FOUND]) is None
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+def test_only_a_creation_is_tried_again(operation: str) -> None:
+    assert pause(operation, [NOT_FOUND]) is None
+
+
+def test_the_wait_begins_short_and_ends_after_three_quarters_of_an_hour_within_the_engines_hundred_attempts() -> None:
+    pauses: list[int] = []
+    while (found := pause("create", [NOT_FOUND] * (len(pauses) + 1))) is not None:
+        pauses.append(found)
+    assert pauses == sorted(pauses)
+    assert (pauses[0] <= 5, pauses[-1]) == (True, 30)
+    assert len(pauses) == RETRIES < 100
+    assert 43 * 60 < sum(pauses) <= 45 * 60

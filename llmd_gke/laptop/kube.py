@@ -1,9 +1,7 @@
-"""Kubernetes for this project's daemons: objects as plain data, and a view of a kind that stays current.
+"""Kubernetes for this project's daemons: objects as plain data.
 
-Transport, certificates and kubeconfig are kr8s'. What it leaves to its users is here: status codes as classes, server-
-side apply, and a watch that goes on for ever: through closed connections, a restarted API server, a resource version
-that is too old (410) and a kind whose CRD comes later, or goes
-(https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes).
+Transport, certificates and kubeconfig are kr8s'. What it leaves to its users is here, status codes as classes and
+server-side apply, and in :mod:`llmd_gke.laptop.watching`, a view of a kind that stays current.
 """
 
 from __future__ import annotations
@@ -11,20 +9,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import logging
-import random
 import warnings
 from collections.abc import AsyncGenerator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, Protocol, TypeAlias, cast
+from typing import Any, Protocol, TypeAlias, cast
 
 import httpx
 import kr8s.asyncio
 
 from llmd_gke.laptop.errors import SetUpFailed
-
-log = logging.getLogger(__name__)
 
 Object: TypeAlias = dict[str, Any]
 """An object as the API server sends it. ``Any``, since the server has checked it against its schema already."""
@@ -32,11 +26,6 @@ Object: TypeAlias = dict[str, Any]
 Key: TypeAlias = tuple[str, str]
 """Namespace (empty for cluster-wide objects) and name."""
 
-RELIST_PAUSE = 0.5
-"""Seconds before another attempt after a lost connection; doubles up to :data:`LONGEST_PAUSE`."""
-LONGEST_PAUSE = 5.0
-ABSENT_PAUSE = 1.0
-"""Seconds between two looks for a kind that is not served."""
 REQUEST_SECONDS = 30.0
 
 
@@ -98,14 +87,6 @@ def key(obj: Mapping[str, Any]) -> Key:
     """Namespace and name of an object."""
     meta = obj["metadata"]
     return (str(meta.get("namespace") or ""), str(meta["name"]))
-
-
-@dataclass(frozen=True)
-class Event:
-    """A change of one object. ``SYNCED`` (no object) follows the first listing."""
-
-    type: Literal["ADDED", "MODIFIED", "DELETED", "SYNCED"]
-    object: Object = field(default_factory=dict[str, Any])
 
 
 def _refusal(response: httpx.Response) -> KubeError:
@@ -209,7 +190,7 @@ class Kube:
         fields: str | None = None,
     ) -> list[Object]:
         """All objects, of one namespace or of all, by label and field selectors (``a=b,c!=d``)."""
-        return (await self._list(resource, namespace, labels, fields))[0]
+        return (await self.listing(resource, namespace, labels, fields))[0]
 
     async def create(self, resource: Resource, obj: Object, namespace: str | None = None) -> Object:
         """Makes an object; raises :class:`Conflict` where it exists."""
@@ -279,61 +260,11 @@ class Kube:
             raise
         return True
 
-    async def watch(
-        self,
-        resource: Resource,
-        namespace: str | None = None,
-        *,
-        labels: str | None = None,
-        fields: str | None = None,
-    ) -> AsyncGenerator[Event, None]:
-        """All objects, then every change, for ever. A kind that is not served has no objects.
-
-        After a gap the objects are listed anew, and the difference to what was known is told, deletions too.
-        """
-        known: dict[Key, Object] = {}
-        synced = False
-        pause = RELIST_PAUSE
-        while True:
-            try:
-                try:
-                    objects, version = await self._list(resource, namespace, labels, fields)
-                    served = True
-                except NotFound:
-                    objects, version, served = [], "", False
-                for event in _difference(known, objects):
-                    yield event
-                if not synced:
-                    synced = True
-                    yield Event("SYNCED")
-                if not served:
-                    await asyncio.sleep(ABSENT_PAUSE)
-                    continue
-                pause = RELIST_PAUSE
-                while True:
-                    changes = self._changes(resource, namespace, labels, fields, version)
-                    async with contextlib.aclosing(changes):
-                        async for event, reached in changes:
-                            version = reached
-                            if event is None:
-                                continue
-                            where = key(event.object)
-                            if event.type == "DELETED":
-                                known.pop(where, None)
-                            else:
-                                known[where] = event.object
-                            yield event
-            except (Gone, NotFound):
-                continue
-            except (*Unreachable, KubeError, ValueError) as error:
-                log.info("watch of %s: %s; again in %.1f s", resource.plural, error or type(error).__name__, pause)
-                await asyncio.sleep(pause)
-                pause = min(2 * pause, LONGEST_PAUSE)
-
-    async def _list(
+    async def listing(
         self, resource: Resource, namespace: str | None, labels: str | None, fields: str | None
     ) -> tuple[list[Object], str]:
-        answer = await self.request("GET", resource.url(namespace), params=_selectors(labels, fields))
+        """As :meth:`list`, with the resource version to watch from."""
+        answer = await self.request("GET", resource.url(namespace), params=selectors(labels, fields))
         items = cast("list[Object]", answer.get("items") or [])
         kind = str(answer.get("kind", "")).removesuffix("List")
         for item in items:
@@ -342,50 +273,10 @@ class Kube:
             item.setdefault("kind", kind)
         return items, str(answer["metadata"]["resourceVersion"])
 
-    async def _changes(
-        self, resource: Resource, namespace: str | None, labels: str | None, fields: str | None, version: str
-    ) -> AsyncGenerator[tuple[Event | None, str], None]:
-        """One watch request: changes with the resource version to go on from; it ends when the server closes it."""
-        seconds = random.randint(240, 300)  # noqa: S311 - spreads the watches' ends, no secret
-        params = {
-            **_selectors(labels, fields),
-            "watch": "1",
-            "allowWatchBookmarks": "true",
-            "resourceVersion": version,
-            "timeoutSeconds": str(seconds),
-        }
-        url = resource.url(namespace)
-        async with self.open("GET", url, params=params, stream=True, read_seconds=seconds + 15) as response:
-            async for line in response.aiter_lines():
-                if not line:
-                    continue
-                told = cast(Object, json.loads(line))
-                obj = cast(Object, told["object"])
-                if told["type"] == "ERROR":
-                    refused = Gone if obj.get("code") == 410 else KubeError
-                    raise refused(int(obj.get("code") or 500), str(obj.get("reason")), str(obj.get("message")))
-                version = str(obj["metadata"]["resourceVersion"])
-                yield (None if told["type"] == "BOOKMARK" else Event(told["type"], obj)), version
 
-
-def _selectors(labels: str | None, fields: str | None) -> dict[str, str]:
+def selectors(labels: str | None, fields: str | None) -> dict[str, str]:
+    """Query parameters of label and field selectors."""
     return {**({"labelSelector": labels} if labels else {}), **({"fieldSelector": fields} if fields else {})}
-
-
-def _difference(known: dict[Key, Object], objects: list[Object]) -> list[Event]:
-    """What changed from ``known`` (brought up to date) to a new listing. A successor under a name is a new object."""
-    events: list[Event] = []
-    listed = {key(obj): obj for obj in objects}
-    for where, old in list(known.items()):
-        new = listed.get(where)
-        if new is None or new["metadata"]["uid"] != old["metadata"]["uid"]:
-            events.append(Event("DELETED", known.pop(where)))
-    for where, new in listed.items():
-        old = known.get(where)
-        if old is None or old["metadata"]["resourceVersion"] != new["metadata"]["resourceVersion"]:
-            events.append(Event("ADDED" if old is None else "MODIFIED", new))
-            known[where] = new
-    return events
 
 
 async def from_home(home: Path, *, patience: float = 60) -> Kube:

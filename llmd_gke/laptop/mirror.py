@@ -6,7 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
 
-from llmd_gke.laptop.kube import Event, Key, Kube, Object, Resource, key
+from llmd_gke.laptop.kube import Key, Kube, Object, Resource, key
+from llmd_gke.laptop.watching import Event, watch
 
 
 class Mirror:
@@ -37,7 +38,7 @@ class Mirror:
 
     async def follow(self, kube: Kube, *, labels: str | None = None, fields: str | None = None) -> None:
         """Follows the API server until cancelled."""
-        async with contextlib.aclosing(kube.watch(self.resource, labels=labels, fields=fields)) as events:
+        async with contextlib.aclosing(watch(kube, self.resource, labels=labels, fields=fields)) as events:
             async for event in events:
                 self.take(event)
 

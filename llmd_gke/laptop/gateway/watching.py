@@ -14,6 +14,7 @@ from llmd_gke.laptop.kube import Kube, Object
 from llmd_gke.laptop.standins.core.cloud import CloudFile
 from llmd_gke.laptop.standins.core.values import JsonObject, dig, text
 from llmd_gke.laptop.standins.google.references import CLUSTER
+from llmd_gke.laptop.watching import watch
 
 log = logging.getLogger(__name__)
 
@@ -89,7 +90,7 @@ class Watched:
 
     async def _watch(self, kind: str) -> None:
         found = self._kinds.setdefault(kind, {})
-        async for event in self.kube.watch(RESOURCES[kind], fields=_FIELDS.get(kind)):
+        async for event in watch(self.kube, RESOURCES[kind], fields=_FIELDS.get(kind)):
             if event.type == "SYNCED":
                 self._synced.add(kind)
             elif event.type == "DELETED":

@@ -22,6 +22,7 @@ from llmd_gke.laptop.kubelet.nodes import KUBELET_PORT
 from llmd_gke.laptop.kubelet.pod import Host
 from llmd_gke.laptop.kubelet.pools import NodePools
 from llmd_gke.laptop.mirror import Mirror
+from llmd_gke.laptop.watching import watch
 
 log = logging.getLogger("kubelet")
 
@@ -80,7 +81,7 @@ async def main(layout: Layout) -> None:
 async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
     """Keeps a mirror, and tells the pods what concerns them."""
     contents: tuple[Resource, ...] = (kube.SECRETS, kube.CONFIG_MAPS)
-    async with contextlib.aclosing(client.watch(mirror.resource)) as events:
+    async with contextlib.aclosing(watch(client, mirror.resource)) as events:
         async for event in events:
             mirror.take(event)
             if event.type == "SYNCED":

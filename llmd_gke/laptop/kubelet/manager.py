@@ -8,11 +8,12 @@ import ipaddress
 import logging
 
 from llmd_gke.laptop.fields import each, part, text
-from llmd_gke.laptop.kube import PODS, Event, Kube
+from llmd_gke.laptop.kube import PODS, Kube
 from llmd_gke.laptop.kubelet import nodes
 from llmd_gke.laptop.kubelet.logs import Found
 from llmd_gke.laptop.kubelet.pod import Host, Node, PodWorker
 from llmd_gke.laptop.mirror import Mirror
+from llmd_gke.laptop.watching import Event, watch
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +31,7 @@ class PodManager:
     async def run(self, kube: Kube) -> None:
         """Until cancelled; then every pod's processes end at once, and the pods stay."""
         try:
-            async with contextlib.aclosing(kube.watch(PODS)) as events:
+            async with contextlib.aclosing(watch(kube, PODS)) as events:
                 async for event in events:
                     self._pods.take(event)
                     if event.type != "SYNCED":

@@ -9,9 +9,11 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.laptop.gateway import watching
 from llmd_gke.laptop.gateway.objects import HTTP_ROUTE
 from llmd_gke.laptop.gateway.watching import Watched
-from llmd_gke.laptop.kube import Event, Kube, Object, Resource
+from llmd_gke.laptop.kube import Kube, Object, Resource
+from llmd_gke.laptop.watching import Event
 
 
 def route(version: int, *, uid: str = "first", paths: str = "old") -> Object:
@@ -19,22 +21,17 @@ def route(version: int, *, uid: str = "first", paths: str = "old") -> Object:
     return {"kind": HTTP_ROUTE, "metadata": meta, "spec": {"paths": paths}}
 
 
-class Watching:
-    """An API server whose watch says these things and ends."""
+def after(*events: Event) -> Watched:
+    """What is known once the watch of routes has said these things and ended."""
 
-    def __init__(self, *events: Event) -> None:
-        self._events = events
-
-    async def watch(self, resource: Resource, fields: str | None = None) -> AsyncGenerator[Event, None]:
-        del resource, fields
-        for event in self._events:
+    async def said(kube: Kube, resource: Resource, *, fields: str | None = None) -> AsyncGenerator[Event, None]:
+        for event in events:
             yield event
 
-
-def after(*events: Event) -> Watched:
-    """What is known after these events about routes."""
-    watched = Watched(cast("Kube", Watching(*events)), Path("google.json"))
-    asyncio.run(cast("Any", watched)._watch(HTTP_ROUTE))
+    watched = Watched(cast("Kube", None), Path("google.json"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(watching, "watch", said)
+        asyncio.run(watched._watch(HTTP_ROUTE))
     return watched
 
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from llmd_gke.laptop import kube
-from llmd_gke.laptop.kube import Event
 from llmd_gke.laptop.kubelet import environment
 from llmd_gke.laptop.kubelet.environment import Missing, Sources
 from llmd_gke.laptop.mirror import Mirror
+from llmd_gke.laptop.watching import Event
 
 
 def mirror(resource: kube.Resource, *objects: dict[str, Any]) -> Mirror:

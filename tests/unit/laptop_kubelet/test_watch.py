@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop import kube
+from llmd_gke.laptop import kube, watching
 from llmd_gke.laptop.errors import SetUpFailed
-from llmd_gke.laptop.kube import Event, Kube, Object
+from llmd_gke.laptop.kube import Kube, Object
+from llmd_gke.laptop.watching import Event
 
 Answer = tuple[int, str]
 
@@ -105,14 +106,14 @@ def play(
                 await server.stop()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kube, "RELIST_PAUSE", pause)
-        patch.setattr(kube, "ABSENT_PAUSE", pause)
+        patch.setattr(watching, "RELIST_PAUSE", pause)
+        patch.setattr(watching, "ABSENT_PAUSE", pause)
         return asyncio.run(run())
 
 
-def watching(count: int) -> Callable[[Server, Kube], Awaitable[list[str]]]:
+def watched(count: int) -> Callable[[Server, Kube], Awaitable[list[str]]]:
     async def story(server: Server, cluster: Kube) -> list[str]:
-        async with contextlib.aclosing(cluster.watch(kube.PODS)) as events:
+        async with contextlib.aclosing(watching.watch(cluster, kube.PODS)) as events:
             return await take(events, count)
 
     return story
@@ -123,14 +124,14 @@ QUIET = changes(("BOOKMARK", pod("", 9)))
 
 def test_the_objects_come_first_then_the_changes(tmp_path: Path) -> None:
     server = Server([listing(5, pod("a", 3))], [changes(("MODIFIED", pod("a", 6)), ("DELETED", pod("a", 7))), QUIET])
-    assert play(tmp_path, server, watching(4)) == ["ADDED a@3", "SYNCED", "MODIFIED a@6", "DELETED a@7"]
+    assert play(tmp_path, server, watched(4)) == ["ADDED a@3", "SYNCED", "MODIFIED a@6", "DELETED a@7"]
     assert "resourceVersion=5" in server.asked[1]
 
 
 def test_a_watch_that_the_server_closes_goes_on_where_it_ended(tmp_path: Path) -> None:
     first = changes(("ADDED", pod("a", 6)), ("BOOKMARK", pod("", 8)))
     server = Server([listing(5)], [first, changes(("ADDED", pod("b", 9)))])
-    assert play(tmp_path, server, watching(3)) == ["SYNCED", "ADDED a@6", "ADDED b@9"]
+    assert play(tmp_path, server, watched(3)) == ["SYNCED", "ADDED a@6", "ADDED b@9"]
     assert len([url for url in server.asked if "watch=1" not in url]) == 1
     assert "resourceVersion=8" in server.asked[2]
 
@@ -141,7 +142,7 @@ def test_after_a_version_that_is_too_old_only_the_difference_is_told(tmp_path: P
     answer = changes(("ERROR", gone)) if as_event else (410, json.dumps(gone))
     before = listing(5, pod("kept", 1), pod("changed", 2), pod("removed", 3), pod("made anew", 4, "first"))
     after = listing(20, pod("kept", 1), pod("changed", 12), pod("made anew", 14, "second"), pod("new", 15))
-    told = play(tmp_path, Server([before, after], [answer, QUIET]), watching(10))
+    told = play(tmp_path, Server([before, after], [answer, QUIET]), watched(10))
     assert told[4] == "SYNCED"
     assert told[5:] == [
         "DELETED removed@3",
@@ -155,7 +156,7 @@ def test_after_a_version_that_is_too_old_only_the_difference_is_told(tmp_path: P
 def test_a_kind_whose_definition_comes_later_is_empty_until_then(tmp_path: Path) -> None:
     absent: Answer = (404, "404 page not found")
     server = Server([absent, absent, listing(5, pod("a", 3)), absent], [(404, "404 page not found")])
-    assert play(tmp_path, server, watching(3)) == ["SYNCED", "ADDED a@3", "DELETED a@3"]
+    assert play(tmp_path, server, watched(3)) == ["SYNCED", "ADDED a@3", "DELETED a@3"]
 
 
 def test_the_watch_survives_a_restart_of_the_server(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -163,15 +164,15 @@ def test_the_watch_survives_a_restart_of_the_server(tmp_path: Path, caplog: pyte
         lost = asyncio.Event()
         handler = logging.Handler()
         handler.emit = lambda record: lost.set()
-        async with contextlib.aclosing(cluster.watch(kube.PODS)) as events:
+        async with contextlib.aclosing(watching.watch(cluster, kube.PODS)) as events:
             told = await take(events, 2)
             await server.stop()
             server.lists[:] = [listing(9, pod("a", 3), pod("b", 8))]
-            with caplog.at_level(logging.INFO, kube.log.name):
-                kube.log.addHandler(handler)
+            with caplog.at_level(logging.INFO, watching.log.name):
+                watching.log.addHandler(handler)
                 rest = asyncio.create_task(take(events, 1))
                 await asyncio.wait_for(lost.wait(), 10)
-                kube.log.removeHandler(handler)
+                watching.log.removeHandler(handler)
             await server.start()
             return told + await rest
 

@@ -13,6 +13,7 @@ from llmd_gke.laptop.kube import Kube, Resource
 from llmd_gke.laptop.kubelet import logs, runtime
 from llmd_gke.laptop.kubelet.environment import Sources
 from llmd_gke.laptop.kubelet.events import Recorder
+from llmd_gke.laptop.kubelet.heartbeats import Heartbeats
 from llmd_gke.laptop.kubelet.images import Table
 from llmd_gke.laptop.kubelet.knobs import Knobs
 from llmd_gke.laptop.kubelet.launcher import mount
@@ -56,9 +57,9 @@ async def main(layout: Layout) -> None:
         root,
     )
     manager = PodManager(host, nodes, pods)
-    pools = NodePools(
-        client, home / "cloud" / "google.json", nodes, pods, Recorder(client, "cluster-autoscaler"), knobs
-    )
+    heartbeats = Heartbeats(client)
+    autoscaler = Recorder(client, "cluster-autoscaler")
+    pools = NodePools(client, home / "cloud" / "google.json", nodes, pods, autoscaler, knobs, heartbeats)
     async with asyncio.TaskGroup() as group:
         for mirror in (nodes, secrets, config_maps, services):
             group.create_task(_follow(client, mirror, manager))
@@ -67,7 +68,7 @@ async def main(layout: Layout) -> None:
         group.create_task(manager.run(client))
         await pods.synced.wait()
         group.create_task(pools.run())
-        group.create_task(pools.heartbeats())
+        group.create_task(heartbeats.run(pools.ours))
         context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
         server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")

@@ -1,4 +1,4 @@
-"""Node pools of Google's stand-in as nodes of the cluster: made, scaled, drained, heart-beating."""
+"""Node pools of Google's stand-in as nodes of the cluster: made, scaled, taken away."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from llmd_gke.laptop.fields import each, part, text
-from llmd_gke.laptop.kube import LEASES, NODES, PODS, Conflict, Kube, KubeError, NotFound, Object, Unreachable
+from llmd_gke.laptop.kube import NODES, Conflict, Kube, KubeError, Object, Unreachable
 from llmd_gke.laptop.kubelet import autoscaler, nodes, sandbox
 from llmd_gke.laptop.kubelet.autoscaler import Group, Unit
+from llmd_gke.laptop.kubelet.draining import drain
 from llmd_gke.laptop.kubelet.events import Recorder
 from llmd_gke.laptop.kubelet.fitting import Room, requests_of, room
+from llmd_gke.laptop.kubelet.heartbeats import Heartbeats
 from llmd_gke.laptop.kubelet.knobs import Knobs
-from llmd_gke.laptop.kubelet.states import now
 from llmd_gke.laptop.mirror import Mirror
 from llmd_gke.laptop.standins.google.pools_view import Pool, pools
 
@@ -26,31 +27,34 @@ log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """How often Google's file and the clock are looked at."""
-LEASE_SECONDS, LEASE_LASTS = 10.0, 40
-STATUS_SECONDS = 300.0
-"""Kubernetes' defaults of ``nodeStatusReportFrequency`` and of the lease."""
 FRESH_SECONDS = 15.0
 """A pod that does not fit is left that long to the scheduler where a node with room is there."""
-EVICTION_SECONDS = 3600.0
-"""GKE respects disruption budgets for an hour."""
-LEASE_NAMESPACE = "kube-node-lease"
 
 
 class NodePools:
     """Keeps the cluster's nodes as the pools of ``google.json`` ask for them, and as pending pods need them."""
 
-    def __init__(self, kube: Kube, file: Path, mirror: Mirror, pods: Mirror, recorder: Recorder, knobs: Knobs) -> None:
+    def __init__(
+        self,
+        kube: Kube,
+        file: Path,
+        mirror: Mirror,
+        pods: Mirror,
+        recorder: Recorder,
+        knobs: Knobs,
+        heartbeats: Heartbeats,
+    ) -> None:
         self._kube = kube
         self._file = file
         self._nodes = mirror
         self._pods = pods
         self._recorder = recorder
         self._knobs = knobs
+        self._heartbeats = heartbeats
         self._version = "v1.36.0"
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._known_pools: set[tuple[str, str]] = set()
         self._idle_since: dict[str, float] = {}
-        self._reported: dict[str, float] = {}
 
     def ours(self) -> list[Object]:
         """The nodes that belong to a pool of ours."""
@@ -133,7 +137,7 @@ class NodePools:
             return
         # The mirror learns of it a moment later: the next number must not be the same.
         self._nodes.objects.setdefault(("", name), made)
-        await self._beat(made)
+        await self._heartbeats.beat(made)
         self._recorder.tell(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
 
     # -- fewer --------------------------------------------------------------------------------------------------------
@@ -147,49 +151,13 @@ class NodePools:
             self._leaving[name] = task
 
     async def _drain(self, one: Object) -> None:
-        """Cordons a node, evicts its pods, and takes it away once they are gone."""
+        """Takes a node away once it is empty, and forgets it."""
         name = str(one["metadata"]["name"])
-        ends = time.monotonic() + EVICTION_SECONDS
-        while True:
-            try:
-                await self._kube.patch(NODES, name, {"spec": {"unschedulable": True}})
-                left = [pod for pod in self._pods if text(pod, "spec", "nodeName") == name]
-                for pod in left:
-                    await self._evict(pod, force=time.monotonic() > ends)
-                if not left:
-                    await self._kube.delete(NODES, name, uid=str(one["metadata"]["uid"]))
-                    await self._kube.delete(LEASES, name, LEASE_NAMESPACE)
-                    break
-            except NotFound:
-                break
-            except (KubeError, *Unreachable) as error:
-                log.info("drain of %s: %s", name, error)
-            await asyncio.sleep(LOOK_SECONDS)
+        await drain(self._kube, one, self._pods)
         await asyncio.to_thread(sandbox.remove_local, nodes.address_of(nodes.index_of(one)))
         self._nodes.objects.pop(("", name), None)
         self._leaving.pop(name, None)
         self._idle_since.pop(name, None)
-
-    async def _evict(self, pod: Object, *, force: bool) -> None:
-        meta = pod["metadata"]
-        namespace, name = str(meta["namespace"]), str(meta["name"])
-        if meta.get("deletionTimestamp"):
-            return
-        if force:
-            await self._kube.delete(PODS, name, namespace, uid=str(meta["uid"]))
-            return
-        eviction: Object = {
-            "apiVersion": "policy/v1",
-            "kind": "Eviction",
-            "metadata": {"name": name, "namespace": namespace},
-        }
-        try:
-            await self._kube.request("POST", PODS.url(namespace, name, "eviction"), body=eviction)
-        except NotFound:
-            return
-        except KubeError as error:
-            if error.code != 429:  # a disruption budget forbids it for now
-                raise
 
     # -- as pods need them --------------------------------------------------------------------------------------------
 
@@ -270,39 +238,6 @@ class NodePools:
                 idle = min(clock - self._idle_since.get(name, clock) for name in names)
                 found.append(Unit(pool.id, tuple(names), idle))
         return found
-
-    # -- heartbeats ---------------------------------------------------------------------------------------------------
-
-    async def heartbeats(self) -> None:
-        """Renews every node's lease and, now and then, its conditions; until cancelled."""
-        while True:
-            for one in self.ours():
-                try:
-                    await self._beat(one)
-                except (KubeError, *Unreachable) as error:
-                    log.info("heartbeat of %s: %s", one["metadata"]["name"], error)
-            await asyncio.sleep(LEASE_SECONDS)
-
-    async def _beat(self, one: Object) -> None:
-        name = str(one["metadata"]["name"])
-        owner: Object = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": one["metadata"]["uid"]}
-        lease: Object = {
-            "apiVersion": LEASES.group_version,
-            "kind": "Lease",
-            "metadata": {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]},
-            "spec": {
-                "holderIdentity": name,
-                "leaseDurationSeconds": LEASE_LASTS,
-                "renewTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
-            },
-        }
-        await self._kube.apply(LEASES, lease, manager="kubelet")
-        ready = next((c for c in each(one, "status", "conditions") if c["type"] == "Ready"), None)
-        unwell = ready is None or ready["status"] != "True"
-        if unwell or time.monotonic() - self._reported.get(name, 0.0) > STATUS_SECONDS:
-            since = now() if unwell or ready is None else str(ready["lastTransitionTime"])
-            await self._kube.patch_status(NODES, name, {"conditions": nodes.conditions(since)}, strategic=True)
-            self._reported[name] = time.monotonic()
 
 
 def _pool_of(one: Object) -> str:

@@ -13,6 +13,7 @@ from policies.rules import (
     production,
     routes,
     serving,
+    tpu_pods,
     tpu_pools,
 )
 from policies.rules.rule import Rule
@@ -23,7 +24,7 @@ ROOMS = {
     "Health checks and timeouts": health.RULES,
     "LLMInferenceService": serving.RULES,
     "InferencePools": pools.RULES,
-    "Model pods": pods.RULES,
+    "Model pods": (*tpu_pods.RULES, *pods.RULES),
     "Platform": platform.RULES,
     "Clusters and networks": cluster.RULES,
     "Egress": egress.RULES,

@@ -8,8 +8,9 @@ import contextlib
 from llmd_gke.laptop import daemon, kube
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.mirror import mirrors
-from llmd_gke.laptop.services.names import Resolver, names
+from llmd_gke.laptop.services.names import names
 from llmd_gke.laptop.services.proxy import Proxy
+from llmd_gke.laptop.services.resolver import Resolver
 from llmd_gke.laptop.services.table import table
 
 SETTLE_SECONDS = 0.02

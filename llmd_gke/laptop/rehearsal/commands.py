@@ -172,12 +172,13 @@ def show_next(places: Places, stack: str, console: Console) -> None:
 
 
 def clear_all(places: Places, console: Console) -> int:
-    """Removes the folder, when no stack is up any more."""
-    if names := state.names(places):
-        raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{places.make('down')}`, then `make clean`.")
-    if places.kind == "laptop":
-        life.end(places)
-    shutil.rmtree(places.home, ignore_errors=True)
+    """Removes the folder, when no stack is up any more. Raises ``Busy`` while another run works there."""
+    with exclusive(places, "clean"):
+        if names := state.names(places):
+            raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{places.make('down')}`, then `make clean`.")
+        if places.kind == "laptop":
+            life.end(places)
+        shutil.rmtree(places.home, ignore_errors=True)
     say(console, f"Removed {places.home}.")
     return 0
 

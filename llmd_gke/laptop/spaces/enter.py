@@ -3,6 +3,10 @@
 util-linux' ``nsenter`` would do, but for signals: it dies of them itself and leaves the command running, which must
 get them instead (Ctrl-C lets the engine finish its step). This waits for the command, passes signals on, and ends as
 it did.
+
+Each signal reaches the command once: a second SIGINT would make the engine stop in the middle of its step. On a
+terminal the command shares our process group, or it could not use the terminal, and gets Ctrl-C from there. Without one
+it has a group of its own, and what a program sends to ours comes by us alone.
 """
 
 from __future__ import annotations
@@ -23,6 +27,9 @@ CLONE_NEWNET = 0x40000000
 PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2)
 FROM_KERNEL = 0x80
 """``si_code`` of a signal that the terminal sent (SI_KERNEL): the command, in the same group, has it already."""
+
+PR_SET_PDEATHSIG = 1
+"""Constant of linux/prctl.h."""
 
 NOT_STARTED = 127
 
@@ -51,9 +58,14 @@ def join(pid: int) -> None:
 def run(pid: int, words: Sequence[str]) -> int:
     """Runs a command inside and returns its status as a shell would: 128 and the signal's number when one ended it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
+    shares_group = _has_terminal()
     join(pid)
     child = os.fork()
     if child == 0:
+        if not shares_group:
+            os.setpgid(0, 0)
+            # What kills our group must still leave nothing behind.
+            ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*PASSED_ON, signal.SIGCHLD})
         try:
             os.execvp(words[0], list(words))  # noqa: S606 - no shell
@@ -67,8 +79,17 @@ def run(pid: int, words: Sequence[str]) -> int:
             if ended:
                 code = os.waitstatus_to_exitcode(status)
                 return code if code >= 0 else 128 - code
-        elif came.si_code != FROM_KERNEL:
+        elif not (shares_group and came.si_code == FROM_KERNEL):
             os.kill(child, came.si_signo)
+
+
+def _has_terminal() -> bool:
+    """Whether this process has a controlling terminal, wherever its input comes from."""
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
 
 
 def main(words: Sequence[str]) -> int:

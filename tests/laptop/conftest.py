@@ -16,8 +16,8 @@ from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import SetUpFailed
 from llmd_gke.laptop.paths import cache_folder
 from llmd_gke.laptop.spaces import rights
-from tests.laptop import bare_cluster, sharing
-from tests.laptop.harness import Laptop
+from tests.laptop import bare_cluster, sharing, small_cluster
+from tests.laptop.harness import Laptop, until
 from tests.rehearsal.harness import SMALL_PROGRAM
 
 HERE = Path(__file__).parent
@@ -114,6 +114,20 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
         yield made
     finally:
         made.stop_everything()
+
+
+@pytest.fixture(scope="session")
+def _nodes_and_kubelet(tmp_path_factory: pytest.TempPathFactory, control_plane: None) -> Iterator[Laptop]:
+    with small_cluster.cluster(tmp_path_factory.mktemp("pods"), LLMD_GKE_BACK_OFF_SECONDS="0.2") as made:
+        until(lambda: made.get("serviceaccount", "default"), "the namespace's service account", 30)
+        yield made
+
+
+@pytest.fixture
+def kubelet(_nodes_and_kubelet: Laptop) -> Iterator[Laptop]:
+    """A cluster with one node and nothing else, started once; its pods go after every test."""
+    yield _nodes_and_kubelet
+    _nodes_and_kubelet.kubectl("delete", "pods", "--all", "--wait=false", check=False)
 
 
 @pytest.fixture

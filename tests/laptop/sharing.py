@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pytest
 
-SHARED = ("laptop", "bare", "both")
+SHARED = ("laptop", "bare", "both", "kubelet")
 """Fixtures with a cluster for many tests."""
 
 FIRST = ("test_requests", "test_operations", "test_refusals", "test_routing", "test_load", "test_two_models")

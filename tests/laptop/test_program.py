@@ -7,10 +7,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
+import psutil
+import pytest
+
 from tests.laptop import models, objects
-from tests.laptop.harness import Laptop, until
+from tests.laptop.harness import CONTROL_PLANE, Laptop, until
 from tests.laptop.models import first, ready_servers, servers, service
 
 CONTROLLERS = {
@@ -127,6 +131,53 @@ def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(lapto
         assert objects.condition(service(laptop), "Ready") == "True"
         assert old <= objects.names(servers(laptop)), "no old pod may go before a new one is there"
     ready_servers(laptop, 3)
+
+
+@pytest.mark.parametrize("victim", ["llmisvc-controller-manager", "kube-apiserver"])
+def test_what_is_killed_in_the_middle_of_an_update_comes_back_and_the_update_or_the_next_one_succeeds(
+    laptop: Laptop, victim: str
+) -> None:
+    with models.changed(laptop):
+        laptop.edit("local", lambda config: first(config).update(maxModelLen=2048))
+        with laptop.started("up") as update:
+            until(lambda: [one for one in inside(laptop) if named(one, "pulumi")], "the engine runs")
+            until(lambda: process_of(laptop, victim), victim).kill()
+            said, _ = update.communicate(timeout=600)
+        if update.returncode:
+            assert "Fix: " in said, said
+            assert "Traceback" not in said
+            laptop.up()
+        until(lambda: all("2048" in objects.arguments(pod) for pod in servers(laptop)), "pods with the new argument")
+        ready_servers(laptop, 3)
+        until(lambda: process_of(laptop, victim), f"{victim} again")
+
+
+def inside(laptop: Laptop) -> list[psutil.Process]:
+    spaces = laptop.spaces()
+    assert spaces is not None
+    return list(spaces.processes())
+
+
+def named(process: psutil.Process, program: str) -> bool:
+    try:
+        return Path(process.cmdline()[0]).name == program
+    except (psutil.Error, IndexError):
+        return False
+
+
+def process_of(laptop: Laptop, name: str) -> psutil.Process | None:
+    """One of the control plane by its name, or the first one in the pod of a controller."""
+    if name in CONTROL_PLANE:
+        return laptop.outer(name)
+    pods = objects.names(objects.pods_of(laptop, name, "kserve"))
+    return next((one for one in inside(laptop) if _host(one) in pods), None)
+
+
+def _host(process: psutil.Process) -> str:
+    try:
+        return process.environ().get("HOSTNAME", "")
+    except psutil.Error:
+        return ""
 
 
 def test_both_versions_of_the_api_show_the_same_service(laptop: Laptop) -> None:

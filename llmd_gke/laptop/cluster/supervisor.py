@@ -19,7 +19,7 @@ from typing import cast
 
 from llmd_gke.laptop.cluster import processes, renew, status
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.logs import rotate, tail
+from llmd_gke.laptop.cluster.logs import keep_small, tail
 from llmd_gke.laptop.cluster.service import ATTEMPTS, SETTLED_S, STABLE_S, Service, pause_s
 from llmd_gke.laptop.spaces import etc, network
 
@@ -170,8 +170,7 @@ class Supervisor:
         """Keeps the logs small."""
         if time.monotonic() - self.rotated > ROTATE_EVERY_S:
             self.rotated = time.monotonic()
-            for one in self.kept:
-                rotate(self.layout.log(one.service.name))
+            keep_small(self.layout)
 
     def report(self) -> None:
         """Writes the status when it has changed."""

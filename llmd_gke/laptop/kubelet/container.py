@@ -21,6 +21,7 @@ from llmd_gke.laptop.kubelet import probes, runtime
 from llmd_gke.laptop.kubelet.environment import Missing
 from llmd_gke.laptop.kubelet.images import NoImage
 from llmd_gke.laptop.kubelet.knobs import Knobs
+from llmd_gke.laptop.kubelet.logs import forget
 from llmd_gke.laptop.kubelet.runtime import Launch, NotStarted, Process
 from llmd_gke.laptop.kubelet.states import Known, Running, Terminated, Waiting, now
 from llmd_gke.laptop.kubelet.volumes import NotImitated
@@ -96,6 +97,7 @@ class Container:
     async def _once(self) -> int | None:
         """One start to its end: the exit status, ``None`` when it was told to end before it ran."""
         log = self._around.logs / f"{self.known.name}.{self.known.restarts}.log"
+        forget(self._around.logs, self.known.name, self.known.restarts)
         said = self._around.logs / f".{self.known.name}.termination"
         said.write_text("")
         self.known.container_id = f"process://{uuid.uuid4().hex}"

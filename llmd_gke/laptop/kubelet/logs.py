@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 POLL_SECONDS = 0.3
+KEPT_RUNS = 5
+"""Logs of a container's last runs that are kept."""
 CHUNK = 1 << 16
 
 
@@ -110,9 +113,17 @@ class Logs:
                     writer.write(data)
                     await writer.drain()
                 elif asked.get("follow") == "true" and running and not writer.is_closing():
+                    if os.fstat(file.fileno()).st_size < file.tell():
+                        file.seek(0)  # it became too large, and was begun anew
                     await asyncio.sleep(POLL_SECONDS)
                 else:
                     return
+
+
+def forget(folder: Path, container: str, run: int) -> None:
+    """Removes the log that is too old once the container runs for that time (counted from 0)."""
+    for end in (".log", ".previous.log"):
+        (folder / f"{container}.{run - KEPT_RUNS}{end}").unlink(missing_ok=True)
 
 
 def _start(file: Path, lines: int | None) -> int:

@@ -17,7 +17,6 @@ import pytest
 
 from llmd_gke.laptop.cluster import status
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.logs import rotate, tail
 from llmd_gke.laptop.cluster.service import pause_s
 from llmd_gke.laptop.paths import CLONE
 
@@ -168,21 +167,3 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
 def test_pauses_double_up_to_half_a_minute() -> None:
     assert [pause_s(exits) for exits in (1, 2, 3, 4)] == [0.5, 1.0, 2.0, 4.0]
     assert pause_s(40) == 30.0
-
-
-def test_a_large_log_moves_aside_and_the_process_goes_on_at_its_beginning(tmp_path: Path) -> None:
-    log = tmp_path / "one.log"
-    with log.open("ab") as file:
-        file.write(b"old\n" * 100)
-        file.flush()
-        rotate(log, limit=100)
-        file.write(b"new\n")
-    assert log.read_bytes() == b"new\n"
-    assert (tmp_path / "one.previous.log").read_bytes() == b"old\n" * 100
-
-
-def test_the_end_of_a_log_is_its_last_lines(tmp_path: Path) -> None:
-    log = tmp_path / "one.log"
-    assert tail(log) == "  (there is none)"
-    log.write_text("".join(f"line {number}\n" for number in range(100)))
-    assert tail(log, lines=2) == "  line 98\n  line 99"

@@ -18,6 +18,7 @@ from llmd_gke.laptop.cluster import removal as laptop_removal
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import BadInput, Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
+from llmd_gke.laptop.programs import pruning
 from llmd_gke.laptop.rehearsal import cloud, commands, processes, removal, shell, state
 
 STATUSES = """
@@ -114,8 +115,14 @@ def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything 
 
 
 @app.command("programs")
-def programs_() -> None:
+def programs_(
+    prune: Annotated[bool, typer.Option("--prune", help="Remove versions that this clone no longer uses.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")] = False,
+) -> None:
     """Build the laptop cloud's programs that are missing, and list where each one is."""
+    if prune:
+        pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
+        return
     programs.ensure(programs.names(), console)
     for name in programs.names():
         commands.say(console, f"{name:<27} {programs.path(name)}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from rich.status import Status
@@ -14,7 +14,9 @@ QUIET_SECONDS = 2.0
 
 
 class Work:
-    """Something under way. ``say`` replaces what is shown."""
+    """Something under way. ``say`` replaces what is shown. Work within other work is shown in the line of that."""
+
+    _outermost: ClassVar[Work | None] = None
 
     def __init__(self, doing: str, quiet_seconds: float = QUIET_SECONDS) -> None:
         self._doing = doing
@@ -26,6 +28,10 @@ class Work:
 
     def say(self, doing: str) -> None:
         """What is waited for now."""
+        outer = Work._outermost
+        if outer is not None and outer is not self:
+            outer.say(doing)
+            return
         with self._lock:
             changed, self._doing = doing != self._doing, doing
             if self._shown is not None:
@@ -45,12 +51,19 @@ class Work:
             self._shown.start()
 
     def __enter__(self) -> Work:
+        if Work._outermost is not None:
+            Work._outermost.say(self._doing)
+            return self
+        Work._outermost = self
         self._timer.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
     ) -> None:
+        if Work._outermost is not self:
+            return
+        Work._outermost = None
         self._timer.cancel()
         with self._lock:
             if self._shown is not None:

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from llmd_gke.operations.exits import Exit, Failed, Refused
+from llmd_gke.operations.exits import BadInput, Exit, Failed, Refused
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.progress import working
 from llmd_gke.operations.target import Target
@@ -37,10 +37,13 @@ def command(
     Exit status 0: every step passed or was skipped; 1: one failed; 4: refused; 130: Ctrl-C, after the destroy.
     """
     from llmd_gke.operations.live import report
+    from llmd_gke.operations.live.before import check_destroyable, check_free, preflight
     from llmd_gke.operations.live.evidence import Evidence
-    from llmd_gke.operations.live.run import Plan, Run, check_destroyable, check_free, preflight
+    from llmd_gke.operations.live.run import Plan, Run
     from llmd_gke.operations.printing import show
 
+    if 0 < bench_seconds < 1:
+        raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 and more.")
     target = Target.choose(stack, cloud)
     check_destroyable(target)
     price = cost(target)

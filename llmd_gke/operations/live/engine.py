@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -26,11 +27,30 @@ def up(target: Target) -> list[str]:
     return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
 
 
-def unchanged(target: Target) -> list[str] | None:
-    """The command that fails when a second ``up`` would change anything; ``None`` where there is none."""
+def unchanged(target: Target) -> list[str]:
+    """The command that shows whether a second ``up`` changes anything: a preview where ``up`` could cost something."""
     if target.cloud is Cloud.GOOGLE:
         return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
-    return None
+    return up(target)
+
+
+def was_unchanged(target: Target, status: int, said: str) -> bool:
+    """Whether the run of :func:`unchanged` that ended with ``status`` and ``said`` that found nothing to change.
+
+    A preview fails when it does. An ``up`` succeeds all the same: there the engine's summary has to name no other step
+    than ``33 unchanged``.
+    """
+    if status or target.cloud is Cloud.GOOGLE:
+        return status == 0
+    steps = summary(said)
+    return bool(steps) and all(step.endswith(" unchanged") for step in steps)
+
+
+def summary(said: str) -> list[str]:
+    """The lines of the engine's last summary (``Resources:``), such as ``+ 3 created``; empty where there is none."""
+    _, found, after = said.rpartition("\nResources:\n")
+    lines = (line.strip() for line in after.splitlines()) if found else iter(())
+    return list(itertools.takewhile(bool, lines))
 
 
 def down(target: Target) -> list[str]:
@@ -59,8 +79,8 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
         start_new_session=True,
     )
     reader = threading.Thread(target=_copy, args=(cast("IO[str]", process.stdout), log, say), daemon=True)
-    reader.start()
     try:
+        reader.start()
         return process.wait(seconds)
     except subprocess.TimeoutExpired:
         _stop(process)
@@ -69,7 +89,8 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
         _stop(process)
         raise
     finally:
-        reader.join(STOP_SECONDS)
+        if reader.ident:
+            reader.join(STOP_SECONDS)
 
 
 def _copy(lines: IO[str], log: Path, say: Callable[[str], None]) -> None:

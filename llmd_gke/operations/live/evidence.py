@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from llmd_gke.operations.bench.result import Result
     from llmd_gke.operations.status.objects import Snapshot
     from llmd_gke.settings import StackSettings
 
@@ -35,10 +36,10 @@ class Evidence:
     status: Mapping[str, object] = field(default_factory=dict[str, object])
     smoke: dict[str, str] = field(default_factory=dict[str, str])
     """Verdict by ``model: check``."""
-    bench: Mapping[str, object] = field(default_factory=dict[str, object])
+    bench: Result | None = None
     up_log: str = ""
     unchanged: bool | None = None
-    """Whether a preview after ``up`` found nothing to change."""
+    """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""
     left: str | None = None
     """What was found after the destroy; empty for nothing, ``None`` where nobody looked."""
 

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from llmd_gke.operations.live import sections
 from llmd_gke.operations.live.evidence import Evidence
 from llmd_gke.operations.live.points import BY_HAND, answers
+from llmd_gke.operations.live.sections import cell
 
 SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSPHRASE|PASSWORD|CREDENTIAL|API_KEY|ACCESS_KEY", re.IGNORECASE)
 SECRET_SHAPES = re.compile(
@@ -34,6 +36,8 @@ def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> 
 
 def as_data(seen: Evidence, taken: str, price: str) -> dict[str, object]:
     """Everything as plain data."""
+    from llmd_gke.operations.bench.result import as_json
+
     return {
         "stack": seen.stack,
         "cloud": seen.cloud,
@@ -46,7 +50,8 @@ def as_data(seen: Evidence, taken: str, price: str) -> dict[str, object]:
             for point, found, words in answers(seen)
         ],
         "smoke": seen.smoke,
-        "bench": seen.bench,
+        "unchanged": seen.unchanged,
+        "bench": as_json(seen.bench) if seen.bench else {},
         "status": seen.status,
         "left": seen.left,
     }
@@ -61,26 +66,21 @@ def as_markdown(seen: Evidence, taken: str, price: str) -> str:
         "",
         "| Step | | Time | |",
         "|---|---|---|---|",
-        *(f"| {step.name} | {step.verdict} | {_time(step.seconds)} | {_cell(step.words)} |" for step in seen.steps),
+        *(f"| {step.name} | {step.verdict} | {_time(step.seconds)} | {cell(step.words)} |" for step in seen.steps),
         "",
         "## Open points of docs/not-verified-live.md",
         "",
         "| # | Claim | Holds | Seen |",
         "|---|---|---|---|",
-        *(f"| {point.number} | {point.claim} | {found} | {_cell(words)} |" for point, found, words in answers(seen)),
+        *(f"| {point.number} | {point.claim} | {found} | {cell(words)} |" for point, found, words in answers(seen)),
         "",
         "By hand:",
         "",
-        *(f"- {number}: {_cell(words)}" for number, words in BY_HAND.items()),
+        *(f"- {number}: {cell(words)}" for number, words in BY_HAND.items()),
     ]
-    if seen.smoke:
-        lines += ["", "## Smoke", "", *(f"- {key}: {verdict}" for key, verdict in seen.smoke.items())]
+    lines += [*sections.status(seen.status), *sections.smoke(seen.smoke), *sections.bench(seen.bench)]
     return "\n".join(lines) + "\n"
 
 
 def _time(seconds: float) -> str:
     return f"{seconds / 60:.1f} min" if seconds >= 120 else f"{seconds:.0f} s"
-
-
-def _cell(words: str) -> str:
-    return " ".join(words.split()).replace("|", "\\|")

@@ -181,6 +181,20 @@ def test_short_work_shows_nothing_and_long_work_says_what_it_waits_for(capsys: p
     assert (shown, captured.err, captured.out) == ("asking ...\n", "asking for more ...\n", "")
 
 
+def test_work_within_other_work_is_shown_in_the_line_of_that(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = ""
+    with working("bringing it up", quiet_seconds=0):
+        until = time.monotonic() + 10
+        while not shown and time.monotonic() < until:
+            shown = capsys.readouterr().err
+        with working("asking", quiet_seconds=0) as work:
+            work.say("asking again")
+    assert (shown, capsys.readouterr().err) == ("bringing it up ...\n", "asking ...\nasking again ...\n")
+    with working("the next thing", quiet_seconds=60):
+        pass
+    assert capsys.readouterr().err == ""
+
+
 def test_an_error_inside_long_work_is_not_lost() -> None:
     with pytest.raises(RuntimeError, match="inside"), working("asking"):
         raise RuntimeError("inside")

@@ -17,11 +17,12 @@ import pytest
 
 from llmd_gke.operations.cli import main
 from llmd_gke.operations.exits import Refused
-from llmd_gke.operations.live import command, engine, leftovers, points, report
+from llmd_gke.operations.live import before, command, engine, leftovers, points, report
 from llmd_gke.operations.live import run as live_run
 from llmd_gke.operations.live.evidence import Evidence, Step
 from llmd_gke.operations.options import Cloud
 from llmd_gke.operations.target import Target
+from tests.unit.operations_live.conftest import Project
 
 ROOT = Path(__file__).parents[3]
 TARGET = Target("eu4a", Cloud.GOOGLE, ROOT)
@@ -142,8 +143,8 @@ def test_ctrl_c_tells_the_engine_to_stop_in_order_and_leaves_no_process(tmp_path
 
 def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -> None:
     with pytest.raises(Refused, match="deletionProtection: false"):
-        live_run.check_destroyable(Target("prod", Cloud.GOOGLE, ROOT))
-    live_run.check_destroyable(TARGET)
+        before.check_destroyable(Target("prod", Cloud.GOOGLE, ROOT))
+    before.check_destroyable(TARGET)
 
 
 def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,29 +155,24 @@ def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.Monke
     command.consent(TARGET, yes=True)
 
 
-def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(monkeypatch: pytest.MonkeyPatch) -> None:
-    called: list[tuple[list[str], dict[str, str]]] = []
-
-    def run(words: list[str], *, env: dict[str, str], **_: object) -> subprocess.CompletedProcess[str]:
-        called.append((words, env))
-        return subprocess.CompletedProcess(words, 0, "", "")
-
+def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("CLOUD", "rehearsal")
-    monkeypatch.setattr(live_run.subprocess, "run", run)
-    assert live_run.preflight(TARGET).verdict == "passed"
-    words, environment = called[0]
+    assert before.preflight(project.target("eu4a", Cloud.GOOGLE)).verdict == "passed"
+    words, path = project.calls[0]
+    assert words[0] == "doctor"
     assert words[words.index("--cloud") + 1] == "google"
-    assert environment["PYTHONPATH"] == str(ROOT)  # the project may lie in another folder than the package
+    assert path == str(ROOT)  # the project may lie in another folder than the package
 
 
-def test_what_doctor_found_is_in_the_report_with_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> None:
     findings = [
         {"check": "billing", "verdict": "ok", "said": "is on", "fix": ""},
         {"check": "TPU quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
     ]
-    done = subprocess.CompletedProcess([], 1, json.dumps({"findings": findings}), "1 of 2 findings would stop it")
-    monkeypatch.setattr(live_run.subprocess, "run", lambda *_, **__: done)
-    step = live_run.preflight(TARGET)
+    project.answers("doctor", {"findings": findings}, status=1, said="1 of 2 findings would stop it")
+    step = before.preflight(project.target("eu4a", Cloud.GOOGLE))
     assert (step.verdict, step.words) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
 
 
@@ -263,5 +259,6 @@ def test_a_run_on_the_rehearsal_brings_up_reports_and_leaves_nothing(tmp_path: P
     found = json.loads(done.stdout)
     steps = {step["name"]: step["verdict"] for step in found["steps"]}
     assert (steps["up"], steps["smoke"], steps["destroy"]) == ("passed", "skipped", "passed")
+    assert (steps["second up"], found["unchanged"]) == ("passed", True)
     assert (tmp_path / "out" / "report.md").exists()
     assert not list((tmp_path / "home" / "state" / ".pulumi" / "stacks").rglob("local.json"))

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
 import pytest
 
 from llmd_gke.operations.options import Cloud
@@ -70,3 +75,19 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     for name in ("Pulumi.yaml", "Pulumi.local.yaml", "Pulumi.eu4a.yaml"):
         shutil.copy(ROOT / name, root)
     return Project(root)
+
+
+@contextmanager
+def running(code: str) -> Generator[subprocess.Popen[str]]:
+    """A Python process with that source; it and what it started are gone after the block, also when the test fails."""
+    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        started: list[psutil.Process] = []
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline()
+            started = psutil.Process(process.pid).children(recursive=True)
+            yield process
+        finally:
+            for one in [*started, psutil.Process(process.pid)] if process.poll() is None else started:
+                if one.is_running():
+                    one.kill()

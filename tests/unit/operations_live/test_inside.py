@@ -8,8 +8,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import textwrap
 from importlib import import_module
 from pathlib import Path
@@ -29,7 +27,7 @@ from llmd_gke.operations.smoke.outcome import Outcome
 from llmd_gke.operations.status import screen
 from llmd_gke.operations.status.objects import Line, State
 from llmd_gke.operations.target import Target
-from tests.unit.operations_live.conftest import ROOT, Project
+from tests.unit.operations_live.conftest import ROOT, Project, running
 
 UNCHANGED = "Updating (local):\n\n\nResources:\n    33 unchanged\n\nDuration: 4s\n\nOutputs:\n  gatewayIp  10.0.0.9\n"
 CHANGED = "Resources:\n    2 unchanged\n\nonce more:\n\nResources:\n    ~ 1 updated\n    32 unchanged\n\nDuration: 9s\n"
@@ -194,15 +192,14 @@ def test_ctrl_c_is_passed_on_to_a_called_command_which_has_ended_when_the_run_go
             print("told:", Path({str(project.root / "told")!r}).read_text(), flush=True)
             raise
     """)
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as ours:
+    with running(code) as ours:
         assert ours.stdout is not None
-        assert ours.stdout.readline() == "measuring\n"
         children = psutil.Process(ours.pid).children(recursive=True)
         assert [os.getpgid(child.pid) for child in children] == [children[0].pid], "the terminal's does not reach it"
         os.kill(ours.pid, signal.SIGINT)
         assert ours.stdout.read() == "told: told\n"
         assert ours.wait(30) != 0
-    assert psutil.wait_procs(children, 10)[1] == []
+        assert psutil.wait_procs(children, 10)[1] == []
 
 
 def test_a_level_too_short_for_the_benchmark_is_refused_before_anything_is_made(

@@ -22,7 +22,7 @@ from llmd_gke.operations.live import run as live_run
 from llmd_gke.operations.live.evidence import Evidence, Step
 from llmd_gke.operations.options import Cloud
 from llmd_gke.operations.target import Target
-from tests.unit.operations_live.conftest import Project
+from tests.unit.operations_live.conftest import Project, running
 
 ROOT = Path(__file__).parents[3]
 TARGET = Target("eu4a", Cloud.GOOGLE, ROOT)
@@ -131,14 +131,12 @@ def test_ctrl_c_tells_the_engine_to_stop_in_order_and_leaves_no_process(tmp_path
         target = Target("eu4a", Cloud.GOOGLE, Path("."))
         engine.run(["bash", "{tmp_path}/engine.sh"], target, Path("{tmp_path}/log"), 60, say)
     """)
-    with subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stdout=subprocess.PIPE, text=True) as ours:
-        assert ours.stdout is not None
-        assert ours.stdout.readline().strip() == "started"
+    with running(code) as ours:
         children = psutil.Process(ours.pid).children(recursive=True)
         os.kill(ours.pid, signal.SIGINT)
         assert ours.wait(30) != 0
-    assert (tmp_path / "stopped").read_text() == "in order\n"
-    assert psutil.wait_procs(children, 10)[1] == []
+        assert (tmp_path / "stopped").read_text() == "in order\n"
+        assert psutil.wait_procs(children, 10)[1] == []
 
 
 def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -> None:

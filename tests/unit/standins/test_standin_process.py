@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
+import psutil
 import pytest
 
 from llmd_gke.laptop.standins.core.cloud import CloudFile
@@ -168,6 +169,59 @@ def test_the_end_of_the_process_does_not_wait_for_a_delay(launch: Start, tmp_pat
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=10) == 0
     waiting.join(timeout=10)
+
+
+ENGINE = """
+import subprocess, sys, grpc
+from llmd_gke.laptop.standins.core.protos import provider_pb2, provider_pb2_grpc
+from llmd_gke.laptop.standins.core.values import encode
+
+command = [sys.executable, "-c", sys.argv[1]]
+process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+print(process.pid, flush=True)
+stub = provider_pb2_grpc.ResourceProviderStub(grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}"))
+stub.Configure(provider_pb2.ConfigureRequest(args=encode({"project": "rehearsal", "region": "europe-west4"})))
+kind = "gcp:compute/network:Network"
+urn = f"urn:pulumi:t::p::{kind}::vpc"
+stub.Create(provider_pb2.CreateRequest(urn=urn, type=kind, name="vpc", properties=encode({"name": "vpc"})))
+"""
+"""Makes a network, as the engine would, by a stand-in of its own."""
+
+BUSY_MACHINE = """
+import runpy, time
+from llmd_gke.laptop.standins.core.calls import CallRecord
+
+at_once = CallRecord.add
+def late(*arguments, **about):
+    time.sleep(0.2)
+    at_once(*arguments, **about)
+CallRecord.add = late
+runpy.run_module("llmd_gke.laptop.standins.google", run_name="__main__")
+"""
+"""The stand-in where every line of the record takes its time."""
+
+
+def test_what_it_made_for_an_engine_that_was_killed_is_in_the_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """For grpc no call is under way any more when the engine is gone."""
+    monkeypatch.setenv("LLMD_GKE_CLOUD_FOLDER", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_FAULTS", str(tmp_path / "faults.json"))
+    faults(tmp_path, delaySeconds={NETWORK: 3600})
+    cloud, pause = tmp_path / "google.json", threading.Event()
+    command = [sys.executable, "-c", ENGINE, BUSY_MACHINE]
+    engine = subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True)
+    try:
+        assert engine.stdout is not None
+        provider = psutil.Process(int(engine.stdout.readline()))
+        while not (cloud.exists() and "vpc" in cloud.read_text()):
+            pause.wait(0.02)
+            assert engine.poll() is None
+    finally:
+        engine.kill()
+        engine.communicate()
+    while provider.is_running() and provider.status() != psutil.STATUS_ZOMBIE:
+        pause.wait(0.02)
+    calls = [json.loads(line) for line in (tmp_path / "calls.jsonl").read_text().splitlines()]
+    assert [call["name"] for call in calls if call["method"] == "Create"] == ["vpc"]
 
 
 def test_two_processes_share_one_cloud_without_losing_anything(launch: Start, tmp_path: Path):

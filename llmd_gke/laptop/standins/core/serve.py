@@ -51,7 +51,8 @@ def serve(make: Callable[[Path, Faults], Rules]) -> None:
     limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
     server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
     calls = CallRecord(folder / "calls.jsonl", rules.name)
-    provider_pb2_grpc.add_ResourceProviderServicer_to_server(Servicer(rules, calls, faults.stop.set), server)
+    servicer = Servicer(rules, calls, faults.stop.set)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     print(port, flush=True)
@@ -60,6 +61,8 @@ def serve(make: Callable[[Path, Faults], Rules]) -> None:
     signal.sigwait(ends)
     faults.stop.set()
     server.stop(grace=GRACE).wait(GRACE)
+    # For grpc a call has ended when its client is gone: what was made for a killed engine must get into the record.
+    servicer.wait_until_idle(GRACE)
     # grpc's threads would hold the interpreter for a second more. The engine waits for us, and it gives all its
     # providers five seconds together (pulumi/pulumi pkg/host/host.go ReleaseContext): who is slow makes it say that
     # the next one "exited prematurely".

@@ -9,6 +9,7 @@ the marks that come back; it strips nothing and guesses nothing.
 from __future__ import annotations
 
 import json
+import threading
 import time
 import traceback
 from collections.abc import Callable, Generator
@@ -41,6 +42,12 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     def __init__(self, rules: Rules, calls: CallRecord, cancel: Callable[[], None]) -> None:
         self._rules, self._calls, self._cancel = rules, calls, cancel
+        self._under_way, self._ended = 0, threading.Condition()
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Waits until no call is under way, recorded and all, also of a client that is gone."""
+        with self._ended:
+            return self._ended.wait_for(lambda: self._under_way == 0, seconds)
 
     # -- the plugin ----------------------------------------------------------------------------------------------
 
@@ -218,6 +225,8 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         def record(outcome: str, message: str = "") -> None:
             self._calls.add(method, time.monotonic() - began, outcome, message, preview=preview, **known)
 
+        with self._ended:
+            self._under_way += 1
         try:
             yield
         except Refused as error:
@@ -229,6 +238,10 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             context.abort(grpc.StatusCode.INTERNAL, f"the {self._rules.name} stand-in failed: {error}{where}")
         else:
             record("ok")
+        finally:
+            with self._ended:
+                self._under_way -= 1
+                self._ended.notify_all()
 
 
 def _subject(

@@ -33,6 +33,17 @@ def only_engine(rehearsal: Rehearsal) -> psutil.Process:
     return until(lambda: processes.engines(rehearsal.places), "the engine runs")[0]
 
 
+def kill_engine_while_it_makes(rehearsal: Rehearsal, kind: str, name: str) -> psutil.Process:
+    """Starts `up` and kills its engine once the object is in the cloud, before the engine knows. The dead engine."""
+    slow(rehearsal, kind)
+    with rehearsal.started("up") as first:
+        wait_for_object(rehearsal, name)
+        engine = only_engine(rehearsal)
+        engine.kill()
+        assert first.wait(60) == 1
+    return engine
+
+
 def creates(rehearsal: Rehearsal, kind: str) -> list[str]:
     return [
         call["name"]
@@ -42,12 +53,7 @@ def creates(rehearsal: Rehearsal, kind: str) -> list[str]:
 
 
 def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(small: Rehearsal) -> None:
-    slow(small, NETWORK)
-    with small.started("up") as first:
-        wait_for_object(small, "net")
-        engine = only_engine(small)
-        engine.kill()
-        assert first.wait(60) == 1
+    engine = kill_engine_while_it_makes(small, NETWORK, "net")
     assert state.locks(small.places, "local"), "the killed engine left its lock"
     present = small.state()
     assert present is not None
@@ -68,11 +74,7 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
 
 
 def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small: Rehearsal) -> None:
-    slow(small, NETWORK)
-    with small.started("up") as first:
-        wait_for_object(small, "net")
-        only_engine(small).kill()
-        first.wait(60)
+    kill_engine_while_it_makes(small, NETWORK, "net")
     until(lambda: not processes.left_over(small.places), "the stand-ins have ended with their engine")
     shutil.rmtree(small.places.cloud)  # as if the create had never reached the cloud
     fast(small)
@@ -82,20 +84,12 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
 
 
 def test_a_killed_engine_leaves_no_process(small: Rehearsal) -> None:
-    slow(small, NETWORK)
-    with small.started("up") as first:
-        wait_for_object(small, "net")
-        only_engine(small).kill()
-        first.wait(60)
+    kill_engine_while_it_makes(small, NETWORK, "net")
     until(lambda: not small.processes(), "language host, program and stand-ins end", wait_s=20)
 
 
 def test_down_works_after_a_killed_engine(small: Rehearsal) -> None:
-    slow(small, ADDRESS)
-    with small.started("up") as first:
-        wait_for_object(small, "ip0")
-        only_engine(small).kill()
-        first.wait(60)
+    kill_engine_while_it_makes(small, ADDRESS, "ip0")
     fast(small)
     assert "Nothing is left" in small.down().stdout
     assert small.cloud() == {}
@@ -150,24 +144,14 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
     assert len(small.cloud()) == 3
 
 
-def test_a_cloud_that_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal) -> None:
+@pytest.mark.parametrize(("gone", "said"), [("cloud", "Nothing is left"), ("state", "Removed 3 objects")])
+def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal, gone: str, said: str) -> None:
     small = small_running
-    for file in small.places.cloud.glob("*.json"):
-        file.unlink()
+    shutil.rmtree({"cloud": small.places.cloud, "state": small.places.state}[gone])
     done = small.up(check=False)
     assert done.returncode == 6
     assert "make down" in done.stdout
-    assert "Nothing is left" in small.down().stdout
-    assert "+ 4 created" in small.up().stdout
-
-
-def test_a_state_that_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal) -> None:
-    small = small_running
-    shutil.rmtree(small.places.state)
-    done = small.up(check=False)
-    assert done.returncode == 6
-    assert "make down" in done.stdout
-    assert "Removed 3 objects" in small.down().stdout
+    assert said in small.down().stdout
     assert "+ 4 created" in small.up().stdout
 
 
@@ -183,11 +167,7 @@ def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
 
 def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) -> None:
     """The steps of docs/stacks.md, "When an update was interrupted", in their order."""
-    slow(small, NETWORK)
-    with small.started("up") as first:
-        wait_for_object(small, "net")
-        only_engine(small).kill()
-        first.wait(60)
+    kill_engine_while_it_makes(small, NETWORK, "net")
     until(lambda: not processes.left_over(small.places), "the stand-ins have ended with their engine")
     fast(small)
     locked = small.pulumi("up", "--yes", "--skip-preview", "--stack", "local", check=False)

@@ -8,6 +8,7 @@ import sys
 from llmd_gke.laptop.paths import CLONE
 from llmd_gke.operations.exits import NotUp
 from llmd_gke.operations.options import Cloud
+from llmd_gke.operations.progress import QUIET_SECONDS, Work, working
 from llmd_gke.operations.target import Target
 
 ENTERED = "LLMD_GKE_ENTERED"
@@ -16,6 +17,11 @@ ENTERED = "LLMD_GKE_ENTERED"
 def entered() -> bool:
     """Whether this process is the second half of a command that entered: its first half has spoken already."""
     return ENTERED in os.environ
+
+
+def starting(doing: str) -> Work:
+    """Shows at once what a command does, before anything large is imported; its second half, inside, does not again."""
+    return working(doing, quiet_seconds=QUIET_SECONDS if entered() else 0)
 
 
 def enter(target: Target) -> None:

@@ -1,7 +1,11 @@
-"""What long work shows: nothing for two seconds, then one line on standard error that says what is waited for."""
+"""What long work shows: nothing for two seconds, then one line on standard error that says what is waited for.
+
+Work that is known to take long says so at once, before anything large is imported for it.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 from types import TracebackType
@@ -11,6 +15,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 QUIET_SECONDS = 2.0
+ERASE = "\r\x1b[K"
 
 
 class Work:
@@ -22,8 +27,11 @@ class Work:
         self._doing = doing
         self._lock = threading.Lock()
         self._shown: Status | None = None
+        self._plain = False
+        """Whether the line on the terminal is plain text, as long as nothing turns beside it."""
         self._started = False
-        self._timer = threading.Timer(quiet_seconds, self._start)
+        self._at_once = quiet_seconds == 0
+        self._timer = threading.Timer(quiet_seconds or QUIET_SECONDS, self._start)
         self._timer.daemon = True
 
     def say(self, doing: str) -> None:
@@ -35,19 +43,37 @@ class Work:
         with self._lock:
             changed, self._doing = doing != self._doing, doing
             if self._shown is not None:
-                self._shown.update(_plain(doing))
+                self._shown.update(_no_markup(doing))
             elif self._started and changed:
-                print(f"{doing} ...", file=sys.stderr, flush=True)
+                self._print()
+
+    def _print(self) -> None:
+        self._started = True
+        if not _redraws():
+            print(f"{self._doing} ...", file=sys.stderr, flush=True)
+            return
+        width = os.get_terminal_size(sys.stderr.fileno()).columns
+        print(f"{ERASE}{f'{self._doing} ...'[: width - 1]}", end="", file=sys.stderr, flush=True)
+        self._plain = True
+
+    def _erase(self) -> None:
+        if self._plain:
+            print(ERASE, end="", file=sys.stderr, flush=True)
+            self._plain = False
 
     def _start(self) -> None:
-        with self._lock:
-            self._started = True
-            if not sys.stderr.isatty():
-                print(f"{self._doing} ...", file=sys.stderr, flush=True)
-                return
-            from rich.console import Console  # only work that takes long pays for the import
+        if not _redraws():
+            with self._lock:
+                if not self._started:
+                    self._print()
+            return
+        from rich.console import Console  # only work that takes long pays for the import
 
-            self._shown = Console(stderr=True).status(_plain(self._doing))
+        with self._lock:
+            if Work._outermost is not self:  # it has ended meanwhile
+                return
+            self._erase()
+            self._shown = Console(stderr=True).status(_no_markup(self._doing))
             self._shown.start()
 
     def __enter__(self) -> Work:
@@ -55,6 +81,8 @@ class Work:
             Work._outermost.say(self._doing)
             return self
         Work._outermost = self
+        if self._at_once:
+            self._print()
         self._timer.start()
         return self
 
@@ -63,18 +91,24 @@ class Work:
     ) -> None:
         if Work._outermost is not self:
             return
-        Work._outermost = None
         self._timer.cancel()
         with self._lock:
+            Work._outermost = None
+            self._erase()
             if self._shown is not None:
                 self._shown.stop()
                 self._shown = None
 
 
-def _plain(text: str) -> str:
+def _redraws() -> bool:
+    """Whether standard error is a terminal on which a line can be written anew."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def _no_markup(text: str) -> str:
     return text.replace("[", r"\[")
 
 
 def working(doing: str, *, quiet_seconds: float = QUIET_SECONDS) -> Work:
-    """To be used by ``with``: its end, also by Ctrl-C, takes the line away."""
+    """To be used by ``with``: its end, also by Ctrl-C, takes the line away. ``quiet_seconds`` 0: shown at once."""
     return Work(doing, quiet_seconds)

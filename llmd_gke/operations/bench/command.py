@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.operations.exits import BadInput, NotUp
-from llmd_gke.operations.inside import enter
+from llmd_gke.operations.inside import enter, starting
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.outputs import Endpoint, read
 from llmd_gke.operations.progress import working
@@ -77,13 +77,15 @@ def command(
         )
     if first > most:
         raise BadInput(f"--first {first} is more than --most {most}.\nFix: swap them")
-    from llmd_gke.operations.bench.workload import Workload
+    with starting(f"reading stack {stack}"):
+        from llmd_gke.operations.bench.workload import Workload
 
-    kinds = ("random", "shared") if workload == "both" else (workload,)
-    loads = [
-        Workload("shared" if k == "shared" else "random", prompt_tokens, prefix_tokens, output_tokens) for k in kinds
-    ]
-    target = Target.choose(stack, cloud)
+        kinds = ("random", "shared") if workload == "both" else (workload,)
+        loads = [
+            Workload("shared" if k == "shared" else "random", prompt_tokens, prefix_tokens, output_tokens)
+            for k in kinds
+        ]
+        target = Target.choose(stack, cloud)
     if url is None:
         prepare(target)
         enter(target)
@@ -118,10 +120,10 @@ def take(
     folder: Path | None = None,
 ) -> tuple[Result, list[Path]]:
     """Runs the benchmark and writes its files. Raises ``NotUp``, ``SetUpFailed``, ``BadInput`` or ``Failed``."""
-    from llmd_gke.operations.bench import environment, load, price
-    from llmd_gke.operations.bench.result import LAPTOP, OTHER, Result, as_json
-
     with working(f"reading the outputs of stack {target.stack}") as work:
+        from llmd_gke.operations.bench import environment, load, price
+        from llmd_gke.operations.bench.result import LAPTOP, OTHER, Result, as_json
+
         endpoint = _endpoint(target, model, url)
         python = environment.python(work.say)
         taken = datetime.now(UTC)

@@ -34,13 +34,17 @@ def command(
     instead, which also knows what is replaced. Values that could be secret are left out.
     Exit status 1: `pulumi up` would refuse a stack. The comment is written all the same.
     """
-    from llmd_gke.operations.comment.markdown import comment
-    from llmd_gke.operations.comment.report import Collector
-    from llmd_gke.operations.printing import show
-    from llmd_gke.operations.target import root_folder
+    from llmd_gke.operations.progress import working
 
-    collector = Collector(root_folder(), against, cloud, _previews(preview or []))
-    reports = collector.reports(stack or collector.stacks())
+    with working(f"comparing with {against}", quiet_seconds=0):
+        from llmd_gke.operations.comment.markdown import comment
+        from llmd_gke.operations.comment.report import Collector
+        from llmd_gke.operations.target import root_folder
+
+        collector = Collector(root_folder(), against, cloud, _previews(preview or []))
+        reports = collector.reports(stack or collector.stacks())
+    from llmd_gke.operations.printing import show
+
     text = comment(reports, base_name or against, head_name)
     show(output, {"comment": text, "stacks": [_data(report) for report in reports]}, text.rstrip("\n"))
     if any(report.bad for report in reports):

@@ -31,12 +31,13 @@ def command(
     Looks at tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
     network, charts, images and weights. Exit status 1: something would stop it.
     """
-    from llmd_gke.operations.doctor import run, token
-    from llmd_gke.operations.doctor.context import Context
-    from llmd_gke.operations.doctor.result import Verdict
+    with working(f"reading stack {stack}", quiet_seconds=0):
+        from llmd_gke.operations.doctor import run, token
+        from llmd_gke.operations.doctor.context import Context
+        from llmd_gke.operations.doctor.result import Verdict
 
-    target = Target.choose(stack, cloud)
-    context = Context(stack, target.settings, token.reader(target))
+        target = Target.choose(stack, cloud)
+        context = Context(stack, target.settings, token.reader(target))
     if target.cloud is not Cloud.GOOGLE:
         found = list(run.results(run.CHECKS[0], context))
         notes = [

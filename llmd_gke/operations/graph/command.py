@@ -34,12 +34,16 @@ def command(
     Boxes are components, arrows go to what waits for them. The thick ones are the critical chain: the most resources of
     which each waits for the one before. `--output json` gives components, edges and chain as data.
     """
-    from llmd_gke.graph import mermaid, svg
-    from llmd_gke.operations.printing import show
-    from llmd_gke.operations.recorded import record
-    from llmd_gke.operations.target import Target
+    from llmd_gke.operations.progress import working
 
-    parts = record(Target.choose(stack, cloud))
+    with working(f"recording the graph of stack {stack}", quiet_seconds=0):
+        from llmd_gke.graph import mermaid, svg
+        from llmd_gke.operations.recorded import record
+        from llmd_gke.operations.target import Target
+
+        parts = record(Target.choose(stack, cloud))
+    from llmd_gke.operations.printing import show
+
     if format_ is Format.SVG:
         picture = svg.picture(parts, f"Stack {stack}").rstrip("\n")
     else:

@@ -36,17 +36,18 @@ def command(
 
     Exit status 0: every step passed or was skipped; 1: one failed; 4: refused; 130: Ctrl-C, after the destroy.
     """
-    from llmd_gke.operations.live import report
-    from llmd_gke.operations.live.before import check_destroyable, check_free, preflight
-    from llmd_gke.operations.live.evidence import Evidence
-    from llmd_gke.operations.live.run import Plan, Run
-    from llmd_gke.operations.printing import show
-
     if 0 < bench_seconds < 1:
         raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 and more.")
-    target = Target.choose(stack, cloud)
-    check_destroyable(target)
-    price = cost(target)
+    with working(f"reading stack {stack}", quiet_seconds=0):
+        from llmd_gke.operations.live import report
+        from llmd_gke.operations.live.before import check_destroyable, check_free, preflight
+        from llmd_gke.operations.live.evidence import Evidence
+        from llmd_gke.operations.live.run import Plan, Run
+        from llmd_gke.operations.printing import show
+
+        target = Target.choose(stack, cloud)
+        check_destroyable(target)
+        price = cost(target)
     print(price, file=sys.stderr)
     with working("looking whether the stack is up already"):
         check_free(target)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import asyncio
-import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from llmd_gke.operations.exits import BadInput, Failed, NotUp
-from llmd_gke.operations.inside import enter
+from llmd_gke.operations.inside import enter, starting
 from llmd_gke.operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from llmd_gke.operations.outputs import Endpoint, read
 from llmd_gke.operations.progress import working
 from llmd_gke.operations.target import Target
 
 if TYPE_CHECKING:
+    import ssl
+
     from llmd_gke.operations.smoke.outcome import Outcome
 
 
@@ -45,7 +45,8 @@ def command(
 
     Exit status 0: all passed or skipped; 1: a check failed; others: see `llmd-gke --help`.
     """
-    target = Target.choose(stack, cloud)
+    with starting(f"reading stack {stack}"):
+        target = Target.choose(stack, cloud)
     if url is None:
         enter(target)
     outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
@@ -66,6 +67,8 @@ def look(
 
     Raises ``BadInput``, and ``NotUp`` where there is nothing to ask.
     """
+    import asyncio
+
     from llmd_gke.operations.smoke.client import Options
     from llmd_gke.operations.smoke.run import smoke
 
@@ -109,6 +112,8 @@ def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpo
 def _trusting(file: Path | None) -> ssl.SSLContext | None:
     if file is None:
         return None
+    import ssl
+
     try:
         return ssl.create_default_context(cafile=str(file))
     except (OSError, ssl.SSLError) as error:

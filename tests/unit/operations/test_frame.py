@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 import time
 from pathlib import Path
 
@@ -193,6 +196,67 @@ def test_work_within_other_work_is_shown_in_the_line_of_that(capsys: pytest.Capt
     with working("the next thing", quiet_seconds=60):
         pass
     assert capsys.readouterr().err == ""
+
+
+FIRST_WORD = """\
+import os, sys
+from llmd_gke.operations import cli
+class First:
+    def write(self, text):
+        found = [name for name in ("google", "grpc", "httpx", "kr8s", "pulumi", "rich.console") if name in sys.modules]
+        os.write(1, f"{text.strip()}|{' '.join(found)}".encode())
+        os._exit(0)
+    def isatty(self):
+        return False
+    def flush(self):
+        pass
+sys.stdout = sys.stderr = First()
+cli.main(sys.argv[1:])
+"""
+
+
+@pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"cost"}))  # cost has its result as soon as that
+def test_a_command_says_what_it_does_before_it_imports_anything_large(name: str) -> None:
+    against = ("--against", "HEAD") if name == "comment" else ("--stack", "eu4a", "--cloud", "google")
+    words = [sys.executable, "-c", FIRST_WORD, name, *against]
+    done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    said, _, imported = done.stdout.partition("|")
+    assert imported == ""
+    assert "eu4a" in said or "HEAD" in said
+
+
+ON_A_TERMINAL = """\
+import sys, time
+from llmd_gke.operations.progress import working
+with working("reading", quiet_seconds=0) as work:
+    print("rich.console" in sys.modules)
+    work.say("asking " + "x" * 200)
+    if sys.argv[1:]:
+        while work._shown is None:
+            time.sleep(0.01)
+print("result")
+"""
+
+
+@pytest.mark.parametrize("turning", [False, True])
+def test_on_a_terminal_the_first_line_needs_no_imports_and_is_gone_before_the_result(turning: bool) -> None:
+    ours, theirs = pty.openpty()
+    termios.tcsetwinsize(ours, (24, 80))
+    environment = {**os.environ, "TERM": "xterm"}
+    command = [sys.executable, "-c", ON_A_TERMINAL, *(["turning"] if turning else [])]
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # a terminal that nobody holds any more
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    assert process.wait(20) == 0
+    lines = shown.decode()
+    assert lines.startswith("\r\x1b[Kreading ...False\r\n")
+    cut = f"\r\x1b[Kasking {'x' * 72}\r\x1b[K"  # a line that wraps could not be taken away
+    assert cut in lines
+    assert lines.rstrip().endswith("\x1b[2Kresult" if turning else f"{cut}result")
 
 
 def test_an_error_inside_long_work_is_not_lost() -> None:

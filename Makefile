@@ -11,7 +11,7 @@ LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$(CLOUD)"
 # Tests of the laptop cloud that share a cluster stay together (tests/laptop/sharing.py). Of the others, those on the real
 # engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
-PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),loadgroup,worksteal)
+PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
 OPERATE = .venv/bin/llmd-gke
 STACK_THERE = --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
 

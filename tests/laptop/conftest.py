@@ -8,8 +8,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import cast
 
 import pytest
+from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
 from llmd_gke.laptop import programs
 from llmd_gke.laptop.engine import choose
@@ -38,29 +40,34 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[DEADLINE] = sharing.Deadline(os.environ.get(MINUTES, ""))
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # The hook is called with all tests of a run, also those of other folders.
     ours = [item for item in items if item.path.is_relative_to(HERE)]
     for item in ours:
         item.add_marker(pytest.mark.laptop)
-        if name := _group(item):
-            item.add_marker(pytest.mark.xdist_group(name))
-    ours.sort(key=lambda item: sharing.rank(item.path.stem))
+    ours.sort(key=lambda item: sharing.rank(item.nodeid))
     items[:] = [item for item in items if not item.path.is_relative_to(HERE)] + ours
 
 
-def _group(item: pytest.Item) -> str | None:
-    assert isinstance(item, pytest.Function)
-    found = item.fixturenames
-    # A file may have a cluster of its own under the same name.
-    return sharing.group(found, item.path.stem, not any(hasattr(item.module, name) for name in sharing.SHARED))
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> sharing.Together | None:
+    # Other ways to distribute would start clusters that are shared in every worker.
+    return sharing.Together(config, log)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.path.is_relative_to(HERE):
         item.config.stash[DEADLINE].check()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Names what was left out: pytest counts tests that were skipped for one reason as one line."""
+    skipped = cast("list[pytest.TestReport]", terminalreporter.stats.get("skipped", []))
+    left_out = [report.nodeid for report in skipped if sharing.LEFT_OUT in str(report.longrepr)]
+    if left_out:
+        terminalreporter.section(f"{len(left_out)} tests {sharing.LEFT_OUT}")
+        for name in left_out:
+            terminalreporter.write_line(name)
 
 
 def need(names: tuple[str, ...]) -> None:

@@ -76,3 +76,10 @@ def pods_of(cloud: Asks, deployment: str, namespace: str = MODELS) -> list[Objec
 def arguments(pod: Object, container: str = "main") -> list[str]:
     """A container's arguments."""
     return next(c for c in pod["spec"]["containers"] if c["name"] == container).get("args", [])
+
+
+def verdict(route: Object | None) -> dict[str, Any]:
+    """Conditions that GKE's controller has written, by type."""
+    parents = (route or {}).get("status", {}).get("parents", [])
+    found = [one for one in parents if one["controllerName"] == "networking.gke.io/gateway"]
+    return {one["type"]: one for one in found[0]["conditions"]} if found else {}

@@ -1,36 +1,59 @@
 """Which tests of the laptop cloud share a cluster, in what order they run, and when there is no time for more.
 
-Starting a cluster is most of what they cost, so tests that use the same one run in one worker (``--dist loadgroup``),
-one after the other; those with a cluster of their own go to whoever is free.
+Starting a cluster is most of what they cost, so files that use the same one run in one worker, one after the other;
+tests with a cluster of their own go to whoever is free.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from pathlib import PurePath
 
 import pytest
+from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
+from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissingTypeStubs]
 
-SHARED = ("laptop", "bare", "both", "kubelet")
-"""Fixtures with a cluster for many tests."""
+GROUPS: tuple[tuple[str, ...], ...] = (
+    ("requests", "edge", "operations", "two_models", "program", "multi_host", "destroy"),
+    ("refusals", "routing", "load"),
+    ("pods_network", "pods_volumes", "pods_life"),
+    ("nodes",),
+    ("providers_agree",),
+)
+"""Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
+small one. What shows most comes first, should there be no time for all. Tests of other files have clusters of their own.
+"""
 
-FIRST = ("test_requests", "test_operations", "test_refusals", "test_routing", "test_load", "test_two_models")
-"""What shows most, if there is no time for all. ``test_destroy`` ends the stack that others use."""
+FILES = tuple(name for files in GROUPS for name in files)
+LEFT_OUT = "left out, for their time was over"
 
 
-def group(fixtures: Sequence[str], file: str, shared_with_others: bool) -> str | None:
-    """The group of a test: that of its shared cluster, of its file when the cluster is the file's, or none."""
-    cluster = next((name for name in SHARED if name in fixtures), None)
-    if cluster is None:
-        return None
-    return cluster if shared_with_others else file
+def file_of(nodeid: str) -> str:
+    """``tests/laptop/test_load.py::test_a[b]`` is of ``load``."""
+    return PurePath(nodeid.partition("::")[0]).stem.removeprefix("test_")
 
 
-def rank(file: str) -> tuple[int, str]:
-    """Where a file comes among the others."""
-    if file == "test_destroy":
-        return len(FIRST) + 1, file
-    return FIRST.index(file) if file in FIRST else len(FIRST), file
+def group(nodeid: str) -> str:
+    """What has to stay in one worker: the first file of the test's group, or the test alone."""
+    name = file_of(nodeid)
+    return next((files[0] for files in GROUPS if name in files), nodeid)
+
+
+def rank(nodeid: str) -> int:
+    """Where a test's file comes among the others."""
+    name = file_of(nodeid)
+    return FILES.index(name) if name in FILES else len(FILES)
+
+
+class Together(LoadScopeScheduling):
+    """Gives workers whole groups, in their order."""
+
+    def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
+        super().__init__(config, log)
+        config.option.loadscopereorder = False
+
+    def _split_scope(self, nodeid: str) -> str:
+        return group(nodeid)
 
 
 class Deadline:
@@ -46,4 +69,4 @@ class Deadline:
     def check(self) -> None:
         """Skips the test that is about to begin when the time is over."""
         if self._minutes is not None and time.monotonic() - self._began > 60 * self._minutes:
-            pytest.skip(f"left out: the {self._minutes:g} minutes it had are over (MINUTES)")
+            pytest.skip(f"{LEFT_OUT} ({self._minutes:g} minutes, MINUTES)")

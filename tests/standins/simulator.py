@@ -12,17 +12,18 @@ from pathlib import Path
 import pytest
 import tenacity
 
-from llmd_gke.laptop.paths import cache_folder
+from llmd_gke.laptop import programs
+from llmd_gke.laptop.errors import SetUpFailed
 
 NAMES = ("qwen", "publishers/models/models/qwen")
 
 
 def program() -> Path:
-    """The binary; skips the test where it is not built."""
-    found = sorted(cache_folder().glob("programs/vllm-simulator-*/vllm-simulator"))
-    if not found:
-        pytest.skip("the vLLM simulator is not built (it comes with the laptop cloud's programs)")
-    return found[-1]
+    """The binary that the laptop cloud runs, too; skips the test where it is not built."""
+    try:
+        return programs.path("vllm-simulator")
+    except SetUpFailed as problem:
+        pytest.skip(str(problem))
 
 
 @contextmanager

@@ -39,7 +39,7 @@ def lines(
     found: list[Line] = []
     for when, event in sorted(newest.values(), key=lambda entry: (entry[0], name(entry[1])), reverse=True):
         reason, message = text(event, "reason"), text(event, "message")
-        word = find(EVENTS, reason, "", message)
+        word = find(EVENTS, reason, message)
         if word is None:
             continue
         about = text(event, "involvedObject", "name")

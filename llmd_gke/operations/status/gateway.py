@@ -134,7 +134,7 @@ def _problems(
         if condition is None and kind not in ("Programmed", "Attached"):
             continue
         reason, message = text(condition, "reason"), text(condition, "message")
-        word = find(GATEWAY, kind, reason, message)
+        word = find(GATEWAY, reason, message, kind=kind)
         said = f"{kind} is {text(condition, 'status') or 'not said'}" + (f" ({reason})" if reason else "")
         if word is None:
             lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason is given'}"))

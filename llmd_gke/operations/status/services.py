@@ -140,7 +140,7 @@ def service_lines(service: Object, stack: str) -> list[Line]:
 
 def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, str]) -> Line:
     reason, message = text(condition, "reason"), text(condition, "message")
-    word = find(KSERVE, kind, reason, message)
+    word = find(KSERVE, reason, message, kind=kind)
     subject = f"{model}: {kind}={text(condition, 'status')}" + (f" ({reason})" if reason else "")
     if word is None:
         return Line(subject, State.BUSY, short(message) or "no reason is given")

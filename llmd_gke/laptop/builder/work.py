@@ -8,7 +8,7 @@ import queue
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
@@ -45,7 +45,33 @@ class Work:
         this process be killed, the next builder waits until the compilers are gone. Raises ``SetUpFailed``.
         """
         messages: list[str] = []
-        process = subprocess.Popen(
+        output: list[str] = []
+        process: subprocess.Popen[str] | None = None
+        try:
+            with _interrupts_wait():  # or Go could be there already, and nobody know of it
+                process = self._start(arguments)
+            messages_of, output_of = cast("IO[str]", process.stderr), cast("IO[str]", process.stdout)
+            reader = threading.Thread(target=lambda: output.append(output_of.read()), daemon=True)
+            reader.start()
+            beside = threading.Thread(target=begun or (lambda: None), daemon=True)
+            beside.start()
+            for line in _lines_and_ticks(messages_of):
+                if line:
+                    messages.append(line)
+                heard(line)
+            process.wait()
+            beside.join()
+            reader.join()
+        except BaseException:
+            if process is not None:
+                _end(process)
+            raise
+        if process.returncode:
+            raise golang.explain("\n".join(messages), self.purpose, self.module)
+        return "".join(output)
+
+    def _start(self, arguments: list[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
             [self.go.command, *arguments],
             cwd=self.source,
             env=self.environment,
@@ -56,25 +82,22 @@ class Work:
             start_new_session=True,
             pass_fds=(self.lock.fileno(),),
         )
-        output: list[str] = []
-        reader = threading.Thread(target=lambda: output.append(cast("IO[str]", process.stdout).read()), daemon=True)
-        reader.start()
-        beside = threading.Thread(target=begun or (lambda: None), daemon=True)
-        beside.start()
-        try:
-            for line in _lines_and_ticks(cast("IO[str]", process.stderr)):
-                if line:
-                    messages.append(line)
-                heard(line)
-            process.wait()
-            beside.join()
-            reader.join()
-        except BaseException:
-            _end(process)
-            raise
-        if process.returncode:
-            raise golang.explain("\n".join(messages), self.purpose, self.module)
-        return "".join(output)
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Generator[None]:
+    """Ctrl-C comes at the end of the block. Signals are the main thread's: elsewhere there is nothing to do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
 
 
 def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from llmd_gke.laptop import bootstrap
 from llmd_gke.operations.bench import environment, load
 from llmd_gke.operations.bench.workload import Workload
 from llmd_gke.operations.cli import main
 from llmd_gke.operations.exits import Failed
+from tests.standins import generator
 from tests.standins.simulator import simulating
 
 pytestmark = pytest.mark.slow
@@ -21,12 +19,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def python() -> Path:
-    """The benchmark's own Python; skips where nobody has made it."""
-    key = hashlib.sha256((bootstrap.REQUIREMENTS / "bench.txt").read_bytes()).hexdigest()[:12]
-    name = f"bench-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
-    if not (bootstrap.cache_folder() / name / "complete").exists():
-        pytest.skip("the benchmark's environment is not set up (the first `llmd-gke bench` does it)")
-    return bootstrap.beside("bench")
+    return generator.python()
 
 
 def quiet(words: str) -> None:

@@ -9,10 +9,12 @@ import shutil
 import threading
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 from llmd_gke.laptop.builder import golang, lock, packages, room
+from llmd_gke.laptop.builder.ahead import Ahead
 from llmd_gke.laptop.builder.progress import Display, Estimate, Steps
 from llmd_gke.laptop.builder.work import Work
 from llmd_gke.laptop.builder.wrapper import Job, Wrapper
@@ -23,6 +25,9 @@ STANDARD_MB = 300
 
 PROGRAM_MB = 80
 """A finished program, on the average (measured: 25 to 166)."""
+
+Prepared = tuple[Work, packages.Packages]
+"""Where a wrapper's programs are built, and every package to compile."""
 
 
 def nothing() -> None:
@@ -52,14 +57,16 @@ class Builder:
     go: golang.Go = field(init=False)
     steps: Steps = field(init=False)
     remove_before: frozenset[str] = field(init=False)
+    needed_mb: int = field(init=False)
+    ahead: Ahead[Prepared] | None = field(default=None, init=False)
     finished: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.go = golang.find(os.environ, self.purpose)
         plan = self.plan()
         self.remove_before = plan.remove_before
-        needed_mb = plan.peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
-        room.check_disk(room.look(self.cache), needed_mb, self.cache, self.purpose)
+        self.needed_mb = plan.peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
+        room.check_disk(room.look(self.cache), self.needed_mb, self.cache, self.purpose)
         self.steps = Steps([max(job.cpu_s, 1.0) / self.compilers(job) for job in self.jobs])
 
     @property
@@ -102,7 +109,19 @@ class Builder:
         compilers = self.compilers(job)
         if job.wrapper.name in self.remove_before:
             shutil.rmtree(self.modules, ignore_errors=True)
-        work, found = self._packages(job)
+        work, found = self._prepared(job)
+        with self._next_prepared(job):
+            self._compile(job, compilers, work, found, begun, done)
+
+    def _compile(
+        self,
+        job: Job,
+        compilers: int,
+        work: Work,
+        found: packages.Packages,
+        begun: Callable[[], None],
+        done: Callable[[str, float], None],
+    ) -> None:
         tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
         options = ["build", "-v", "-trimpath", "-buildvcs=false", *tags, "-p", str(compilers)]
         own = self.folder / job.wrapper.name
@@ -179,10 +198,8 @@ class Builder:
         work.run(["mod", "download", path], lambda _: None)
         return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], lambda _: None).strip())
 
-    def _packages(self, job: Job) -> tuple[Work, packages.Packages]:
+    def _prepared(self, job: Job) -> Prepared:
         """Where to build, and every package to compile; modules that are missing are downloaded."""
-        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
-        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *tags, *(target.package for target in job.targets)]
         downloads = 0
 
         def heard(line: str) -> None:
@@ -192,9 +209,35 @@ class Builder:
             self.display.show(f"{self._which(job.targets[0].name)}: {got}")
 
         heard("")
+        ahead, self.ahead = self.ahead, None
+        return (ahead.result(lambda: heard("")) if ahead else None) or self._packages(job, heard)
+
+    @contextlib.contextmanager
+    def _next_prepared(self, job: Job) -> Generator[None]:
+        """The same for the next wrapper, beside what is done meanwhile."""
+        following = next((after for one, after in pairwise(self.jobs) if one is job), None)
+        if following is None or not self._may_prepare(following.wrapper):
+            yield
+            return
+        self.ahead = Ahead(lambda heard: self._packages(following, heard))
+        try:
+            yield
+        except BaseException:
+            self.ahead.stop()
+            raise
+
+    def _may_prepare(self, wrapper: Wrapper) -> bool:
+        """Whether its modules may come before the build cache of the one before it has gone."""
+        if wrapper.name in self.remove_before:
+            return False
+        return room.look(self.cache).cache_mb > self.needed_mb + wrapper.modules_mb
+
+    def _packages(self, job: Job, heard: Callable[[str], None]) -> Prepared:
+        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
+        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *tags, *(target.package for target in job.targets)]
         try:
             work = self._work(job, own_modules=False)
-            return work, packages.read(work.run(arguments, lambda _: None))
+            return work, packages.read(work.run(arguments, lambda _: heard("")))
         except SetUpFailed:
             work = self._work(job, own_modules=True)
             return work, packages.read(work.run(arguments, heard))

@@ -6,9 +6,21 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from llmd_gke.operations.bench.result import LAPTOP
+from llmd_gke.operations.live import engine, inside
+from llmd_gke.operations.options import Cloud
+from llmd_gke.operations.status.gather import KINDS
+from llmd_gke.operations.target import Target
+from tests.laptop import objects
 from tests.laptop.harness import Laptop
+from tests.standins import generator
+from tests.unit.operations_status import record, shapes, structure
 
 
 def called(laptop: Laptop, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -48,3 +60,56 @@ def test_where_no_laptop_cloud_runs_the_command_that_starts_one_is_named(laptop:
     done = called(other, tmp_path, "status")
     assert done.returncode == 7
     assert f"does not run.{os.linesep}Fix: make up CLOUD=laptop" in done.stderr
+
+
+@pytest.fixture
+def target(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """The stack as a command of ours sees it that runs outside."""
+    for name, value in laptop.environment.items():
+        monkeypatch.setenv(name, value)
+    return Target("local", Cloud.LAPTOP, laptop.root)
+
+
+def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target: Target, tmp_path: Path) -> None:
+    generator.python()
+    said: list[str] = []
+    screen: Any = inside.status(target, said.append)
+    assert screen["state"] == "good"
+    assert [section["title"] for section in screen["sections"]][:2] == ["Nodes", "Model qwen"]
+    result = inside.bench(target, "qwen", tmp_path / "bench", said.append, seconds=1, most=1)
+    assert result.mark == LAPTOP
+    assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
+    assert all(level.output_tokens_per_second > 0 for level in result.levels)
+    assert (tmp_path / "bench" / "throughput.svg").exists()
+    assert any(line.startswith("bench: ") and "1 at a time" in line for line in said), said
+
+
+def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:
+    assert engine.was_unchanged(target, 0, laptop.up().stdout)
+
+
+def real(laptop: objects.Asks) -> Callable[[str], list[Any]]:
+    """The objects that status reads, by field of its snapshot."""
+
+    def objects_of(kind: str) -> list[Any]:
+        version, resource = next((version, resource) for name, version, resource, _ in KINDS if name == kind)
+        group, _, number = version.rpartition("/")
+        return objects.every(laptop, f"{resource}.{number}.{group}" if group else resource)
+
+    return objects_of
+
+
+def lacking(objects_of: Callable[[str], list[Any]]) -> dict[str, set[str]]:
+    """Parts of shapes that no real object has, nor one that was recorded while it was there for a moment."""
+    recorded = record.read()
+    found: dict[str, set[str]] = {}
+    for name, kind, example in shapes.EXAMPLES:
+        of_a_moment = structure.of(recorded.every[kind]) - structure.of(getattr(recorded.snapshot, kind))
+        not_at_rest = of_a_moment | shapes.NEVER_SEEN
+        if wrong := structure.of([example]) - structure.of(objects_of(kind)) - not_at_rest:
+            found[f"{name} as {kind}"] = wrong
+    return found
+
+
+def test_the_shapes_of_the_unit_tests_are_those_of_real_objects(laptop: Laptop) -> None:
+    assert lacking(real(laptop)) == {}

@@ -1,4 +1,7 @@
-"""Objects as KServe 0.20, GKE's gateway and the kubelet write them, cut down to what status reads."""
+"""Objects as KServe 0.20, GKE's gateway and the kubelet write them, cut down to what status reads.
+
+``test_shapes.py`` compares them with recorded objects, ``tests/laptop/test_operations.py`` with a laptop cloud's.
+"""
 
 from __future__ import annotations
 
@@ -128,3 +131,30 @@ def event(
         "lastTimestamp": at(ago),
         "count": count,
     }
+
+
+_ENDED = {"terminated": {"exitCode": 137, "reason": "Error"}}
+
+EXAMPLES: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("server", "pods", server(ready=True)),
+    ("server", "pods", server(scheduled=False)),
+    ("server", "pods", server("p", container("main", waiting="ContainerCreating"))),
+    ("server", "pods", server("p", container("main", waiting="CrashLoopBackOff", lastState=_ENDED))),
+    ("server", "pods", server("p", container("main"), inits=(container("storage-initializer"),))),
+    ("service", "services", READY_SERVICE),
+    ("node", "nodes", node(taints=("google.com/tpu",))),
+    ("node", "nodes", node("gke-system-1", "system")),
+    ("gateway", "gateways", gateway()),
+    ("attached", "routes", attached("HTTPRoute", "qwen-route", condition("Accepted"))),
+    ("attached", "pools", attached("InferencePool", "qwen-inference-pool", condition("Accepted"))),
+    ("policy", "health_policies", policy("qwen-inference-pool", condition("Attached"))),
+    ("policy", "backend_policies", policy("qwen-inference-pool", condition("Attached"))),
+    ("event", "events", event("BackOff", "qwen-kserve-abc-1", "Back-off restarting failed container main")),
+)
+"""Every shape with all its parts: name of its function, kind of a snapshot, object."""
+
+NEVER_SEEN = {".status.initContainerStatuses[].state.running.startedAt: str"}
+"""Parts that a laptop cloud has not shown: its storage-initializer has nothing to load and ends at once.
+
+Containers and init containers have the same ``ContainerStatus`` (k8s.io/api/core/v1 types.go).
+"""

@@ -6,7 +6,7 @@ They run with ``make test CLOUD=laptop`` or when a path below this folder is giv
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -29,6 +29,8 @@ REQUIRE = "LLMD_GKE_REQUIRE_LAPTOP"
 MINUTES = "LLMD_GKE_TEST_MINUTES"
 """``make test CLOUD=laptop MINUTES=20``: tests that would begin later are left out."""
 DEADLINE = pytest.StashKey[sharing.Deadline]()
+RUNNING = pytest.StashKey[list[Laptop]]()
+"""Clusters that the tests of a group share."""
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -38,6 +40,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[DEADLINE] = sharing.Deadline(os.environ.get(MINUTES, ""))
+    config.stash[RUNNING] = []
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -58,6 +61,16 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> sharing
 def pytest_runtest_setup(item: pytest.Item) -> None:
     if item.path.is_relative_to(HERE):
         item.config.stash[DEADLINE].check()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    done = yield
+    if nextitem is None or sharing.group(nextitem.nodeid) != sharing.group(item.nodeid):
+        # Nobody asks for them again, and an idle cluster takes a fifth of a processor and two gigabytes.
+        while item.config.stash[RUNNING]:
+            item.config.stash[RUNNING].pop().stop_everything()
+    return done
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -95,12 +108,13 @@ def control_plane() -> None:
 
 
 @pytest.fixture(scope="session")
-def laptop(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[Laptop]:
+def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, whole: None) -> Iterator[Laptop]:
     """A laptop cloud with stack ``local`` up, started once for all tests that ask for it.
 
     A test that changes it puts it back: settings, objects and replicas.
     """
     made = Laptop(tmp_path_factory.mktemp("laptop"))
+    pytestconfig.stash[RUNNING].append(made)
     made.environ["LLMD_GKE_SCALE_DOWN_SECONDS"] = "15"
     made.copy_project()
     try:
@@ -111,10 +125,11 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[La
 
 
 @pytest.fixture(scope="session")
-def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+def bare(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config) -> Iterator[Laptop]:
     """A cluster without program and KServe, started once: two nodes, the Gateway API on (``bare_cluster.py``)."""
     need((*CONTROL_PLANE_PROGRAMS, "endpoint-picker", "vllm-simulator"))
     made = Laptop(tmp_path_factory.mktemp("bare"))
+    pytestconfig.stash[RUNNING].append(made)
     made.copy_project()
     try:
         bare_cluster.start(made)
@@ -124,8 +139,11 @@ def bare(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
 
 
 @pytest.fixture(scope="session")
-def _nodes_and_kubelet(tmp_path_factory: pytest.TempPathFactory, control_plane: None) -> Iterator[Laptop]:
+def _nodes_and_kubelet(
+    tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, control_plane: None
+) -> Iterator[Laptop]:
     with small_cluster.cluster(tmp_path_factory.mktemp("pods"), LLMD_GKE_BACK_OFF_SECONDS="0.2") as made:
+        pytestconfig.stash[RUNNING].append(made)
         until(lambda: made.get("serviceaccount", "default"), "the namespace's service account", 30)
         yield made
 

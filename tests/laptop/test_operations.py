@@ -39,7 +39,8 @@ def called(laptop: Laptop, folder: Path, *words: str) -> subprocess.CompletedPro
 def test_status_reads_the_cluster_with_the_programs_own_sign_in_from_any_folder(laptop: Laptop, tmp_path: Path) -> None:
     done = called(laptop, tmp_path, "status")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stderr == ""
+    # Nothing to complain of, but for what it shows when two seconds are over.
+    assert set(done.stderr.splitlines()) <= {"asking the cluster of stack local ..."}
     assert done.stdout.count("Status of stack local") == 1
     assert "3 of 3 nodes ready" in done.stdout
     assert "a token in" in done.stdout

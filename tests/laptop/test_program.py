@@ -170,7 +170,8 @@ def process_of(laptop: Laptop, name: str) -> psutil.Process | None:
     if name in CONTROL_PLANE:
         return laptop.outer(name)
     pods = objects.names(objects.pods_of(laptop, name, "kserve"))
-    return next((one for one in inside(laptop) if _host(one) in pods), None)
+    # Pods are in namespaces of their own below the laptop cloud's; their names, with a random end, are nobody else's.
+    return next((one for one in psutil.process_iter() if _host(one) in pods), None)
 
 
 def _host(process: psutil.Process) -> str:

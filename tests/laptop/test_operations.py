@@ -80,7 +80,7 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     result = inside.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
     assert result.mark == LAPTOP
     assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
-    assert all(level.output_tokens_per_second > 0 for level in result.levels)
+    assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []
     assert (tmp_path / "bench" / "throughput.svg").exists()
     assert any(line.startswith("bench: ") and "1 at a time" in line for line in said), said
 

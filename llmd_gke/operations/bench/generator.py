@@ -11,7 +11,6 @@ processes that import this module again, so what stands at the top holds for the
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import sys
@@ -32,15 +31,14 @@ from guidellm.schemas.benchmark import BenchmarkArgs, BenchmarkScenario  # noqa:
 from llmd_gke.operations.bench import levels  # noqa: E402
 from llmd_gke.operations.bench.workload import Workload, prompts  # noqa: E402
 
-ROWS_A_SECOND = 8
-"""Requests that one stream can finish in a second, at most: prompts are made for so many."""
-
-MOST_ROWS = 20_000
-
 
 @DataLoaderRegistry.register("pytorch")
 class Rows:
-    """The rows of data sets, one by one, as requests."""
+    """``rows``, one by one, as requests. They never end: a level that had no more of them would end with them, and on a
+    quick server within its warm-up. The data set that guidellm was given has one of them, for the names of columns.
+    """
+
+    rows: Iterator[dict[str, Any]]
 
     def __init__(
         self, config: Any, datasets: list[Any], preprocessors: list[Any], finalizer: Any, random_seed: int, **more: Any
@@ -52,8 +50,8 @@ class Rows:
                 preprocessor.setup_data(datasets=datasets)
 
     def __iter__(self) -> Iterator[Any]:
-        for rows in zip(*self._datasets, strict=False):
-            items: Any = [{"dataset": row} for row in rows]
+        for row in self.rows:
+            items: Any = [{"dataset": row}]
             for preprocessor in self._preprocessors:
                 items = preprocessor(items)
             if request := self._finalizer(items):
@@ -67,11 +65,8 @@ class Rows:
 
 def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> BenchmarkScenario:
     """One level: ``streams`` requests at a time, for the seconds of the spec; its beginning is left out."""
-    count = min(MOST_ROWS, int(streams * spec["seconds"] * ROWS_A_SECOND) + 8)
     source = prompts(workload, f"{spec['seed']} {workload.kind} {streams}")
-    rows = [
-        {"prompt": prompt, "output_tokens_count": workload.output_tokens} for prompt in itertools.islice(source, count)
-    ]
+    Rows.rows = ({"prompt": prompt, "output_tokens_count": workload.output_tokens} for prompt in source)
     return BenchmarkScenario(
         spec=BenchmarkArgs(
             backend={
@@ -88,7 +83,7 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
                 "warmup": {"value": spec["warmup"], "mode": "duration"},
             },
             constraints=[{"kind": "max_duration", "seconds": spec["seconds"] + spec["warmup"]}],
-            data=[{"kind": "in_memory_dict_list", "data": rows}],
+            data=[{"kind": "in_memory_dict_list", "data": [next(Rows.rows)]}],
             data_preprocessors=[],
             outputs=[],
         )

@@ -27,6 +27,8 @@ def enough(throughputs: Sequence[float], error_share: float) -> str:
     """
     if error_share > ERRORS:
         return f"{error_share:.0%} of the requests failed"
+    if not throughputs[-1]:
+        return "no request was finished after the warm-up (longer levels: --seconds; a shorter warm-up: --warmup)"
     if len(throughputs) < 3:
         return ""
     before = max(throughputs[:-2])

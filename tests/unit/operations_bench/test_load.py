@@ -49,6 +49,14 @@ def test_a_level_measures_what_the_simulator_was_set_to(
     assert (tmp_path / "throughput.png").read_bytes().startswith(b"\x89PNG")
 
 
+def test_a_server_that_answers_at_once_has_not_answered_everything_when_the_warm_up_ends(python: Path) -> None:
+    with simulating("--max-model-len", "4096") as url:
+        quick = load.Load(url, "qwen", [Workload("random", 200, 100, 16)], 2, 3, 1, 1)
+        ([level], _) = load.run(python, quick, quiet)
+    assert level.requests > 20
+    assert 1.5 < level.seconds < 3
+
+
 def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
     nothing = load.Load("http://127.0.0.1:1/models/qwen", "qwen", [Workload("random")], 2, 0, 1, 1, timeout=5)
     with pytest.raises(Failed, match=r"The load generator ended with status 1: .*[Cc]onnect"):

@@ -64,9 +64,10 @@ def test_concurrency_doubles_and_the_highest_is_always_tried() -> None:
         ([100, 200, 205, 210], 0.0, "flat"),
         ([100, 200, 150, 120], 0.0, "flat"),
         ([100], 0.2, "20% of the requests failed"),
+        ([0.0], 0.0, "no request was finished after the warm-up"),
     ],
 )
-def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail(
+def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail_or_none_is_finished(
     throughputs: list[float], errors: float, why: str
 ) -> None:
     said = levels.enough(throughputs, errors)

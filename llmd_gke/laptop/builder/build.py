@@ -122,8 +122,7 @@ class Builder:
         begun: Callable[[], None],
         done: Callable[[str, float], None],
     ) -> None:
-        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
-        options = ["build", "-v", "-trimpath", "-buildvcs=false", *tags, "-p", str(compilers)]
+        options = ["build", "-v", "-trimpath", "-buildvcs=false", *job.wrapper.flags, "-p", str(compilers)]
         own = self.folder / job.wrapper.name
         # Packages compiled so far, one a line; an interrupted build is measured on from there.
         record_file = own / "compiled.txt"
@@ -233,8 +232,8 @@ class Builder:
         return room.look(self.cache).cache_mb > self.needed_mb + wrapper.modules_mb
 
     def _packages(self, job: Job, heard: Callable[[str], None]) -> Prepared:
-        tags = ["-tags", job.wrapper.tags] if job.wrapper.tags else []
-        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *tags, *(target.package for target in job.targets)]
+        wanted = (target.package for target in job.targets)
+        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *job.wrapper.flags, *wanted]
         try:
             work = self._work(job, own_modules=False)
             return work, packages.read(work.run(arguments, lambda _: heard("")))

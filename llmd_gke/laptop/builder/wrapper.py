@@ -20,7 +20,8 @@ class Wrapper:
     ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
     ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
     ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
-    files (name to text) that the wrapper's own code embeds.
+    files (name to text) that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly
+    runs, while optimizing it is much of what the build costs.
     """
 
     name: str
@@ -30,7 +31,14 @@ class Wrapper:
     memory_mb: int
     tags: str = ""
     files: Callable[[Path], Mapping[str, str]] | None = None
+    unoptimized: str = ""
     folder: Path = field(default=GOMOD)
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags of every ``go build`` and ``go list`` in it."""
+        tags = ["-tags", self.tags] if self.tags else []
+        return [*tags, f"-gcflags={self.unoptimized}=-N -l"] if self.unoptimized else tags
 
     @property
     def source(self) -> Path:

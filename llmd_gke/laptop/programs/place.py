@@ -14,7 +14,9 @@ COMMAND = ".venv/bin/python -m llmd_gke.laptop programs"
 def key(program: Program) -> str:
     """Names one build: version, machine, and a hash of everything that goes into it."""
     target, wrapper = program.target, program.wrapper
-    content = "\0".join((wrapper.digest("go.mod", "go.sum", "*.go"), target.package, target.ldflags, wrapper.tags))
+    more = [wrapper.unoptimized] if wrapper.unoptimized else []
+    parts = (wrapper.digest("go.mod", "go.sum", "*.go"), target.package, target.ldflags, wrapper.tags, *more)
+    content = "\0".join(parts)
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]
     return f"{program.name}-{program.version}-{machine()}-{digest}"
 

@@ -148,6 +148,9 @@ def _provider() -> Program:
         memory_mb=4400,  # one of its packages takes 4.2 GB: the client of every Kubernetes kind and version
         tags="osusergo,grpcnotrace",
         files=provider_files,
+        # The SDK, with types for every kind of every version: the provider needs a few of them, for its Helm and YAML
+        # components.
+        unoptimized="github.com/pulumi/pulumi-kubernetes/sdk/v4/...",
     )
     target = Target(PROVIDER_NAME, ".", 960, {f"{PROVIDER}/pkg/version.Version": version})
     return Program(target, wrapper, version)

@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from llmd_gke.laptop.cluster import life, slowness
+from llmd_gke.laptop.cluster import life, passing
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
@@ -98,11 +98,15 @@ def up(places: Places, stack: str, console: Console) -> int:
         say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
     elif places.kind == "laptop":
         life.explain(places, console)
+        say(
+            console,
+            f"What was done is kept.\nFix: what the error above names, then `{again}`; `{down}` removes it all.",
+        )
     return reported(status)
 
 
 def _update(runner: Runner, stack: str, console: Console) -> int:
-    """Runs the update; on the laptop cloud a second time where the machine was too slow for the first."""
+    """Runs the update; on the laptop cloud a second time where the first failed of something that passes."""
     places = runner.places
     command = ("up", "--yes", "--suppress-outputs", *_operation(places, stack))
     if places.kind != "laptop":
@@ -111,9 +115,11 @@ def _update(runner: Runner, stack: str, console: Console) -> int:
         events = Path(folder) / "events.jsonl"
         status = runner.stream(*command, events=events)
         # Below 0: somebody killed the engine, which is not for us to undo.
-        if status <= 0 or status == STOPPED or not slowness.only(events):
-            return status
-    say(console, "\nThe machine was too busy for the time that Helm gives the API server; going on once more.")
+        cause = passing.cause(events) if status > 0 and status != STOPPED else None
+    if cause is None:
+        return status
+    say(console, f"\n{cause}; going on once more.")
+    life.await_controllers(places, console)
     return runner.stream(*command)
 
 

@@ -1,24 +1,37 @@
-"""Failures of an update that only a busy machine explains: the laptop cloud then goes on once by itself.
+"""Failures of an update that pass: the laptop cloud then goes on once by itself.
 
 KServe's and LeaderWorkerSet's CRDs are large. On a machine that other work keeps busy the API server takes longer for
-one than the time that Helm gives it, and the chart's installation fails.
+one than the time that Helm gives it, and the chart's installation fails. And while a controller is being started again,
+nobody answers for its webhooks, and the API server refuses what they have to judge.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
 
-TOO_SLOW = ("context deadline exceeded", "request did not complete within the allotted timeout")
-"""What Helm and the API server say when time ran out."""
+CAUSES = {
+    "The machine was too busy for the time that Helm gives the API server": re.compile(
+        r"context deadline exceeded|request did not complete within the allotted timeout"
+    ),
+    "A controller was away for a moment, and nobody answered for its webhook": re.compile(
+        r"failed calling webhook.*(connection refused|connection reset|no endpoints available|EOF)", re.DOTALL
+    ),
+}
+"""What Helm and the API server say, by its cause."""
 
 
-def only(events: Path) -> bool:
-    """Whether every error in the engine's event log (`--event-log`) says that time ran out; no errors: ``False``."""
-    found = list(_errors(events))
-    return bool(found) and all(any(words in error for words in TOO_SLOW) for error in found)
+def cause(events: Path) -> str | None:
+    """The cause, when every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
+    found = [_cause(error) for error in _errors(events)]
+    return found[0] if found and all(found) else None
+
+
+def _cause(error: str) -> str | None:
+    return next((words for words, sign in CAUSES.items() if sign.search(error)), None)
 
 
 def _errors(events: Path) -> Iterator[str]:

@@ -67,7 +67,7 @@ def test_concurrency_doubles_and_the_highest_is_always_tried() -> None:
         ([0.0], 0.0, "no request was finished after the warm-up"),
     ],
 )
-def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail_or_none_is_finished(
+def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail(
     throughputs: list[float], errors: float, why: str
 ) -> None:
     said = levels.enough(throughputs, errors)

@@ -34,9 +34,9 @@ def nothing() -> None:
     """What is done meanwhile by default."""
 
 
-def unheard(name: str, cpu_s: float) -> None:
+def unheard(name: str) -> None:
     """Says nothing of a finished program."""
-    del name, cpu_s
+    del name
 
 
 def children_s() -> float:
@@ -56,16 +56,14 @@ class Builder:
     lock: IO[str]
     go: golang.Go = field(init=False)
     steps: Steps = field(init=False)
-    remove_before: frozenset[str] = field(init=False)
     needed_mb: int = field(init=False)
     ahead: Ahead[Prepared] | None = field(default=None, init=False)
     finished: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
         self.go = golang.find(os.environ, self.purpose)
-        plan = self.plan()
-        self.remove_before = plan.remove_before
-        self.needed_mb = plan.peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
+        peak_mb = max((self._modules_mb(job) + self._disk_mb(job) for job in self.jobs), default=0)
+        self.needed_mb = peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
         room.check_disk(room.look(self.cache), self.needed_mb, self.cache, self.purpose)
         self.steps = Steps([max(job.cpu_s, 1.0) / self.compilers(job) for job in self.jobs])
 
@@ -73,11 +71,6 @@ class Builder:
     def folder(self) -> Path:
         """Where everything lies while it is built."""
         return self.cache / "building"
-
-    @property
-    def modules(self) -> Path:
-        """Modules that the user's Go does not have."""
-        return self.folder / "modules"
 
     @property
     def count(self) -> int:
@@ -88,48 +81,44 @@ class Builder:
         """How many compilers may run now. Raises ``SetUpFailed``."""
         return room.compilers(room.look(self.cache), job.wrapper.memory_mb, job.purpose)
 
-    def plan(self) -> room.Plan:
-        """What it takes on the disk, less what an interrupted build has left already."""
-        here = (self.go.modules, self.modules)
+    def _modules_mb(self, job: Job) -> int:
+        """What its modules will take on the disk; nothing where they are there already."""
+        folders = (self.go.modules, self._modules(job))
+        return 0 if any((one / job.wrapper.pinned_folder).is_dir() for one in folders) else job.wrapper.modules_mb
 
-        def modules_mb(one: Wrapper) -> int:
-            return 0 if any((folder / one.pinned_folder).is_dir() for folder in here) else one.modules_mb
+    def _disk_mb(self, job: Job) -> int:
+        """What compiling it will take on the disk, less what an interrupted build has left already."""
+        return max(0, job.wrapper.disk_mb - room.size_mb(self._own(job) / "gocache"))
 
-        wrappers = [job.wrapper for job in self.jobs]
-        left_mb = {one.name: room.size_mb(self.folder / one.name) for one in wrappers}
-        return room.plan((one.name, modules_mb(one), max(0, one.disk_mb - left_mb[one.name])) for one in wrappers)
+    def _own(self, job: Job) -> Path:
+        """Where its programs are built. Goes with all that is in it as soon as they are whole."""
+        return self.folder / job.wrapper.name
 
-    def build(
-        self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str, float], None] = unheard
-    ) -> None:
-        """Builds what that job names.
+    def _modules(self, job: Job) -> Path:
+        """Modules that the user's Go does not have."""
+        return self._own(job) / "modules"
 
-        ``begun`` is called once compiling begins, ``done`` with each program built and the processor seconds it took.
+    def build(self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str], None] = unheard) -> float:
+        """Builds what that job names; returns the processor seconds it took.
+
+        ``begun`` is called once compiling begins, ``done`` with each program built.
         """
-        compilers = self.compilers(job)
-        if job.wrapper.name in self.remove_before:
-            shutil.rmtree(self.modules, ignore_errors=True)
-        work, found = self._prepared(job)
+        since_s = children_s()
+        prepared = self._prepared(job)
         with self._next_prepared(job):
-            self._compile(job, compilers, work, found, begun, done)
+            self._compile(job, prepared, begun, done)
+        return children_s() - since_s
 
-    def _compile(
-        self,
-        job: Job,
-        compilers: int,
-        work: Work,
-        found: packages.Packages,
-        begun: Callable[[], None],
-        done: Callable[[str, float], None],
-    ) -> None:
+    def _compile(self, job: Job, prepared: Prepared, begun: Callable[[], None], done: Callable[[str], None]) -> None:
+        work, found = prepared
+        compilers = self.compilers(job)
         options = ["build", "-v", "-trimpath", "-buildvcs=false", *job.wrapper.flags, "-p", str(compilers)]
-        own = self.folder / job.wrapper.name
         # Packages compiled so far, one a line; an interrupted build is measured on from there.
-        record_file = own / "compiled.txt"
+        record_file = self._own(job) / "compiled.txt"
         before = record_file.read_text().split() if record_file.exists() else []
         estimate = Estimate(found.weights, job.cpu_s / compilers, before)
         self.steps.begin(estimate)
-        once, since_s, earlier = threading.Event(), children_s(), self.finished
+        once, earlier = threading.Event(), self.finished
 
         def first() -> None:
             if not once.is_set():
@@ -146,23 +135,30 @@ class Builder:
                 self._show(job.targets[self.finished - earlier].name, estimate)
 
             self._standard(work, [*options, *found.standard], heard, first)
+            if len(job.targets) > 1:
+                # Everything at once, without linking: one by one, each program's end would leave processors idle.
+                work.run([*options, *(target.package for target in job.targets)], heard, first)
             for target in job.targets:
-                made = own / "tmp" / target.name
+                made = self._own(job) / "tmp" / target.name
                 work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)
                 kept = job.kept[target.name]
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 made.replace(kept)
                 self.finished += 1
-                done(target.name, children_s() - since_s)
-                since_s = children_s()
-        shutil.rmtree(own, ignore_errors=True)
+                done(target.name)
+        shutil.rmtree(self._own(job), ignore_errors=True)
 
     def module_folder(self, job: Job, path: str) -> Path:
-        """The folder of a module that the wrapper pins, downloaded where it is missing."""
+        """The folder of a module that the wrapper pins, downloaded where it is missing; it goes with the build."""
+
+        def heard(line: str) -> None:
+            del line
+            self.display.show(f"getting the Go module {path}")
+
         try:
-            return self._module_folder(self._work(job, own_modules=False), path)
+            return self._module_folder(self._work(job, own_modules=False), path, heard)
         except SetUpFailed:
-            return self._module_folder(self._work(job, own_modules=True), path)
+            return self._module_folder(self._work(job, own_modules=True), path, heard)
 
     def _work(self, job: Job, *, own_modules: bool) -> Work:
         """Lays out the folder of a wrapper.
@@ -171,12 +167,12 @@ class Builder:
         programs that are built once do not belong into everybody's module cache. Where something is missing, everything
         is unpacked into a folder of our own, which goes when the work is done.
         """
-        own = self.folder / job.wrapper.name
+        own = self._own(job)
         for part in ("gocache", "tmp"):
             (own / part).mkdir(parents=True, exist_ok=True)
         environment = golang.environment(os.environ, self.go.version, own)
         environment = (
-            golang.own_modules(environment, self.go, self.modules) if own_modules else golang.offline(environment)
+            golang.own_modules(environment, self.go, self._modules(job)) if own_modules else golang.offline(environment)
         )
         source = job.wrapper.source
         work = Work(self.go, environment, source, source, job.purpose, self.lock)
@@ -193,9 +189,9 @@ class Builder:
         return copy
 
     @staticmethod
-    def _module_folder(work: Work, path: str) -> Path:
-        work.run(["mod", "download", path], lambda _: None)
-        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], lambda _: None).strip())
+    def _module_folder(work: Work, path: str, heard: Callable[[str], None] = lambda _: None) -> Path:
+        work.run(["mod", "download", path], heard)
+        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], heard).strip())
 
     def _prepared(self, job: Job) -> Prepared:
         """Where to build, and every package to compile; modules that are missing are downloaded."""
@@ -215,7 +211,7 @@ class Builder:
     def _next_prepared(self, job: Job) -> Generator[None]:
         """The same for the next wrapper, beside what is done meanwhile."""
         following = next((after for one, after in pairwise(self.jobs) if one is job), None)
-        if following is None or not self._may_prepare(following.wrapper):
+        if following is None or room.look(self.cache).cache_mb <= self.needed_mb + self._modules_mb(following):
             yield
             return
         self.ahead = Ahead(lambda heard: self._packages(following, heard))
@@ -224,12 +220,6 @@ class Builder:
         except BaseException:
             self.ahead.stop()
             raise
-
-    def _may_prepare(self, wrapper: Wrapper) -> bool:
-        """Whether its modules may come before the build cache of the one before it has gone."""
-        if wrapper.name in self.remove_before:
-            return False
-        return room.look(self.cache).cache_mb > self.needed_mb + wrapper.modules_mb
 
     def _packages(self, job: Job, heard: Callable[[str], None]) -> Prepared:
         wanted = (target.package for target in job.targets)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,34 +15,6 @@ from llmd_gke.laptop.errors import SetUpFailed
 MB = 1 << 20
 PER_COMPILER_MB = 900
 """Two compilers at once peak at 1.8 GB (measured with the Pulumi CLI)."""
-
-
-BUDGET_MB = 10_500
-"""What building may take at once; modules downloaded for earlier wrappers are removed rather than go over it."""
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Space for several wrappers, one after the other: the most it takes, and before which ones modules are removed."""
-
-    peak_mb: int
-    remove_before: frozenset[str]
-
-
-def plan(wrappers: Iterable[tuple[str, int, int]], budget_mb: int = BUDGET_MB) -> Plan:
-    """Adds up name, modules (MB; 0 where they are there already) and build cache (MB) of each wrapper.
-
-    A build cache goes when its wrapper is done; modules stay, since the next wrapper needs some of them, too.
-    """
-    held = peak = 0
-    remove: set[str] = set()
-    for name, modules_mb, disk_mb in wrappers:
-        if held and held + modules_mb + disk_mb > budget_mb:
-            held = 0
-            remove.add(name)
-        held += modules_mb
-        peak = max(peak, held + disk_mb)
-    return Plan(peak, frozenset(remove))
 
 
 @dataclass(frozen=True)

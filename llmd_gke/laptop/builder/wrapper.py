@@ -55,7 +55,7 @@ class Wrapper:
         """A hash of its files that match."""
         content = hashlib.sha256()
         for file in sorted({path for pattern in patterns for path in self.source.glob(pattern) if path.is_file()}):
-            content.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+            content.update(str(file.relative_to(self.source)).encode() + b"\0" + file.read_bytes() + b"\0")
         return content.hexdigest()[:12]
 
 

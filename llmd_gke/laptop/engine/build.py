@@ -41,9 +41,11 @@ def build(cache: Path, console: Console, meanwhile: Callable[[], None]) -> Engin
         kept = place.parts(cache)
         job = Job(place.WRAPPER, tuple(one for one in TARGETS if not kept[one.name].exists()), kept, PURPOSE)
         builder = Builder(cache, [job] if job.targets else [], PURPOSE, display, lock)
+        executor = builder.module_folder(job, SDK) / "python" / "cmd" / place.EXECUTOR
+        more = {place.EXECUTOR: executor.read_bytes()}  # read now: modules go with the build
         if job.targets:
             builder.build(job, meanwhile)
-        assemble(builder.module_folder(job, SDK), kept, builder.folder / "out", place.built(cache), builder.go)
+        assemble(more, kept, builder.folder / "out", place.built(cache), builder.go)
     engine = place.present(cache)
     if engine is None:
         raise SetUpFailed(
@@ -57,13 +59,14 @@ def build(cache: Path, console: Console, meanwhile: Callable[[], None]) -> Engin
     return engine
 
 
-def assemble(sdk: Path, kept: Mapping[str, Path], out: Path, target: Path, go: golang.Go) -> None:
-    """Puts the executor and the launcher beside the binaries, tries them, and moves all into place at once."""
+def assemble(more: Mapping[str, bytes], kept: Mapping[str, Path], out: Path, target: Path, go: golang.Go) -> None:
+    """Puts the scripts (``more``) beside the binaries, tries them, and moves all into place at once."""
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     for name, source in kept.items():
         (out / name).hardlink_to(source)
-    shutil.copyfile(sdk / "python" / "cmd" / place.EXECUTOR, out / place.EXECUTOR)
+    for name, content in more.items():
+        (out / name).write_bytes(content)
     shutil.copyfile(place.WRAPPER.source / place.FAST_EXIT, out / place.FAST_EXIT)
     (out / place.EXECUTOR).chmod(0o755)
     said = ask_version(out / "pulumi")

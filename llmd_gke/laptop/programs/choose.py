@@ -75,14 +75,14 @@ def build(missing: list[Program], cache: Path, console: Console) -> None:
             return
         builder, named = Builder(cache, jobs, purpose, display, lock), {program.name: program for program in still}
 
-        def done(name: str, cpu_s: float) -> None:
+        def done(name: str) -> None:
             one = named[name]
             size_mb = place.built(cache, one).stat().st_size >> 20
-            cost = f"{size_mb} MB, {cpu_s:.0f} s of processor time"
-            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({cost})")
+            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
 
         for one in jobs:
-            builder.build(one, done=done)
+            cpu_s = builder.build(one, done=done)
+            display.say(f"{one.purpose.what}: {cpu_s:.0f} s of processor time")
         display.say(f"built in {display.elapsed_s:.0f} s, kept in {cache / 'programs'}")
 
 
@@ -98,7 +98,7 @@ def purpose_of(group: list[Program]) -> Purpose:
     if any(program.name == PROVIDER_NAME for program in group):
         return Purpose(what, f"install the official plugin: pulumi plugin install resource kubernetes {_sdk()}")
     alternatives = [(program.name, program.official) for program in group if program.official]
-    if not alternatives:
+    if len(alternatives) < len(group):  # the others need Go anyway
         return Purpose(what)
     version = ".".join(map(str, official.numbers(group[0].version)[: alternatives[0][1].parts]))
     return Purpose(what, f"put an official {' and '.join(name for name, _ in alternatives)} {version} first on PATH")

@@ -7,7 +7,6 @@ wrong ones make only the time shown wrong.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,10 +46,6 @@ class Program:
         return self.target.name
 
 
-def _wrapper(name: str, module: str, version: str, disk_mb: int, modules_mb: int, memory_mb: int) -> Wrapper:
-    return Wrapper(name, (module, version), disk_mb=disk_mb, modules_mb=modules_mb, memory_mb=memory_mb)
-
-
 def _kubernetes_stamps(version: str) -> dict[str, str]:
     """Both packages, or clients misread the version (kubernetes/kubernetes ``hack/lib/version.sh``)."""
     major, minor, _ = version.removeprefix("v").split(".")
@@ -59,72 +54,61 @@ def _kubernetes_stamps(version: str) -> dict[str, str]:
     return {f"{package}.{variable}": value for package in packages for variable, value in values.items()}
 
 
-def _kubernetes() -> list[Program]:
+def _etcd() -> Program:
+    version = versions.program(ETCD)
+    wrapper = Wrapper("etcd", (ETCD, version), disk_mb=400, modules_mb=200, memory_mb=900)
+    return Program(Target("etcd", ETCD, cpu_s=110), wrapper, version, Official(("--version",), parts=2))
+
+
+def _control_plane() -> list[Program]:
+    """Kubernetes, and the two operators that can be built with the libraries that it pins."""
     version = versions.program(KUBERNETES)
-    wrapper = _wrapper("kubernetes", KUBERNETES, version, disk_mb=3000, modules_mb=700, memory_mb=2000)
-    ask = ("--version",)
+    wrapper = Wrapper("kubernetes", (KUBERNETES, version), disk_mb=4000, modules_mb=1000, memory_mb=2000)
+    return [*_kubernetes(wrapper, version), _cert_manager(wrapper), _lws(wrapper)]
+
+
+def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
+    ask, stamps = ("--version",), _kubernetes_stamps(version)
     return [
         Program(
-            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_s, _kubernetes_stamps(version)),
+            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_s, stamps),
             wrapper,
             version,
             # A kubectl one minor version away is supported, too, but then two things would differ from what was tested.
             Official(("version", "--client") if name == "kubectl" else ask, parts=2),
         )
         for name, cpu_s in (
-            ("kube-apiserver", 480.0),
-            ("kubectl", 60.0),
+            ("kube-apiserver", 500.0),
+            ("kubectl", 55.0),
             ("kube-controller-manager", 110.0),
-            ("kube-scheduler", 20.0),
+            ("kube-scheduler", 10.0),
         )
     ]
 
 
-def _one(
-    name: str,
-    wrapper: Wrapper,
-    package: str,
-    cpu_s: float,
-    stamps: Mapping[str, str] | None = None,
-    official: Official | None = None,
-) -> Program:
-    return Program(Target(name, package, cpu_s, stamps or {}), wrapper, wrapper.pins[1], official)
-
-
-def _etcd() -> Program:
-    wrapper = _wrapper("etcd", ETCD, versions.program(ETCD), disk_mb=400, modules_mb=200, memory_mb=900)
-    return _one("etcd", wrapper, ETCD, 60, official=Official(("--version",), parts=2))
-
-
-def _simulator() -> Program:
-    wrapper = _wrapper(
-        "vllm-simulator", SIMULATOR, versions.program(SIMULATOR), disk_mb=2300, modules_mb=1000, memory_mb=1300
-    )
-    return _one("vllm-simulator", wrapper, f"{SIMULATOR}/cmd/llm-d-inference-sim", 260)
-
-
-def _endpoint_picker() -> Program:
-    version = versions.program(ENDPOINT_PICKER)
-    wrapper = _wrapper("endpoint-picker", ENDPOINT_PICKER, version, disk_mb=2300, modules_mb=300, memory_mb=1200)
-    stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": version}
-    return _one("endpoint-picker", wrapper, f"{ENDPOINT_PICKER}/cmd/epp", 160, stamps)
-
-
-def _llmisvc() -> Program:
-    wrapper = _wrapper("kserve", KSERVE, versions.program(KSERVE), disk_mb=3200, modules_mb=1500, memory_mb=1600)
-    return _one("llmisvc-controller", wrapper, f"{KSERVE}/cmd/llmisvc", 300)
-
-
-def _cert_manager() -> Program:
+def _cert_manager(wrapper: Wrapper) -> Program:
+    """Of our own commands below its import path, see ``gomod/kubernetes/cert-manager/main.go``."""
     version = versions.chart("cert-manager").version
-    wrapper = _wrapper("cert-manager", CERT_MANAGER, version, disk_mb=2700, modules_mb=500, memory_mb=1300)
-    return _one("cert-manager", wrapper, ".", 190, {f"{CERT_MANAGER}/pkg/util.AppVersion": version})
+    stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
+    return Program(Target("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 80, stamps), wrapper, version)
 
 
-def _lws() -> Program:
+def _lws(wrapper: Wrapper) -> Program:
     version = versions.program(LWS)
-    wrapper = _wrapper("lws", LWS, version, disk_mb=2100, modules_mb=300, memory_mb=1100)
-    return _one("lws-manager", wrapper, f"{LWS}/cmd", 170, {f"{LWS}/pkg/version.GitVersion": version})
+    stamps = {f"{LWS}/pkg/version.GitVersion": version}
+    return Program(Target("lws-manager", f"{LWS}/cmd", 40, stamps), wrapper, version)
+
+
+def _serving() -> list[Program]:
+    """KServe, and what it runs: all three can be built with the libraries that KServe pins."""
+    kserve, picker, simulator = map(versions.program, (KSERVE, ENDPOINT_PICKER, SIMULATOR))
+    wrapper = Wrapper("serving", (KSERVE, kserve), disk_mb=2600, modules_mb=1900, memory_mb=1600)
+    stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": picker}
+    return [
+        Program(Target("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 360), wrapper, kserve),
+        Program(Target("endpoint-picker", f"{ENDPOINT_PICKER}/cmd/epp", 80, stamps), wrapper, picker),
+        Program(Target("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 130), wrapper, simulator),
+    ]
 
 
 def provider_files(module: Path) -> dict[str, str]:
@@ -156,16 +140,7 @@ def _provider() -> Program:
     return Program(target, wrapper, version)
 
 
-PROGRAMS = (
-    _etcd(),
-    *_kubernetes(),
-    _simulator(),
-    _endpoint_picker(),
-    _llmisvc(),
-    _cert_manager(),
-    _lws(),
-    _provider(),
-)
+PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _provider())
 """In the order of building: what others wait for comes first, the heaviest last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

@@ -66,6 +66,23 @@ def test_the_second_wrappers_packages_are_listed_before_the_first_is_compiled_an
     assert two.asked.count(("more", "list")) == two.asked.count(("tools", "list")) == 2
 
 
+def test_nothing_of_the_first_wrapper_takes_space_any_more_when_the_second_is_compiled(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Run = builder.Work.run
+    building, there = two.shop.cache / "building", list[set[str]]()
+
+    def seen(self: builder.Work, arguments: list[str], *rest: object) -> str:
+        if arguments[0] == "build" and self.source.name == "more":
+            there.append({one.name for one in building.iterdir() if one.is_dir()})
+        return run(self, arguments, *rest)
+
+    monkeypatch.setattr(builder.Work, "run", seen)
+    two.build()
+    assert there[0] == {"more", "standard"}
+    assert set(map(frozenset, there)) == {frozenset(there[0])}
+
+
 def test_what_is_wrong_with_the_second_wrapper_is_said_when_its_turn_has_come(two: Two) -> None:
     (two.shop.folder / "gomod" / "more" / "go.sum").write_text("")
     with pytest.raises(SetUpFailed, match=r"go\.sum does not fit go\.mod in .*gomod/more"):
@@ -77,7 +94,7 @@ def test_a_disk_without_room_for_both_gets_one_after_the_other(two: Two, monkeyp
     two.listed.set()  # nobody waits for it
     look = builder.room.look
     needed = 10 + 10 + builder.STANDARD_MB + 2 * builder.PROGRAM_MB
-    monkeypatch.setattr(builder.room, "look", lambda cache: replace(look(cache), cache_mb=needed + 20))
+    monkeypatch.setattr(builder.room, "look", lambda cache: replace(look(cache), cache_mb=needed + 5))
     two.build()
     assert two.built() == [True, True]
     assert [wrapper for wrapper, _ in two.asked] == sorted((wrapper for wrapper, _ in two.asked), reverse=True)

@@ -11,19 +11,28 @@ import pytest
 
 from llmd_gke.catalog import versions
 from llmd_gke.laptop.builder.wrapper import GOMOD
-from llmd_gke.laptop.programs import place
+from llmd_gke.laptop.programs import place, table
 from llmd_gke.laptop.programs.table import BY_NAME, PROGRAMS, PROVIDER, PROVIDER_NAME, provider_files
+
+MODULES = {
+    "cert-manager": (table.CERT_MANAGER, versions.chart("cert-manager").version),
+    "lws-manager": (table.LWS, versions.program(table.LWS)),
+    "endpoint-picker": (table.ENDPOINT_PICKER, versions.program(table.ENDPOINT_PICKER)),
+    "vllm-simulator": (table.SIMULATOR, versions.program(table.SIMULATOR)),
+}
+"""Modules of those programs that share the wrapper of another one."""
 
 WRAPPERS = {program.wrapper.name: program.wrapper for program in PROGRAMS}
 
 
-@pytest.mark.parametrize("name", WRAPPERS)
+@pytest.mark.parametrize("name", BY_NAME)
 def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> None:
-    wrapper = WRAPPERS[name]
-    path, version = wrapper.pins
-    assert re.search(rf"^(?:require )?\s*{re.escape(path)} {re.escape(version)}(?: //.*)?$", read(name, "go.mod"), re.M)
-    assert f"{path} {version} h1:" in read(name, "go.sum")
-    assert f"{path} {version}/go.mod h1:" in read(name, "go.sum")
+    program = BY_NAME[name]
+    go_mod, go_sum = (read(program.wrapper.name, file) for file in ("go.mod", "go.sum"))
+    path, version = MODULES.get(name, program.wrapper.pins)
+    assert re.search(rf"^(?:require )?\s*{re.escape(path)} {re.escape(version)}(?: //.*)?$", go_mod, re.M)
+    assert f"{path} {version} h1:" in go_sum
+    assert f"{path} {version}/go.mod h1:" in go_sum
 
 
 @pytest.mark.parametrize("name", [*WRAPPERS, "engine"])
@@ -41,11 +50,11 @@ def test_every_wrapper_module_is_used() -> None:
 
 def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
     for program in PROGRAMS:
-        package = program.target.package
-        if package == ".":
-            assert (program.wrapper.source / "main.go").exists()
+        package, go_mod = program.target.package, read(program.wrapper.name, "go.mod")
+        if own := re.match(rf"(?:\.|{re.escape(go_mod.split()[1])})(?:/|$)", package):
+            assert (program.wrapper.source / package[own.end() :] / "main.go").exists()
         else:
-            assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", read(program.wrapper.name, "go.mod"), re.M)
+            assert re.search(rf"^(?:tool )?\s*{re.escape(package)}$", go_mod, re.M)
 
 
 def test_programs_of_one_wrapper_follow_each_other_and_the_heaviest_is_last() -> None:
@@ -92,7 +101,10 @@ def test_what_goes_into_a_build_changes_its_place_and_what_does_not_leaves_it(tm
     (tmp_path / "kubernetes" / "notes.md").write_text("nothing to do with it")
     assert place.key(program) == key
     (tmp_path / "kubernetes" / "go.sum").write_text("another hash\n")
-    assert place.key(program) != key
+    assert (second := place.key(program)) != key
+    (tmp_path / "kubernetes" / "cert-manager").mkdir()
+    (tmp_path / "kubernetes" / "cert-manager" / "main.go").write_text("package main\n")
+    assert place.key(program) not in {key, second}
 
 
 def read(wrapper: str, file: str) -> str:

@@ -116,7 +116,9 @@ def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything 
 
 @app.command("programs")
 def programs_(
-    prune: Annotated[bool, typer.Option("--prune", help="Remove versions that this clone no longer uses.")] = False,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")] = False,
 ) -> None:
     """Build the laptop cloud's programs that are missing, and list where each one is."""

@@ -1,4 +1,4 @@
-"""Removes programs from the cache that this clone's table does not name: versions and pins of before.
+"""Removes what the cache holds of programs and engines that this clone does not use: versions and pins of before.
 
 Never by itself: the cache belongs to all clones of a user, and another one may be at such a version.
 """
@@ -6,6 +6,7 @@ Never by itself: the cache belongs to all clones of a user, and another one may 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shutil
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from rich.console import Console
 from llmd_gke.laptop.builder import lock
 from llmd_gke.laptop.builder.room import MB
 from llmd_gke.laptop.builder.wrapper import machine
+from llmd_gke.laptop.engine import place as engine
 from llmd_gke.laptop.errors import Busy
 from llmd_gke.laptop.programs import place
 from llmd_gke.laptop.programs.table import PROGRAMS
@@ -29,9 +31,12 @@ Ask = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Old:
-    """A folder of the cache with a program that this clone does not use, and the processes that run it."""
+    """A folder of the cache (or a part of an engine) that this clone does not use, and the processes that run it.
 
-    folder: Path
+    ``size``: bytes that are free once it has gone.
+    """
+
+    path: Path
     size: int
     users: tuple[int, ...]
 
@@ -40,15 +45,28 @@ def old(cache: Path) -> list[Old]:
     """Those for this kind of machine, by name. What else lies there is none of ours."""
     named = re.compile(rf".+-{re.escape(machine())}-[0-9a-f]{{12}}")
     used = {place.built(cache, program).parent for program in PROGRAMS}
+    used |= {engine.built(cache), *engine.parts(cache).values()}
+    # An engine's programs are hard links to its parts: what has several names is counted once, what is used not at all.
+    counted = {_number(file) for path in used for file in _files(path)}
     running = _running()
     found: list[Old] = []
-    for folder in sorted((cache / "programs").glob("*/")):
-        if folder in used or not named.fullmatch(folder.name):
+    for path in sorted(one for pattern in ("programs/*", "engine-*", "parts/*") for one in cache.glob(pattern)):
+        if path in used or not named.fullmatch(path.name):
             continue
-        files = [file.stat() for file in folder.rglob("*") if file.is_file()]
-        users = {pid for file in files for pid in running.get((file.st_dev, file.st_ino), ())}
-        found.append(Old(folder, sum(file.st_size for file in files), tuple(sorted(users))))
+        files = {_number(file): file.st_size for file in _files(path)}
+        users = {pid for number in files for pid in running.get(number, ())}
+        found.append(Old(path, sum(files[number] for number in files.keys() - counted), tuple(sorted(users))))
+        counted |= files.keys()
     return found
+
+
+def _files(path: Path) -> list[os.stat_result]:
+    """What is known of that file, or of every file in that folder."""
+    return [file.stat() for file in (path, *path.rglob("*")) if file.is_file()]
+
+
+def _number(file: os.stat_result) -> tuple[int, int]:
+    return file.st_dev, file.st_ino
 
 
 def _running() -> dict[tuple[int, int], list[int]]:
@@ -57,7 +75,7 @@ def _running() -> dict[tuple[int, int], list[int]]:
     for pid in psutil.pids():
         with contextlib.suppress(OSError):  # gone, or somebody else's
             file = Path(f"/proc/{pid}/exe").stat()
-            found.setdefault((file.st_dev, file.st_ino), []).append(pid)
+            found.setdefault(_number(file), []).append(pid)
     return found
 
 
@@ -71,18 +89,17 @@ def prune(cache: Path, console: Console, ask: Ask) -> None:
         there = old(cache)
         for one in there:
             running = f"  stays: process {', '.join(map(str, one.users))} runs it" if one.users else ""
-            say(f"{one.size / MB:>5.0f} MB  {one.folder.name}{running}")
+            say(f"{one.size / MB:>5.0f} MB  {one.path.name}{running}")
         free = [one for one in there if not one.users]
         if not free:
-            say(f"Nothing to remove: what is in {cache / 'programs'} is used.")
+            say(f"Nothing to remove: every program and engine in {cache} is used.")
             return
         total = f"{sum(one.size for one in free) / MB:.0f} MB"
-        where = cache / "programs"
-        if not ask(f"Remove {total} of {where}? Another clone that is at these versions builds them anew."):
+        if not ask(f"Remove {total} of {cache}? Another clone that is at these versions builds them anew."):
             say("Nothing was removed.")
             return
         for one in free:
-            shutil.rmtree(one.folder)
+            shutil.rmtree(one.path) if one.path.is_dir() else one.path.unlink()
         say(f"Removed {total}.")
 
 

@@ -14,6 +14,7 @@ from rich.console import Console
 
 from llmd_gke.laptop.builder import lock
 from llmd_gke.laptop.builder.wrapper import machine
+from llmd_gke.laptop.engine import place as engine
 from llmd_gke.laptop.errors import Busy
 from llmd_gke.laptop.paths import CLONE
 from llmd_gke.laptop.programs import place
@@ -37,6 +38,10 @@ def cache(tmp_path: Path) -> Path:
 
 def fill(file: Path) -> None:
     file.parent.mkdir(parents=True)
+    fill_file(file)
+
+
+def fill_file(file: Path) -> None:
     file.write_bytes(bytes(3 << 20))
 
 
@@ -58,6 +63,29 @@ def test_only_what_this_clone_does_not_use_goes_and_its_size_is_told_before(cach
     assert "Remove 3 MB" in asked[0]
     assert "Another clone" in asked[0]
     assert there(cache) == before - {OLD}
+
+
+def test_an_engine_of_before_goes_with_its_parts_and_counts_once(
+    cache: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fill(kept := engine.built(cache) / "pulumi")
+    engine.parts(cache)["pulumi"].parent.mkdir()
+    engine.parts(cache)["pulumi"].hardlink_to(kept)
+    part = cache / "parts" / f"pulumi-v3.1.0-{machine()}-0123456789ab"
+    fill_file(part)
+    before = cache / f"engine-v3.1.0-{machine()}-0123456789ab"
+    before.mkdir()
+    (before / "pulumi").hardlink_to(part)
+    (before / "fast_exit.py").write_bytes(bytes(1 << 20))
+    (cache / f"{before.name}.lock").touch()
+
+    prune(cache, Console(width=200), lambda _: True)
+    assert not part.exists()
+    assert not before.exists()
+    assert kept.exists()
+    assert engine.parts(cache)["pulumi"].exists()
+    assert (cache / f"{before.name}.lock").exists()
+    assert "Removed 7 MB" in capsys.readouterr().out  # the old program's 3, the engine's 1 and 3
 
 
 def test_without_a_yes_everything_stays(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:

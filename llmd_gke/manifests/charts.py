@@ -92,3 +92,12 @@ def kserve_presets(folder: str | None = None) -> Release:
         folder,
         {"kserve": {"llmisvcConfigs": {"enabled": True}, "servingruntime": {"enabled": False}}},
     )
+
+
+PLATFORM = (cert_manager, lws, kserve_crds, kserve_controller, kserve_presets)
+"""Every release of the platform."""
+
+
+def namespaces() -> frozenset[str]:
+    """Where the platform's controllers run, and no model does."""
+    return frozenset(release().namespace for release in PLATFORM)

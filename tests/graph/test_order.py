@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.manifests import charts
 from tests.graph import kinds
 from tests.graph.kinds import Select, chart, of
 
@@ -136,3 +137,7 @@ def test_controllers_outlive_the_last_service_and_go_with_the_cluster(graph: Gra
     releases: list[Node] = of(kinds.RELEASE)(graph)
     assert releases
     assert {release.deleted_with for release in releases} == {cluster.urn}
+
+
+def test_the_platforms_namespaces_are_those_that_its_releases_go_to(graph: Graph) -> None:
+    assert {release.inputs["namespace"] for release in of(kinds.RELEASE)(graph)} == charts.namespaces()

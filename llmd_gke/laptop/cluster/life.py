@@ -22,9 +22,6 @@ from llmd_gke.laptop.rehearsal import state
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.spaces import enter, find, rights
 
-CONTROLLERS_SECONDS = 120
-"""How long controllers may take to come back."""
-
 
 def check(places: Places) -> None:
     """Rights, memory and disk, before anything is built. Raises ``SetUpFailed``."""
@@ -84,24 +81,6 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
     if failed:
         explain(places, console)
     return 1 if failed else 0
-
-
-def await_controllers(places: Places, console: Console) -> None:
-    """Waits until every Deployment is available, two minutes at most; what is still missing is said."""
-    running = find.running(places.home)
-    if running is None:
-        return
-    words = ["wait", "--for=condition=Available", "deployments", "--all", "-A", f"--timeout={CONTROLLERS_SECONDS}s"]
-    done = subprocess.run(
-        enter.command(running.init.pid, [str(programs.path("kubectl")), *words]),
-        env=clean({}, places) | {"KUBECONFIG": str(Layout(places.home).kubeconfig)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    for line in done.stderr.splitlines():
-        console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
 
 
 def explain(places: Places, console: Console) -> None:

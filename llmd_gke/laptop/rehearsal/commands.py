@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from llmd_gke.laptop.cluster import life, passing
+from llmd_gke.laptop.cluster import controllers, life, passing
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
@@ -119,7 +119,7 @@ def _update(runner: Runner, stack: str, console: Console) -> int:
     if cause is None:
         return status
     say(console, f"\n{cause}; going on once more.")
-    life.await_controllers(places, console)
+    controllers.wait(places, console)
     return runner.stream(*command)
 
 

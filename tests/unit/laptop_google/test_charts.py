@@ -14,13 +14,7 @@ from llmd_gke.laptop import charts
 from llmd_gke.manifests import charts as releases
 from llmd_gke.manifests.charts import Release
 
-FOLDER_RELEASES = {
-    "cert-manager": releases.cert_manager,
-    "lws": releases.lws,
-    "kserve-llmisvc-crd": releases.kserve_crds,
-    "kserve-llmisvc-resources": releases.kserve_controller,
-    "kserve-runtime-configs": releases.kserve_presets,
-}
+FOLDER_RELEASES = {make().name: make for make in releases.PLATFORM}
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.catalog import versions
+from llmd_gke.checks import names
 from llmd_gke.manifests import access, charts, firewall
 from llmd_gke.settings import ModelSettings, NetworkSettings
 
@@ -76,10 +77,7 @@ def test_the_kubeconfig_asks_a_plugin_instead_of_holding_a_token() -> None:
     assert set(user["user"]) == {"exec"}
 
 
-RELEASES = [charts.cert_manager, charts.lws, charts.kserve_crds, charts.kserve_controller, charts.kserve_presets]
-
-
-@pytest.mark.parametrize("make", RELEASES, ids=lambda make: make.__name__)
+@pytest.mark.parametrize("make", charts.PLATFORM, ids=lambda make: make.__name__)
 def test_charts_come_pinned_from_their_homes_or_from_a_folder(make: Any) -> None:
     home, folder = make(), make("charts/")
     assert (home.chart, home.version) == (versions.chart(home.name).home, versions.chart(home.name).version)
@@ -91,6 +89,11 @@ def test_charts_come_pinned_from_their_homes_or_from_a_folder(make: Any) -> None
 def test_kserve_lives_in_the_namespace_its_crds_insist_on() -> None:
     for make in (charts.kserve_crds, charts.kserve_controller, charts.kserve_presets):
         assert make().namespace == "kserve"
+
+
+def test_no_model_may_live_where_the_platforms_controllers_do() -> None:
+    assert charts.namespaces()
+    assert charts.namespaces() <= names.RESERVED_NAMESPACES
 
 
 def test_kserve_leaves_the_inference_pool_to_gke_and_lets_presets_go() -> None:

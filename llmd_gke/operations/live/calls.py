@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
 import sys
-import threading
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import IO, cast
 
 from llmd_gke.laptop.paths import CLONE
+from llmd_gke.operations.live.following import follow
 from llmd_gke.operations.target import Target
 
-STOP_SECONDS = 30
-"""How long a command may take to end what it has started."""
+STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))
+"""Half a minute to end what it has started. What entered a laptop cloud ends with it at the latest."""
 
 WORDS = 600
 """Of a failed command's last words so many letters are kept."""
@@ -41,47 +40,23 @@ def call(target: Target, *words: str, say: Callable[[str], None] | None = None) 
     Ctrl-C is passed on, and the command has ended when the interrupt goes on.
     """
     named = ("--stack", target.stack, "--cloud", target.cloud.value)  # whatever $STACK and $CLOUD say
-    process = subprocess.Popen(
-        [sys.executable, "-m", "llmd_gke.operations", *words, *named],
-        cwd=target.root,
-        # The project's folder may be another one than this package's.
-        env=os.environ | {"PYTHONPATH": str(CLONE)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        # Ctrl-C of the terminal reaches us alone; we pass it on, once.
-        start_new_session=True,
-    )
     said: list[str] = []
-    reader = threading.Thread(target=_follow, args=(cast("IO[str]", process.stderr), said, say), daemon=True)
-    try:
-        reader.start()
-        output = cast("IO[str]", process.stdout).read()
-        status = process.wait()
-    except BaseException:
-        _stop(process)
-        raise
-    finally:
-        if reader.ident:
-            reader.join(STOP_SECONDS)
-    return Done(status, output, "".join(said))
 
-
-def _follow(lines: IO[str], said: list[str], say: Callable[[str], None] | None) -> None:
-    for line in lines:
+    def hear(line: str) -> None:
         said.append(line)
         if say is not None and line.strip():
             say(line.strip().removesuffix(" ..."))
 
-
-def _stop(process: subprocess.Popen[str]) -> None:
-    """Tells it to end, and ends it when it does not. What entered a laptop cloud ends with that at the latest."""
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
-        process.send_signal(number)
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-        return
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        status = follow(
+            [sys.executable, "-m", "llmd_gke.operations", *words, *named],
+            target.root,
+            # The project's folder may be another one than this package's.
+            os.environ | {"PYTHONPATH": str(CLONE)},
+            hear,
+            output=output,
+            stop=STOP,
+            group=False,  # it ends itself what it has started
+        )
+        output.seek(0)
+        return Done(status, output.read(), "".join(said))

@@ -7,17 +7,16 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, cast
 
+from llmd_gke.operations.live.following import follow
 from llmd_gke.operations.live.report import without_secrets
 from llmd_gke.operations.options import Cloud
 from llmd_gke.operations.target import Target
 
-STOP_SECONDS = 120
-"""How long the engine may take to stop in order once it was told to."""
+STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
+"""Two minutes to stop in order, once it was told to; ended only when it does not."""
 
 
 def up(target: Target) -> list[str]:
@@ -66,54 +65,20 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
     Returns its status, 124 when it was stopped after ``seconds``. On Ctrl-C the engine is told to stop in order, so
     that its state is right for what comes next, and the interrupt goes on.
     """
-    process = subprocess.Popen(
-        command,
-        cwd=target.root,
-        env=os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        # Ctrl-C of the terminal reaches us alone; we tell the engine.
-        start_new_session=True,
-    )
-    reader = threading.Thread(target=_copy, args=(cast("IO[str]", process.stdout), log, say), daemon=True)
-    try:
-        reader.start()
-        return process.wait(seconds)
-    except subprocess.TimeoutExpired:
-        _stop(process)
-        return 124
-    except BaseException:
-        _stop(process)
-        raise
-    finally:
-        if reader.ident:
-            reader.join(STOP_SECONDS)
 
-
-def _copy(lines: IO[str], log: Path, say: Callable[[str], None]) -> None:
-    with log.open("a", encoding="utf-8") as file:
-        for line in lines:
-            clean = without_secrets(line)
+    def hear(line: str) -> None:
+        clean = without_secrets(line)
+        with log.open("a", encoding="utf-8") as file:
             file.write(clean)
-            file.flush()
-            if clean.strip():
-                say(" ".join(clean.split())[:100])
+        if clean.strip():
+            say(" ".join(clean.split())[:100])
 
-
-def _stop(process: subprocess.Popen[str]) -> None:
-    """Tells the engine to stop in order, once; ends it only when it does not."""
-    for number, patience in ((signal.SIGINT, STOP_SECONDS), (signal.SIGTERM, 20), (signal.SIGKILL, 20)):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(patience)
-        except ProcessLookupError:
-            return
-        except subprocess.TimeoutExpired:
-            continue
-        return
+    log.touch()  # it is read also when nothing was said
+    environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+    try:
+        return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
+    except subprocess.TimeoutExpired:
+        return 124
 
 
 def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:

@@ -139,6 +139,12 @@ def test_ctrl_c_tells_the_engine_to_stop_in_order_and_leaves_no_process(tmp_path
         assert psutil.wait_procs(children, 10)[1] == []
 
 
+def test_an_engine_that_takes_too_long_is_stopped_and_leaves_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert engine.run(["tail", "-f", os.devnull], TARGET, log, 0, quiet) == 124
+    assert log.read_text() == ""
+
+
 def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -> None:
     with pytest.raises(Refused, match="deletionProtection: false"):
         before.check_destroyable(Target("prod", Cloud.GOOGLE, ROOT))

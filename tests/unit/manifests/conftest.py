@@ -1,15 +1,23 @@
-"""A model and its pool."""
+"""A model and its pool, and the container of its server."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 
+from llmd_gke.manifests import serving
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 
 MakeModel = Callable[..., ModelSettings]
 MakePool = Callable[..., TpuPoolSettings]
+
+
+def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+    """The server's container in the pods of a model on one host."""
+    found, _ = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]["containers"]
+    return found
 
 
 @pytest.fixture

@@ -135,9 +135,10 @@ class Builder:
                 self._show(job.targets[self.finished - earlier].name, estimate)
 
             self._standard(work, [*options, *found.standard], heard, first)
-            if len(job.targets) > 1:
-                # Everything at once, without linking: one by one, each program's end would leave processors idle.
-                work.run([*options, *(target.package for target in job.targets)], heard, first)
+            # What programs are made of, at once: program by program, the end of each would leave processors idle.
+            # Commands are not among it, for Go would link each one that it is given, and throw it away.
+            if found.libraries:
+                work.run([*options, *found.libraries], heard, first)
             for target in job.targets:
                 made = self._own(job) / "tmp" / target.name
                 work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)

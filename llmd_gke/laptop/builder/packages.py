@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
-FIELDS = "ImportPath,Dir,GoFiles,Standard"
+FIELDS = "ImportPath,Name,Dir,GoFiles,Standard"
 """What ``go list -json=`` has to print for ``read``."""
 
 PER_PACKAGE = 20_000
@@ -18,16 +18,22 @@ PER_PACKAGE = 20_000
 
 @dataclass(frozen=True)
 class Packages:
-    """``weights``: every package to compile (bytes of source). ``standard``: those of the standard library."""
+    """``weights``: every package to compile (bytes of source).
+
+    ``standard``: those of the standard library, ``libraries``: all others but commands, each as far as it can be named:
+    what a module keeps to itself (``internal``) comes along with what uses it.
+    """
 
     weights: dict[str, float]
     standard: list[str]
+    libraries: list[str]
 
 
 def read(output: str) -> Packages:
     """The packages that ``go list -deps -json`` printed."""
     weights: dict[str, float] = {}
     standard: list[str] = []
+    libraries: list[str] = []
     for package in _documents(output):
         name, folder = str(package["ImportPath"]), Path(str(package["Dir"]))
         if name == "unsafe":
@@ -37,10 +43,9 @@ def read(output: str) -> Packages:
             with contextlib.suppress(OSError):  # generated files have no source on disk
                 size += (folder / file).stat().st_size
         weights[name] = PER_PACKAGE + size
-        # Packages that the library keeps to itself cannot be named; they come along with those that can.
-        if package.get("Standard") and not name.startswith(("vendor/", "internal/")) and "/internal/" not in name:
-            standard.append(name)
-    return Packages(weights, standard)
+        if {"vendor", "internal"}.isdisjoint(name.split("/")) and package["Name"] != "main":
+            (standard if package.get("Standard") else libraries).append(name)
+    return Packages(weights, standard, libraries)
 
 
 def _documents(text: str) -> Iterator[dict[str, object]]:

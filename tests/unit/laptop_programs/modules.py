@@ -20,7 +20,15 @@ from llmd_gke.laptop.builder.wrapper import Target, Wrapper
 from llmd_gke.laptop.programs.table import Program
 
 MODULE, VERSION = "example.test/tools", "v1.2.3"
-SAYS = 'package main\n\nvar version = "unset"\n\nfunc main() {{ println("{name}", version) }}\n'
+LIBRARY = f"{MODULE}/words"
+SAYS = """package main
+
+import "{library}"
+
+var version = "unset"
+
+func main() {{ println(words.Polite("{name}"), version) }}
+"""
 
 
 def needs_go() -> None:
@@ -30,7 +38,7 @@ def needs_go() -> None:
 
 
 def publish(proxy: Path, names: tuple[str, ...]) -> None:
-    """Writes the module, with a command of each name, in the layout of a module proxy (golang.org/ref/mod)."""
+    """Writes the module in the layout of a module proxy (golang.org/ref/mod): a library, and commands that use it."""
     at = proxy / MODULE / "@v"
     at.mkdir(parents=True)
     mod = f"module {MODULE}\n\ngo 1.26\n"
@@ -38,8 +46,10 @@ def publish(proxy: Path, names: tuple[str, ...]) -> None:
     (at / f"{VERSION}.mod").write_text(mod)
     with zipfile.ZipFile(at / f"{VERSION}.zip", "w") as archive:
         archive.writestr(f"{MODULE}@{VERSION}/go.mod", mod)
+        polite = "package words\n\nfunc Polite(word string) string { return word }\n"
+        archive.writestr(f"{MODULE}@{VERSION}/words/words.go", polite)
         for name in names:
-            archive.writestr(f"{MODULE}@{VERSION}/cmd/{name}/main.go", SAYS.format(name=name))
+            archive.writestr(f"{MODULE}@{VERSION}/cmd/{name}/main.go", SAYS.format(name=name, library=LIBRARY))
 
 
 @dataclass(frozen=True)

@@ -65,11 +65,12 @@ def supervisors(home: Path) -> list[psutil.Process]:
     found: list[psutil.Process] = []
     for one in psutil.process_iter():
         try:
-            if SUPERVISOR in one.cmdline() and one.environ().get(HOME) == str(home):
+            ours = SUPERVISOR in one.cmdline() and one.environ().get(HOME) == str(home)
+            if ours and one.status() != psutil.STATUS_ZOMBIE:
                 found.append(one)
         except psutil.Error:  # ended meanwhile, or somebody else's
             continue
-    return [one for one in found if one.status() != psutil.STATUS_ZOMBIE]
+    return found
 
 
 def inside(home: Path) -> bool:

@@ -40,6 +40,11 @@ def run(main: Main) -> NoReturn:
     sys.exit(status)
 
 
+def ready(layout: Layout, name: str) -> None:
+    """Tells the supervisor that the daemon of that name serves: until then its end counts as a failed start."""
+    layout.mark(name).touch()
+
+
 async def _until_told(main: Main) -> None:
     task = asyncio.create_task(main(_layout()))
 

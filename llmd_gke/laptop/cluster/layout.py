@@ -70,6 +70,10 @@ class Layout:
         """The supervisor's view of every process, as JSON."""
         return self.run / "status.json"
 
+    def mark(self, name: str) -> Path:
+        """What a daemon of ours writes once it serves, and the supervisor waits for."""
+        return self.run / f"{name}.ready"
+
     @property
     def pods(self) -> Path:
         """``<namespace>_<name>/``: volumes and logs of the pods."""

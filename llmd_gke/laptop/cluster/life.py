@@ -13,7 +13,7 @@ from typing import cast
 from rich.console import Console
 
 from llmd_gke.laptop import charts, programs
-from llmd_gke.laptop.cluster import room, start, trouble
+from llmd_gke.laptop.cluster import room, start, trouble, variables
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import PROGRAMS
 from llmd_gke.laptop.errors import Stale
@@ -24,8 +24,9 @@ from llmd_gke.laptop.spaces import enter, find, rights
 
 
 def check(places: Places) -> None:
-    """Rights, memory and disk, before anything is built. Raises ``SetUpFailed``."""
+    """Variables, rights, memory and disk, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
     if find.running(places.home) is None:
+        variables.check()
         rights.options()
         room.check(places.home)
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.service import Service, answers
+from llmd_gke.laptop.cluster.service import Service, answers, written
 from llmd_gke.laptop.spaces.addresses import CONTROL_PLANE, POD_RANGE, SERVICE_RANGE
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"
@@ -29,9 +29,10 @@ DAEMONS = {
     "kubelet": "llmd_gke.laptop.kubelet",
     "gateway": "llmd_gke.laptop.gateway",
 }
-"""Processes of ours: name, module. The kubelet gets long enough to end its pods."""
+"""Processes of ours: name, module. Each calls :func:`llmd_gke.laptop.daemon.ready` with its name once it serves."""
 
 GRACE_S = {"kubelet": 20.0}
+"""The kubelet gets long enough to end its pods."""
 
 
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
@@ -44,8 +45,17 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
     ]
     for name, module in DAEMONS.items():
         if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
-            command = (sys.executable, "-P", "-m", module)
-            found.append(Service(name, command, after=(API_SERVER,), grace_s=GRACE_S.get(name, 5.0)))
+            command, mark = (sys.executable, "-P", "-m", module), layout.mark(name)
+            found.append(
+                Service(
+                    name,
+                    command,
+                    ready=written(mark),
+                    after=(API_SERVER,),
+                    mark=mark,
+                    grace_s=GRACE_S.get(name, 5.0),
+                )
+            )
     return found
 
 

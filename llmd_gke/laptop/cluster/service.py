@@ -13,9 +13,6 @@ CHECK_S = 5.0
 """A readiness check takes no longer than this."""
 
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
-SETTLED_S = 1.0
-"""A process without a check counts as ready once it has lived this long."""
-
 STABLE_S = 60.0
 """After this long without an exit, the next restart is quick again."""
 
@@ -30,13 +27,16 @@ Check = Callable[[], str]
 class Service:
     """A process to keep running. It is started once everything in ``after`` is ready.
 
-    ``ready`` of ``None`` means: a second after its start. ``grace_s`` is the time it gets to end after SIGTERM.
+    ``ready`` says when it is. ``mark`` is the file that the process writes by itself for that (:func:`written`), if it
+    does: what an earlier run has left there is removed before each start. ``grace_s`` is the time it gets to end after
+    SIGTERM.
     """
 
     name: str
     command: tuple[str, ...]
+    ready: Check
     after: tuple[str, ...] = ()
-    ready: Check | None = None
+    mark: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
     grace_s: float = 5.0
 
@@ -60,3 +60,8 @@ def answers(url: str, authority: Path | None = None) -> Check:
             return f"{url}: {error}"
 
     return check
+
+
+def written(mark: Path) -> Check:
+    """A check that a process has written its mark."""
+    return lambda: "" if mark.exists() else f"{mark.name} is not there yet"

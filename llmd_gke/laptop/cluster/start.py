@@ -17,7 +17,7 @@ from pathlib import Path
 import psutil
 from rich.console import Console
 
-from llmd_gke.laptop.cluster import logs, status
+from llmd_gke.laptop.cluster import logs, status, variables
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import ETCD_QUOTA
 from llmd_gke.laptop.errors import Problem, SetUpFailed
@@ -36,7 +36,8 @@ QUOTA_VARIABLE = "LLMD_GKE_ETCD_QUOTA_BYTES"
 def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
     """Starts the cluster unless it runs, and waits until its control plane answers.
 
-    ``only`` names the processes to start; default: all. Raises ``SetUpFailed`` with the reason; nothing runs then.
+    ``only`` names the processes to start; default: all. Raises ``BadInput`` before anything is done, and
+    ``SetUpFailed`` with the reason; nothing runs then.
     """
     with _one_at_a_time(places, console):
         _start(places, programs, console, only)
@@ -64,6 +65,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
         if known.state == "starting":
             _wait(layout, None, console, home=places.home)
         return
+    variables.check()
     stop(places)
     options = rights.options()
     prepare(layout)

@@ -20,7 +20,7 @@ from typing import cast
 from llmd_gke.laptop.cluster import processes, renew, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.logs import keep_small, tail
-from llmd_gke.laptop.cluster.service import ATTEMPTS, SETTLED_S, STABLE_S, Service, pause_s
+from llmd_gke.laptop.cluster.service import ATTEMPTS, STABLE_S, Service, pause_s
 from llmd_gke.laptop.spaces import etc, network
 
 STOP = (signal.SIGTERM, signal.SIGINT)
@@ -76,15 +76,15 @@ class Supervisor:
         for one in self.kept:
             if one.process is None and now >= one.next_start and set(one.service.after) <= ready:
                 self.start(one)
-            if one.process is not None and one.seen.state == "starting":
-                check = one.service.ready
-                if not check() if check else time.time() - one.seen.since > SETTLED_S:
-                    one.seen.state, one.was_ready = "ready", True
+            if one.process is not None and one.seen.state == "starting" and not one.service.ready():
+                one.seen.state, one.was_ready = "ready", True
         if self.state == "starting" and all(one.was_ready for one in self.kept):
             self.state = "ready"
 
     def start(self, one: Kept) -> None:
         """Starts a process, in a session of its own, with its output in its log."""
+        if one.service.mark:
+            one.service.mark.unlink(missing_ok=True)
         with self.layout.log(one.service.name).open("ab") as log:
             try:
                 one.process = subprocess.Popen(

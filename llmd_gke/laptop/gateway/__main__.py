@@ -32,6 +32,8 @@ async def serve(layout: Layout) -> None:
     envoy = Envoy(files, log_file=layout.log("envoy"))
     async with asyncio.TaskGroup() as group:
         group.create_task(watched.watch_cloud())
+        # Not later: the cluster that has the Gateway API on is made by the program, which waits for this.
+        daemon.ready(layout, "gateway")
         await watched.gateway_api()
         await _install(api)
         group.create_task(envoy.run())

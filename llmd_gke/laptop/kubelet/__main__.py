@@ -72,6 +72,7 @@ async def main(layout: Layout) -> None:
         context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
         server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")
+        daemon.ready(layout, "kubelet")
         try:
             await asyncio.Event().wait()
         finally:

@@ -24,16 +24,22 @@ async def main(layout: Layout) -> None:
     client = await kube.from_home(layout.home)
     async with mirrors(client, kube.SERVICES, kube.ENDPOINT_SLICES) as (changed, (services, slices)):
         proxy, resolver = Proxy(), Resolver()
+
+        async def show() -> None:
+            changed.clear()
+            resolver.known = names(services, slices)
+            await proxy.show(table(services, slices))
+
         try:
             await resolver.open()
+            await show()
+            daemon.ready(layout, "service-proxy")
             while True:
-                changed.clear()
-                resolver.known = names(services, slices)
-                await proxy.show(table(services, slices))
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(AGAIN_SECONDS):
                         await changed.wait()
                 await asyncio.sleep(SETTLE_SECONDS)
+                await show()
         finally:
             proxy.close()
             resolver.close()

@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from llmd_gke.laptop import daemon
+from llmd_gke.laptop.cluster import processes
+from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster.service import written
 from llmd_gke.laptop.errors import BadInput, SetUpFailed
 from llmd_gke.laptop.paths import CLONE
 
@@ -83,6 +87,29 @@ def test_an_expected_failure_is_told_without_a_traceback_wherever_it_comes_from(
             await within({["itself", "a task", "a task's task"].index(where)})
         """
     assert ended(start(source, tmp_path)) == (SetUpFailed.status, "", "The API server does not answer.\n")
+
+
+def test_a_daemon_tells_the_supervisor_that_it_is_ready(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    layout.run.mkdir(parents=True)
+    check = written(layout.mark("one"))
+    assert check() == "one.ready is not there yet"
+    daemon.ready(layout, "one")
+    assert check() == ""
+
+
+@pytest.mark.parametrize("name", processes.DAEMONS)
+def test_every_daemon_says_that_it_is_ready_under_the_name_that_is_waited_for(name: str) -> None:
+    source = CLONE.joinpath(*processes.DAEMONS[name].split("."), "__main__.py").read_text()
+    assert f'daemon.ready(layout, "{name}")' in source
+
+
+def test_every_process_is_waited_for(tmp_path: Path) -> None:
+    layout = Layout(tmp_path)
+    found = {one.name: one for one in processes.services(layout, {})}
+    assert set(found) == set(processes.DAEMONS)
+    assert {one.mark for one in found.values()} == {layout.mark(name) for name in found}
+    assert [one.ready() for one in found.values()] == [f"{name}.ready is not there yet" for name in found]
 
 
 def test_a_defect_is_told_with_its_traceback(tmp_path: Path) -> None:

@@ -17,20 +17,32 @@ import pytest
 
 from llmd_gke.laptop.cluster import status
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.service import pause_s
+from llmd_gke.laptop.cluster.service import Service, pause_s, written
+from llmd_gke.laptop.cluster.supervisor import Kept, Supervisor
 from llmd_gke.laptop.paths import CLONE
 
 SUPERVISE = """
 import json, signal, sys
 from llmd_gke.laptop.cluster import status
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.service import Service
+from llmd_gke.laptop.cluster.service import Service, written
 from llmd_gke.laptop.cluster.supervisor import STOP, Kept, Supervisor
 signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, signal.SIGCHLD})
-asked = json.load(sys.stdin)
-services = [Service(one["name"], tuple(one["command"]), tuple(one["after"]), grace_s=1.0) for one in asked]
-kept = [Kept(one, status.Process(one.name)) for one in services]
-sys.exit(Supervisor(Layout.of_environment(), kept).run())
+layout = Layout.of_environment()
+kept = []
+for one in json.load(sys.stdin):
+    name, mark = one["name"], layout.mark(one["name"])
+    service = Service(
+        name,
+        tuple(one["command"]),
+        ready=written(mark),
+        after=tuple(one["after"]),
+        mark=mark,
+        environment={"MARK": str(mark)},
+        grace_s=1.0,
+    )
+    kept.append(Kept(service, status.Process(name)))
+sys.exit(Supervisor(layout, kept).run())
 """
 
 Supervise = Callable[..., subprocess.Popen[str]]
@@ -73,7 +85,17 @@ def python(source: str) -> list[str]:
     return [sys.executable, "-c", textwrap.dedent(source)]
 
 
-FOREVER = python("import time\nwhile True: time.sleep(60)")
+READY = """
+    import os, pathlib, signal
+    pathlib.Path(os.environ["MARK"]).touch()
+    while True: signal.pause()
+"""
+FOREVER = python(READY)
+
+
+def and_then_ready(source: str) -> list[str]:
+    """A program that is ready once ``source`` has been run, and runs on."""
+    return python(textwrap.dedent(source) + textwrap.dedent(READY))
 
 
 def until(layout: Layout, holds: Callable[[status.Status], bool], wait_s: float = 60.0) -> status.Status:
@@ -89,11 +111,16 @@ def named(found: status.Status, name: str) -> status.Process:
 
 
 def test_what_comes_after_starts_when_the_first_is_ready(layout: Layout, supervise: Supervise) -> None:
-    supervise(first=(FOREVER, ()), second=(FOREVER, ("first",)))
+    words = layout.home / "words"
+    os.mkfifo(words)
+    told = os.open(words, os.O_RDWR)
+    supervise(first=(and_then_ready(f"open({str(words)!r}).readline()"), ()), second=(FOREVER, ("first",)))
     waiting = until(layout, lambda found: named(found, "first").state == "starting")
     assert named(waiting, "second").state == "waiting"
+    os.write(told, b"be ready\n")
     ready = until(layout, lambda found: found.state == "ready")
     assert named(ready, "second").since > named(ready, "first").since
+    os.close(told)
 
 
 def test_a_process_that_dies_is_started_again_and_its_death_is_told(layout: Layout, supervise: Supervise) -> None:
@@ -130,34 +157,56 @@ def test_a_program_that_is_not_there_fails_the_whole(layout: Layout, supervise: 
     assert "No such file or directory" in failed.message
 
 
+@pytest.fixture
+def alone(layout: Layout) -> Iterator[Supervisor]:
+    """A supervisor in this very process, of one process that runs on and is never ready by itself."""
+    mark = layout.mark("one")
+    service = Service("one", tuple(python("import signal\nsignal.pause()")), ready=written(mark), mark=mark)
+    made = Supervisor(layout, [Kept(service, status.Process("one"))])
+    yield made
+    for one in made.kept:
+        if one.process:
+            one.process.kill()
+            one.process.wait()
+
+
+def test_a_process_counts_as_ready_when_it_says_so_however_long_it_has_lived(alone: Supervisor) -> None:
+    kept = alone.kept[0]
+    alone.step()
+    kept.seen.since -= 3600
+    alone.step()
+    assert (kept.seen.state, alone.state) == ("starting", "starting")
+    alone.layout.mark("one").touch()
+    alone.step()
+    assert (kept.seen.state, alone.state) == ("ready", "ready")
+
+
+def test_what_an_earlier_run_has_said_does_not_count(alone: Supervisor) -> None:
+    alone.layout.mark("one").touch()
+    alone.step()
+    assert alone.kept[0].process is not None
+    assert alone.kept[0].seen.state == "starting"
+
+
 def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, supervise: Supervise) -> None:
     ends = layout.home / "ends"
     note = f"""
-        import pathlib, signal, sys, time
+        import pathlib, signal, sys
         def end(*_):
             with pathlib.Path({str(ends)!r}).open("a") as file: file.write(sys.argv[1] + "\\n")
             sys.exit(0)
         signal.signal(signal.SIGTERM, end)
-        print("listening", flush=True)
-        while True: time.sleep(60)
     """
     deaf = """
-        import signal, time
+        import signal
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        print("deaf", flush=True)
-        while True: time.sleep(60)
     """
     supervisor = supervise(
-        first=([*python(note), "first"], ()),
-        second=([*python(note), "second"], ("first",)),
-        deaf=(python(deaf), ("first",)),
+        first=([*and_then_ready(note), "first"], ()),
+        second=([*and_then_ready(note), "second"], ("first",)),
+        deaf=(and_then_ready(deaf), ("first",)),
     )
     ready = until(layout, lambda found: found.state == "ready")
-    for name in ("first", "second", "deaf"):
-        deadline = time.monotonic() + 60
-        while not layout.log(name).read_text():
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
     supervisor.terminate()
     assert supervisor.wait(timeout=60) == 0
     assert ends.read_text().split() == ["second", "first"]

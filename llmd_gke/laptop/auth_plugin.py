@@ -28,7 +28,7 @@ INFO = "KUBERNETES_EXEC_INFO"
 LIFE = timedelta(hours=1)
 """How long a client keeps the token: as long as Google's, so that clients ask again."""
 
-_MORE = "Run it inside `make shell CLOUD=laptop`."
+_FIX = "Fix: run it inside `make shell CLOUD=laptop`."
 
 
 def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
@@ -40,7 +40,7 @@ def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
     version, server = _asked(environ)
     place = environ.get("LLMD_GKE_HOME")
     if not place:
-        raise BadInput(f"gke-gcloud-auth-plugin of the laptop cloud: LLMD_GKE_HOME is not set. {_MORE}")
+        raise BadInput(f"gke-gcloud-auth-plugin of the laptop cloud: LLMD_GKE_HOME is not set.\n{_FIX}")
     layout = Layout(Path(place))
     try:
         facts = cast("dict[str, object]", json.loads(layout.facts.read_text()))
@@ -53,7 +53,8 @@ def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
     host = urlsplit(server).hostname or ""
     if server and host not in own:
         raise BadInput(
-            f"gke-gcloud-auth-plugin of the laptop cloud: no token for {server}; allowed: {', '.join(sorted(own))}."
+            f"gke-gcloud-auth-plugin of the laptop cloud: no token for {server}; allowed: {', '.join(sorted(own))}.\n"
+            "Fix: use the kubeconfig of `make shell CLOUD=laptop`, or leave that shell for any other cluster."
         )
     return {
         "apiVersion": version,
@@ -75,7 +76,10 @@ def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
     version = str(asked.get("apiVersion"))
     if version.removeprefix(API) not in VERSIONS:
         allowed = ", ".join(f"{API}{name}" for name in VERSIONS)
-        raise BadInput(f"gke-gcloud-auth-plugin: {INFO} asks for {version!r}; allowed: {allowed}.")
+        raise BadInput(
+            f"gke-gcloud-auth-plugin: {INFO} asks for {version!r}; allowed: {allowed}.\n"
+            f"Fix: set apiVersion of the kubeconfig's `exec` to {API}{VERSIONS[0]}."
+        )
     cluster = cast("dict[str, dict[str, object]]", asked.get("spec") or {}).get("cluster") or {}
     return version, str(cluster.get("server") or "")
 

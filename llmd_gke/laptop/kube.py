@@ -128,7 +128,8 @@ class Kube:
                 if asyncio.get_running_loop().time() > ends:
                     raise SetUpFailed(
                         f"The API server of {kubeconfig} does not answer: {error or type(error).__name__}.\n"
-                        f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}."
+                        f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}.\n"
+                        "Fix: mend what it names, then make up CLOUD=laptop."
                     ) from None
                 await asyncio.sleep(0.3)
 

@@ -20,6 +20,7 @@ RENEW = signal.SIGHUP
 """Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""
 
 WAIT_S = 120.0
+FIX = "Fix: mend what the logs name or end other work on this machine, then make down CLOUD=laptop and make up again."
 
 
 def asked(layout: Layout) -> Path:
@@ -48,12 +49,17 @@ def _renew(layout: Layout) -> None:
         raise Problem("This is not inside the laptop cloud.\nFix: make shell CLOUD=laptop")
     asked(layout).touch()
     os.kill(1, RENEW)
+    wait(layout)
+
+
+def wait(layout: Layout) -> None:
+    """Waits until a renewal that was asked for is over. Raises ``Problem`` when there is no control plane then."""
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline:
         known = status.read(layout.status)
         if known and not asked(layout).exists() and known.state != "starting":
             if known.state == "ready":
                 return
-            raise Problem(f"The emptied control plane does not start: {known.message or known.state}")
+            raise Problem(f"The emptied control plane does not start: {known.message or known.state}\n{FIX}")
         time.sleep(0.2)
-    raise Problem(f"The emptied control plane was not ready after {WAIT_S:.0f} s. Logs: {layout.logs}")
+    raise Problem(f"The emptied control plane was not ready after {WAIT_S:.0f} s. Logs: {layout.logs}\n{FIX}")

@@ -19,7 +19,6 @@ from rich.console import Console
 
 from llmd_gke.laptop.cluster import logs, status, variables
 from llmd_gke.laptop.cluster.layout import Layout
-from llmd_gke.laptop.cluster.processes import ETCD_QUOTA
 from llmd_gke.laptop.errors import Problem, SetUpFailed
 from llmd_gke.laptop.paths import CLONE, Places
 from llmd_gke.laptop.rehearsal.environment import clean
@@ -29,8 +28,6 @@ START_S = 600.0
 """The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
 
 STOP_S = 60.0
-QUOTA_VARIABLE = "LLMD_GKE_ETCD_QUOTA_BYTES"
-"""Lets etcd's space quota be chosen at start."""
 
 
 def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
@@ -63,7 +60,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     present = find.running(places.home)
     if present and (known := status.read(layout.status)) and known.state in ("starting", "ready"):
         if known.state == "starting":
-            _wait(layout, None, console, home=places.home)
+            wait(layout, None, console)
         return
     variables.check()
     stop(places)
@@ -73,7 +70,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     asked = {
         "programs": {name: str(path) for name, path in programs.items()},
         "only": list(only) if only is not None else None,
-        "etcdQuota": int(os.environ.get(QUOTA_VARIABLE) or ETCD_QUOTA),
+        "etcdQuota": variables.etcd_quota(),
     }
     (layout.run / "start.json").write_text(json.dumps(asked))
     command = ["unshare", *options, sys.executable, "-P", "-m", find.SUPERVISOR]
@@ -89,7 +86,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
             start_new_session=True,
         )
     try:
-        _wait(layout, launcher, console, home=places.home)
+        wait(layout, launcher, console)
     except BaseException:
         stop(places)
         raise
@@ -107,8 +104,11 @@ def prepare(layout: Layout) -> None:
             log.replace(older)
 
 
-def _wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console, home: Path) -> None:
-    """Waits for the word of the supervisor: one that we launched, or that an earlier command did."""
+def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console) -> None:
+    """Waits for the word of the supervisor: one that we launched, or that an earlier command did.
+
+    Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_S`.
+    """
     deadline = time.monotonic() + START_S
     with console.status("cluster: starting ...") as shown:
         while True:
@@ -120,9 +120,12 @@ def _wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Con
                     f"The cluster did not start: {known.message}\n"
                     "Fix: make down CLOUD=laptop, then run the command again."
                 )
-            if launcher.poll() is not None if launcher else not find.supervisors(home):
+            if launcher.poll() is not None if launcher else not find.supervisors(layout.home):
                 log = layout.log("supervisor")
-                raise SetUpFailed(f"The cluster's supervisor ended. The end of {log}:\n{logs.tail(log)}")
+                raise SetUpFailed(
+                    f"The cluster's supervisor ended. The end of {log}:\n{logs.tail(log)}\n"
+                    "Fix: mend what it names, then run the command again."
+                )
             if time.monotonic() > deadline:
                 waiting = ", ".join(one.name for one in known.processes if one.state != "ready") if known else "all"
                 raise SetUpFailed(

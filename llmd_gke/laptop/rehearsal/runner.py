@@ -41,7 +41,10 @@ class Runner:
             command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise Problem(f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.")
+            raise Problem(
+                f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"
+                "Fix: mend what it names above, then run the command again."
+            )
         return done.stdout
 
     def stream(self, *arguments: str, events: Path | None = None) -> int:

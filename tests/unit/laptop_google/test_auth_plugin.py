@@ -73,6 +73,7 @@ def test_others_get_a_message_and_no_token(home: Path, info: str, message: str) 
     done = run(home, info)
     assert done.returncode == 2
     assert message in done.stderr
+    assert "\nFix: " in done.stderr
     assert TOKEN not in done.stdout + done.stderr
     assert "Traceback" not in done.stderr
 
@@ -84,4 +85,4 @@ def test_without_a_laptop_cloud_it_says_how_to_start_one(tmp_path: Path) -> None
 
 def test_outside_of_the_laptop_shell_it_says_where_to_go() -> None:
     done = run(None, asked(IP))
-    assert (done.returncode, "make shell CLOUD=laptop" in done.stderr) == (2, True)
+    assert (done.returncode, "\nFix: run it inside `make shell CLOUD=laptop`" in done.stderr) == (2, True)

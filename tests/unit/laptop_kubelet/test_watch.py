@@ -193,5 +193,5 @@ def test_a_refusal_has_the_servers_reason_and_words(tmp_path: Path) -> None:
 
 
 def test_without_a_server_the_message_names_its_log(tmp_path: Path) -> None:
-    with pytest.raises(SetUpFailed, match=r"does not answer(.|\n)*logs/kube-apiserver\.log"):
+    with pytest.raises(SetUpFailed, match=r"does not answer(.|\n)*logs/kube-apiserver\.log\.\nFix: "):
         asyncio.run(Kube.connect(tmp_path / "kubeconfig", patience=0))

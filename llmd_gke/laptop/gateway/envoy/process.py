@@ -91,7 +91,8 @@ class Envoy:
                 if asyncio.get_running_loop().time() > ends:
                     raise SetUpFailed(
                         f"Envoy is not ready after {READY_SECONDS:g} s. Its log: {self.log_file or 'standard error'}; "
-                        f"its configuration: {self.files.root}."
+                        f"its configuration: {self.files.root}.\n"
+                        "Fix: mend what the log names; the gateway tries again by itself."
                     )
                 await asyncio.sleep(0.1)
 

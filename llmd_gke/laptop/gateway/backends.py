@@ -82,7 +82,8 @@ def resolve(ref: JsonObject, route: JsonObject, gateway: JsonObject, of_class: C
     kind, group = text(ref, "kind") or SERVICE, text(ref, "group")
     where, called = text(ref, "namespace") or namespace(route), text(ref, "name")
     if (kind, group) not in ((SERVICE, ""), (POOL, INFERENCE_POOL_GROUP)):
-        # GKE knows no v1alpha2 pool of group inference.networking.x-k8s.io by this route either; wording ours.
+        # GKE knows no v1alpha2 pool of group inference.networking.x-k8s.io by this route either. No public source;
+        # wording inferred.
         return _broken(weight, route, "InvalidKind", f'backend kind "{group}/{kind}" is not supported')
     if where != namespace(route) and not _granted(kind, group, where, route, world):
         return _broken(weight, route, "RefNotPermitted", f"no ReferenceGrant in {where} permits {kind} {called}")

@@ -2,8 +2,10 @@
 
 A refusal costs more than its own object: GKE translates a Gateway with all its routes as one, and while any part is
 refused ("failed to translate Gateway …" in the Gateway's events) nothing of that Gateway changes any more. So one
-route freezes every other one. Codes and wording are quoted from users' records of GKE where the comment says so;
-"wording ours" marks what is known to be refused, but not in which words.
+route freezes every other one (FREEZE). The codes are GKE's own; its tool gcpdiag looks for them in the logs
+(GoogleCloudPlatform/gcpdiag ``gcpdiag/lint/gke/err_2023_007_gw_controller_http_route_misconfig.py``). Wording is quoted
+where a source stands beside it. "No public source; wording inferred" marks what is known to be refused, but not in
+which words.
 """
 
 from __future__ import annotations
@@ -17,6 +19,10 @@ from llmd_gke.laptop.standins.core.values import JsonObject, dig, number, object
 
 REPORTS = "conformance/reports/v1.6.0/gke-gateway"
 """kubernetes-sigs/gateway-api: features that GKE lists as unsupported (the same in v1.4 and v1.5)."""
+
+FREEZE = "bkraad47/ramen docs/wiki/configuration.md, 1eaf7a17"
+"""Somebody's run on GKE: ReplacePrefixMatch works, ReplaceFullPath is refused with GWCER104, and that one route stops
+every other route of its Gateway until it is put right."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +41,8 @@ def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
     """The first thing that GKE refuses about a route under a Gateway of that class."""
     for rule in ROUTE_RULES:
         for error in rule(route, of_class):
-            # The frame as in `Error GWCER104: HTTPRoute "default/py-api-route" is misconfigured, err: Timeouts are not
-            # supported.`; the reason as in kserve/kserve#5311.
+            # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131 (`Error GWCER104: HTTPRoute "…/…" is
+            # misconfigured, err: …`); the reason as in kserve/kserve#5311.
             message = f'Error GWCER104: HTTPRoute "{full_name(route)}" is misconfigured, err: {error}.'
             return Refusal("UnsupportedValue", message)
     return None
@@ -52,13 +58,16 @@ def _rules(route: JsonObject) -> list[JsonObject]:
 
 
 def _timeouts(route: JsonObject, _: Class) -> Iterator[str]:
-    """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311, #5707)."""
+    """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311).
+
+    Wording: kserve/kserve#5707.
+    """
     if any("timeouts" in rule for rule in _rules(route)):
         yield "Timeouts are not supported"
 
 
 def _retry(route: JsonObject, _: Class) -> Iterator[str]:
-    """HTTPRouteRetry: unsupported (REPORTS); wording ours."""
+    """HTTPRouteRetry: unsupported (REPORTS). No public source; wording inferred."""
     if any("retry" in rule for rule in _rules(route)):
         yield "Retry is not supported"
 
@@ -66,7 +75,8 @@ def _retry(route: JsonObject, _: Class) -> Iterator[str]:
 def _matches(route: JsonObject, _: Class) -> Iterator[str]:
     """Regular expressions: `GWCER104: Paths must start with a '/' character "^/.*$"` (kserve/kserve#5319).
 
-    HTTPRouteMethodMatching: unsupported (REPORTS); wording ours.
+    Of one that starts with '/', and of methods (HTTPRouteMethodMatching: unsupported, REPORTS): no public source;
+    wording inferred.
     """
     for rule in _rules(route):
         for match in objects(rule, "matches"):
@@ -82,8 +92,10 @@ def _matches(route: JsonObject, _: Class) -> Iterator[str]:
 def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
     """Filters of rules. HTTPRoutePathRewrite, HTTPRoutePortRedirect, 303/307/308, CORS: unsupported (REPORTS).
 
-    ReplacePrefixMatch works nevertheless, ReplaceFullPath and a redirect's port give GWCER104 (users' records). The
-    classic load balancer's message is quoted from events of a Gateway; the other wordings are ours.
+    ReplacePrefixMatch works nevertheless, ReplaceFullPath does not (FREEZE). A redirect's port:
+    https://docs.cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities#spec-rules-filters. That the
+    classic load balancer takes no filters, and in which words it says so, was seen in events of a Gateway whose record
+    has no address that is known. The others: no public source; wording inferred.
     """
     for rule in _rules(route):
         found = objects(rule, "filters")
@@ -105,7 +117,10 @@ def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
 
 
 def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
-    """HTTPRouteBackendRequestHeaderModification: filters inside backendRefs are unsupported (REPORTS); wording ours."""
+    """HTTPRouteBackendRequestHeaderModification: filters inside backendRefs are unsupported (REPORTS).
+
+    No public source; wording inferred.
+    """
     for rule in _rules(route):
         if any(objects(ref, "filters") for ref in objects(rule, "backendRefs")):
             yield "Filters in backendRefs are not supported"
@@ -115,7 +130,10 @@ ROUTE_RULES: tuple[RouteRule, ...] = (_timeouts, _retry, _matches, _filters, _ba
 
 
 def _addresses(gateway: JsonObject, world: World) -> Iterator[Refusal]:
-    """Reserved addresses by their name only, and only those that exist (`kubectl describe gateway`, 2026-01-20)."""
+    """Reserved addresses by their name only (kubernetes-sigs/gateway-api#2632), and only those that exist.
+
+    The words for one that does not exist were seen in records whose own address is not known: no source to follow.
+    """
     for address in objects(gateway, "spec", "addresses"):
         # The API server fills in IPAddress where no type is given.
         kind, value = text(address, "type") or "IPAddress", text(address, "value")
@@ -139,14 +157,21 @@ def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
 
 
 def _secrets(gateway: JsonObject, world: World) -> Iterator[Refusal]:
-    """A missing Secret stops the whole Gateway, its HTTP listeners too (`kubectl describe gateway`)."""
+    """A missing Secret stops the whole Gateway, its HTTP listeners too, with this message.
+
+    Source: shivkumarkonnuri/linktracker-infra ``docs/linktracker-gitops-implementation.md``, d5c36974, issue 4. The
+    condition's reason is the Gateway API's.
+    """
     for where, called in certificate_secrets(gateway):
         if world.get(SECRET, where, called) is None:
             yield Refusal("InvalidCertificateRef", f"Error GWCER102: Secret {where}/{called} not found.")
 
 
 def _certificates(gateway: JsonObject, _: World) -> Iterator[Refusal]:
-    """An HTTPS listener without any certificate; the Gateway API asks for one, or for a vendor's option."""
+    """An HTTPS listener without any certificate; the Gateway API asks for one, or for a vendor's option.
+
+    No public source; wording inferred.
+    """
     for listener in objects(gateway, "spec", "listeners"):
         options = dig(listener, "tls", "options")
         if text(listener, "protocol") == "HTTPS" and not objects(listener, "tls", "certificateRefs") and not options:

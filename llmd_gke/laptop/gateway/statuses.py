@@ -1,7 +1,10 @@
 """The statuses that GKE's controller writes, as pure functions of a translation.
 
-Types, reasons and messages are those of `kubectl describe` on GKE (records of 2024 to 2026 with classes gke-l7-rilb and
-gke-l7-regional-external-managed). Left out: the deprecated conditions Scheduled, Ready and Detached.
+Types, reasons and messages are those of `kubectl describe` on GKE: of a Gateway that serves, and its listeners
+(pradeepgadde/blog ``_posts/2024-07-24-gcp-anthos-north-south-routing-mcg.md``), and of routes
+(kubernetes-sigs/gateway-api-inference-extension#1131). Those of a refused Gateway (Programmed with reason Invalid,
+GatewayHealthy with reason Error) were seen in a record of 2026-01-20 whose address is not known. Left out: the
+deprecated conditions Scheduled, Ready and Detached.
 """
 
 from __future__ import annotations
@@ -177,8 +180,8 @@ def _lacks_picker(one: Bound, pool: JsonObject) -> bool:
 def policy_status(policy: JsonObject, *, attached: bool, conflicted: bool) -> JsonObject:
     """Attached, once what it targets is a backend of a programmed Gateway (or the Gateway); the oldest policy wins.
 
-    Form: `kubectl describe gcpbackendpolicy` on GKE, condition Attached with reason Attached. Reason and wording of
-    the other cases are ours.
+    Condition Attached: kubernetes-sigs/gateway-api-inference-extension#1475. Reason and wording of the other cases: no
+    public source; inferred.
     """
     before = objects(policy, "status", "conditions")
     if attached:

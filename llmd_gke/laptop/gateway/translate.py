@@ -95,7 +95,8 @@ def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
     for where, called in certificate_secrets(gateway):
         secret = world.get(SECRET, where, called)
         if secret is not None and certificates.from_secret(called, secret) is None:
-            message = f"Error GWCER102: Secret {where}/{called} holds no certificate and key."  # wording ours
+            # No public source; wording inferred.
+            message = f"Error GWCER102: Secret {where}/{called} holds no certificate and key."
             return Refusal("InvalidCertificateRef", message)
     return None
 

@@ -15,13 +15,19 @@ PICKER_FILTER = "envoy.filters.http.ext_proc"
 PICKER_SECONDS = 10
 
 UNMATCHED = "fault filter abort"
-"""What Google's Envoy-based load balancers answer to a request that no route matches, with 404: an injected fault."""
+"""What Google's Envoy-based load balancers answer to a request that no route matches, with 404.
+
+Seen behind GKE's Gateways in cert-manager/cert-manager#8591, with 404 in
+https://github.com/Skopaq-AI/tantu-platform/commit/a6dbfc07f524e6b6bc4261fb8194b288c73ea8aa. It is Envoy's own text for
+an injected fault (envoyproxy/envoy ``source/extensions/filters/http/fault/fault_filter.cc``).
+"""
 
 RETRY_ON = "connect-failure,refused-stream,reset"
+"""Failures before the first byte of the response."""
+
 PICKS = 100
 """How often Envoy picks anew when a retry would go to the pod that failed. Picks are random: with 5, as many examples
 have it, one retry in sixty-four lands on the same one of two pods again; a pick costs less than a microsecond."""
-"""Failures before the first byte of the response."""
 
 
 @dataclass(frozen=True)

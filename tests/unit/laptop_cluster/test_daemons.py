@@ -98,12 +98,6 @@ def test_a_daemon_tells_the_supervisor_that_it_is_ready(tmp_path: Path) -> None:
     assert check() == ""
 
 
-@pytest.mark.parametrize("name", processes.DAEMONS)
-def test_every_daemon_says_that_it_is_ready_under_the_name_that_is_waited_for(name: str) -> None:
-    source = CLONE.joinpath(*processes.DAEMONS[name].split("."), "__main__.py").read_text()
-    assert f'daemon.ready(layout, "{name}")' in source
-
-
 def test_every_process_is_waited_for(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     found = {one.name: one for one in processes.services(layout, {})}

@@ -118,7 +118,7 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     made.environ["LLMD_GKE_SCALE_DOWN_SECONDS"] = "15"
     made.copy_project()
     try:
-        made.up()
+        made.first_up = made.up().stdout
         yield made
     finally:
         made.stop_everything()

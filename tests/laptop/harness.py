@@ -28,6 +28,9 @@ CONTROL_PLANE = ("etcd", "kube-apiserver")
 class Laptop(Rehearsal):
     """One project folder and its laptop cloud. Commands run as users run them."""
 
+    first_up = ""
+    """What `up` said that brought up a stack which tests share."""
+
     @property
     def places(self) -> Places:
         return Places(self.root, self.folder / "home", "laptop")

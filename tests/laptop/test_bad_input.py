@@ -92,7 +92,7 @@ def test_damaged_data_of_etcd_fail_the_start_with_its_own_words_and_nothing_runs
 
 
 def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(small: Laptop) -> None:
-    small.up(check=False)  # its program has no model to ask
+    small.up()
     small.cluster("stop")
     (small.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
     failed = small.down(check=False)
@@ -102,7 +102,7 @@ def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(sma
     assert (small.places.home / "last-logs" / "etcd.log").exists()
     assert small.everything() == []
     assert small.state() is None
-    small.up(check=False)
+    small.up()
     assert small.state() is not None
 
 

@@ -168,13 +168,13 @@ def test_in_a_shell_pulumi_and_kubectl_work_and_are_inside(small: Laptop) -> Non
 
 
 def test_a_program_comes_up_twice_and_goes_down(small: Laptop) -> None:
-    small.up(check=False)  # the small program has no model to ask
+    small.up()
     spaces = small.spaces()
     assert spaces is not None
     state = small.state()
     assert state is not None
     assert len(state.ids) == 3
-    again = small.up(check=False).stdout
+    again = small.up().stdout
     assert "3 unchanged" in again or "4 unchanged" in again
     after = small.spaces()
     assert after is not None

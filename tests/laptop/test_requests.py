@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
 
+from llmd_gke.laptop.cluster.chat import QUESTION
 from tests.laptop.harness import Laptop
 from tests.laptop.objects import Object
 from tests.laptop.serving import ask, chat, completion, prompt
@@ -32,6 +34,15 @@ class Model:
 @pytest.fixture(scope="module")
 def model(laptop: Laptop) -> Model:
     return Model(laptop)
+
+
+def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) -> None:
+    said = model.laptop.first_up.splitlines()
+    answered = re.compile(rf"{re.escape(model.served_name)} at {re.escape(model.url)} answers in \d+\.\d\d s:")
+    asked = [number for number, line in enumerate(said) if answered.fullmatch(line)]
+    assert len(asked) == 1, model.laptop.first_up
+    # The simulator echoes.
+    assert said[asked[0] + 1] == f"  {QUESTION}"
 
 
 def test_a_chat_is_answered_under_both_names(model: Model) -> None:

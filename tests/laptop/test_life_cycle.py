@@ -11,6 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from llmd_gke.laptop.cluster import renew
 from llmd_gke.laptop.spaces import find
 from llmd_gke.laptop.spaces.addresses import DNS_ENDPOINT
 from tests.laptop.harness import CONTROL_PLANE, Laptop, mounts_below, until
@@ -121,6 +122,41 @@ def test_a_start_whose_command_was_killed_is_taken_over_by_the_next(another: Ano
     after = one.spaces()
     assert after is not None
     assert after.init.pid == spaces.init.pid
+
+
+MAKE_CLUSTER = """
+import sys
+from llmd_gke.laptop.standins.core.faults import Faults
+from llmd_gke.laptop.standins.google import control_plane
+from llmd_gke.laptop.standins.google.kind import Target, World
+from llmd_gke.laptop.standins.google.references import CLUSTER
+control_plane.create(World({}, Faults()), Target(CLUSTER, sys.argv[1], {}, {}))
+"""
+"""What the Google stand-in does when the program makes a cluster, the only one in its cloud."""
+
+
+def test_the_programs_second_cluster_finds_nothing_of_the_first(another: Another) -> None:
+    one = another("one")
+    one.start(*CONTROL_PLANE, "kube-controller-manager")
+    one.kubectl("create", "namespace", "kept")
+    volume = one.layout.pods / "kept_pod"
+    volume.mkdir()
+    one.python(MAKE_CLUSTER, "first")
+    assert "namespace/kept" in one.kubectl("get", "namespaces", "-o", "name").split(), "nothing had to be emptied"
+    before, spaces = {process.name: process.pid for process in one.status().processes}, one.spaces()
+
+    one.python(MAKE_CLUSTER, "second")
+    assert "namespace/kept" not in one.kubectl("get", "namespaces", "-o", "name").split()
+    assert not volume.exists()
+    after = one.status()
+    assert after.state == "ready"
+    assert {process.name: process.state for process in after.processes} == dict.fromkeys(before, "ready")
+    assert not {process.pid for process in after.processes} & set(before.values()), "every process is a new one"
+    assert not renew.asked(one.layout).exists()
+    now = one.spaces()
+    assert now is not None
+    assert spaces is not None
+    assert now.init.pid == spaces.init.pid, "the namespaces stay"
 
 
 def test_status_shows_every_process_with_its_number_and_memory(another: Another) -> None:

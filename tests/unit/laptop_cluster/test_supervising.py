@@ -15,7 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from llmd_gke.laptop.cluster import status
+from llmd_gke.laptop.cluster import renew, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.service import Service, pause_s, written
 from llmd_gke.laptop.cluster.supervisor import Kept, Supervisor
@@ -23,11 +23,11 @@ from llmd_gke.laptop.paths import CLONE
 
 SUPERVISE = """
 import json, signal, sys
-from llmd_gke.laptop.cluster import status
+from llmd_gke.laptop.cluster import renew, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.service import Service, written
 from llmd_gke.laptop.cluster.supervisor import STOP, Kept, Supervisor
-signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, signal.SIGCHLD})
+signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
 layout = Layout.of_environment()
 kept = []
 for one in json.load(sys.stdin):
@@ -211,6 +211,24 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
     assert supervisor.wait(timeout=60) == 0
     assert ends.read_text().split() == ["second", "first"]
     assert not psutil.pid_exists(named(ready, "deaf").pid)
+
+
+def test_a_renewal_forgets_what_was_stored_and_starts_everything_again(layout: Layout, supervise: Supervise) -> None:
+    stored = [layout.etcd / "member" / "snap" / "db", layout.pods / "models_a-pod" / "log"]
+    for file in stored:
+        file.parent.mkdir(parents=True)
+        file.write_text("of before")
+    supervisor = supervise(first=(FOREVER, ()), second=(FOREVER, ("first",)))
+    before = until(layout, lambda found: found.state == "ready").processes
+    renew.asked(layout).touch()
+    supervisor.send_signal(renew.RENEW)
+    after = until(layout, lambda found: not renew.asked(layout).exists() and found.state != "starting")
+    assert after.state == "ready"
+    assert [file for file in stored if file.exists()] == []
+    assert [one.state for one in after.processes] == ["ready", "ready"]
+    assert named(after, "second").since > named(after, "first").since
+    assert [one.pid for one in before if psutil.pid_exists(one.pid)] == []
+    assert [(one.restarts, one.last_exit) for one in after.processes] == [(0, "")] * 2, "they ended as they were told"
 
 
 def test_pauses_double_up_to_half_a_minute() -> None:

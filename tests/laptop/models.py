@@ -60,16 +60,17 @@ def changed(laptop: Laptop) -> Generator[None]:
         laptop.up()
 
 
+def add_second(config: dict[str, Any]) -> None:
+    """Settings with a second model in the namespace and on the pool of the first."""
+    config["llmd-gke:tpuPools"][0]["maxNodes"] = 6
+    config["llmd-gke:models"].append(dict(SECOND))
+
+
 @contextmanager
 def second_model(laptop: Laptop) -> Generator[None]:
-    """A second model in the namespace and on the pool of the first, ready; gone afterwards."""
-
-    def add(config: dict[str, Any]) -> None:
-        config["llmd-gke:tpuPools"][0]["maxNodes"] = 6
-        config["llmd-gke:models"].append(dict(SECOND))
-
+    """A second model beside the first, ready; gone afterwards."""
     with changed(laptop):
-        laptop.edit("local", add)
+        laptop.edit("local", add_second)
         laptop.up()
         ready_servers(laptop, 1, "small")
         yield

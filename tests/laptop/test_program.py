@@ -152,6 +152,48 @@ def test_what_is_killed_in_the_middle_of_an_update_comes_back_and_the_update_or_
         until(lambda: process_of(laptop, victim), f"{victim} again")
 
 
+def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_is_made_twice(laptop: Laptop) -> None:
+    """The service is there and not ready yet: the engine waits for it and has not noted it."""
+    with models.changed(laptop):
+        laptop.edit("local", models.add_second)
+        with laptop.started("up") as update:
+            until(lambda: objects.one(laptop, models.SERVICES, "small", objects.MODELS), "the second model's service")
+            for engine in [one for one in inside(laptop) if named(one, "pulumi")]:
+                engine.kill()
+            said, _ = update.communicate(timeout=120)
+        assert update.returncode == 1, said
+        assert "The engine was killed. `make up CLOUD=laptop` puts right what it left and goes on." in said
+        left, begun = laptop.state(), of_second_model(laptop)
+        assert left is not None
+        assert ("small-service", "creating") in [(one.urn.rpartition("::")[2], one.kind) for one in left.pending]
+        assert {"NetworkPolicy/small-workload", "HTTPRoute/small-route", "LLMInferenceService/small"} <= set(begun)
+
+        again = laptop.up().stdout
+        assert "recovery: removed the lock of an engine that no longer runs" in again
+        assert "small-service: was created meanwhile; taken over with id models/small" in again
+        after = laptop.state()
+        assert after is not None
+        assert after.pending == ()
+        assert after.ids.count("models/small") == 1
+        assert begun.items() <= of_second_model(laptop).items(), "what there was is made anew"
+        ready_servers(laptop, 1, "small")
+        steps = laptop.steps("up", "--yes", "--skip-preview")
+        assert steps["small-service"] == "same"
+        assert set(steps.values()) == {"same"}, steps
+
+
+def of_second_model(laptop: Laptop) -> dict[str, str]:
+    """What the program makes for the second model, by kind and name, and who each is: their UIDs."""
+    ours = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,httproutes.gateway.networking.k8s.io"
+    policies = "healthcheckpolicies.networking.gke.io,gcpbackendpolicies.networking.gke.io"
+    found = objects.every(laptop, f"{models.SERVICES},{ours},{policies}", namespace=objects.MODELS)
+    return {
+        f"{thing['kind']}/{objects.name(thing)}": thing["metadata"]["uid"]
+        for thing in found
+        if objects.name(thing).startswith("small")
+    }
+
+
 def inside(laptop: Laptop) -> list[psutil.Process]:
     spaces = laptop.spaces()
     assert spaces is not None

@@ -95,6 +95,8 @@ def up(places: Places, stack: str, console: Console) -> int:
     elif status == STOPPED:
         say(console, f"\nStopped. What was done is kept; `{again}` goes on, `{down}` removes it.")
     elif status < 0:
+        if places.kind == "laptop":  # the whole cluster may have ended, and the engine with it
+            life.explain(places, console)
         say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
     elif places.kind == "laptop":
         life.explain(places, console)

@@ -48,7 +48,8 @@ class Runner:
         return done.stdout
 
     def stream(self, *arguments: str, events: Path | None = None) -> int:
-        """Runs a command on the user's terminal. Returns 0, the engine's status, or 130 when it was told to stop.
+        """Runs a command on the user's terminal. Returns 0, the engine's status, 130 when it was told to stop, or the
+        negative number of the signal that killed it.
 
         The engine's own events go to the file ``events``, line by line.
         """
@@ -56,7 +57,9 @@ class Runner:
         if events:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
-        return supervise(self._command("-C", str(self.places.root), *arguments), environment)
+        status = supervise(self._command("-C", str(self.places.root), *arguments), environment)
+        # Inside a laptop cloud it ends as in a shell (``spaces/enter.py``).
+        return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
     def _command(self, *arguments: str) -> list[str]:
         """The engine's command line; on the laptop cloud it runs in the namespaces, and nowhere else.

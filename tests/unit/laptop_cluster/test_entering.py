@@ -7,15 +7,20 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import psutil
 import pytest
 
-from llmd_gke.laptop.paths import CLONE
+from llmd_gke.laptop.engine.found import Engine
+from llmd_gke.laptop.paths import CLONE, Places
+from llmd_gke.laptop.rehearsal.runner import Runner
+from llmd_gke.laptop.spaces import inside
 
-ENTER = """
+ENTER = f"""
 import sys
+sys.path.insert(0, {str(CLONE)!r})
 from llmd_gke.laptop.spaces import enter
 enter.join = lambda pid: None  # no namespaces here: signals are the same without
 sys.exit(enter.run(0, sys.argv[1:]))
@@ -40,7 +45,6 @@ class Entered:
         told, tell = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-c", ENTER, sys.executable, "-c", COUNT, str(tell)],
-            env={**os.environ, "PYTHONPATH": str(CLONE)},
             stdin=subprocess.DEVNULL,
             pass_fds=[tell] if terminal is None else [tell, terminal],
             start_new_session=terminal is None,
@@ -116,3 +120,18 @@ def test_what_kills_the_process_group_leaves_no_command_behind(enter: Enter) -> 
     assert entered.process.wait(60) == -signal.SIGKILL
     assert select.select([entered.told], [], [], 60)[0], "its end of the pipe closes as it ends"
     assert entered.line() == ""
+
+
+@pytest.mark.parametrize(("ends", "status"), [("exit 0", 0), ("exit 255", 255), ("kill -KILL $$", -signal.SIGKILL)])
+def test_an_engine_that_was_killed_is_told_from_one_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, status: int
+) -> None:
+    def entered(_home: Path, words: Sequence[str]) -> list[str]:
+        return [sys.executable, "-c", ENTER, *words]
+
+    monkeypatch.setattr(inside, "command", entered)
+    engine = tmp_path / "pulumi"
+    engine.write_text(f"#!/bin/sh\n{ends}\n")
+    engine.chmod(0o755)
+    runner = Runner(Places(tmp_path, tmp_path / ".laptop", "laptop"), Engine(engine, "3.259.0", "a test"))
+    assert runner.stream("up") == status

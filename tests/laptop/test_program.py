@@ -180,6 +180,11 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
         steps = laptop.steps("up", "--yes", "--skip-preview")
         assert steps["small-service"] == "same"
         assert set(steps.values()) == {"same"}, steps
+        # The API server lets a field be changed by whoever has set it.
+        laptop.edit("local", lambda config: config["llmd-gke:models"][1].update(replicas=2))
+        steps = laptop.steps("up", "--yes", "--skip-preview")
+        assert steps["small-service"] == "update"
+        ready_servers(laptop, 2, "small")
 
 
 def of_second_model(laptop: Laptop) -> dict[str, str]:

@@ -6,6 +6,7 @@ Identities are those of the Kubernetes provider: ``namespace/name``, or ``name``
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,9 @@ from llmd_gke.laptop.spaces import enter, find
 
 PROVIDER = "kubernetes:"
 RELEASE = "kubernetes:helm.sh/v3:Release"
+MANAGER = "pulumi-kubernetes-"
+"""How these names begin (``fieldManagerName`` in provider/pkg/provider/provider.go)."""
+
 UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
 """Helm refuses to go on with a release in such a state: "another operation is in progress"."""
 
@@ -39,6 +43,22 @@ def made(places: Places, pending: Pending) -> str | None:
         return identity if _release(places, name, namespace) else None
     words = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
     return identity if _kubectl(places, *words).strip() else None
+
+
+def manager(places: Places, pending: Pending) -> str | None:
+    """The name under which the provider applied an object that it made, ``None`` for a release.
+
+    It makes one up for every object, and only under that name can it change what it has set: under another the API
+    server reports a conflict.
+    """
+    if pending.type == RELEASE:
+        return None
+    name, namespace = _names(pending)
+    found = _kubectl(places, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
+    metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(found))["metadata"]
+    fields = cast("Sequence[Mapping[str, object]]", metadata.get("managedFields") or [])
+    applied = (str(one["manager"]) for one in fields if one.get("operation") == "Apply")
+    return next((one for one in applied if one.startswith(MANAGER)), None)
 
 
 def kind(type_: str) -> str:

@@ -12,6 +12,9 @@ from llmd_gke.laptop.errors import Stale
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.state import SIGNATURE, Pending
 
+FIELD_MANAGER = "__fieldManager"
+"""Where the Kubernetes provider keeps in its outputs under which name it applies an object."""
+
 FILES = ("google.json", "kubernetes.json")
 
 
@@ -37,6 +40,14 @@ def find(places: Places, pending: Pending) -> str | None:
         ),
         None,
     )
+
+
+def noted(places: Places, pending: Pending) -> Mapping[str, object]:
+    """What else the state has to say of such an object than its id."""
+    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
+        manager = cluster_pending.manager(places, pending)
+        return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
+    return {}
 
 
 def _same(asked: object, made: object) -> bool:

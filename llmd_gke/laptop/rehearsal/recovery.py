@@ -72,7 +72,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     present = state.read(runner.places, stack)
     if present is None or not present.pending:
         return
-    taken_over: dict[str, str] = {}
+    taken_over: dict[str, Mapping[str, object]] = {}
     said: list[str] = []
     for one in present.pending:
         name = one.urn.rpartition("::")[2]
@@ -81,7 +81,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
         elif one.urn in present.urns:
             said.append(f"  {name}: was created and is known")
         elif ident := cloud.find(runner.places, one):
-            taken_over[one.urn] = ident
+            taken_over[one.urn] = {"id": ident, **cloud.noted(runner.places, one)}
             said.append(f"  {name}: was created meanwhile; taken over with id {ident}")
         else:
             said.append(f"  {name}: was not created; will be now")
@@ -103,8 +103,9 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
         )
 
 
-def edit(runner: Runner, stack: str, taken_over: Mapping[str, str]) -> None:
-    """Moves pending creates with a known id into the state's resources; every pending operation is gone then.
+def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, object]]) -> None:
+    """Moves pending creates of which is known what they made into the state's resources; every pending operation is
+    gone then.
 
     Goes through ``stack export`` and ``stack import``, so that secrets stay encrypted and the engine checks the result.
     """
@@ -114,8 +115,8 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, str]) -> None:
     resources = cast("list[dict[str, object]]", deployment.get("resources") or [])
     for operation in pending:
         resource = cast("dict[str, object]", operation["resource"])
-        if ident := taken_over.get(str(resource["urn"])):
-            resources.append({**resource, "id": ident})
+        if known := taken_over.get(str(resource["urn"])):
+            resources.append({**resource, **known})
     deployment["resources"] = resources
     with tempfile.NamedTemporaryFile("w", dir=runner.places.home, prefix="state-", suffix=".json") as file:
         json.dump(exported, file)

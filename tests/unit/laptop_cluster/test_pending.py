@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -36,6 +37,19 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 ANSWERS = {
     "there": "deployment.apps/there",
+    "applied": json.dumps(
+        {
+            "metadata": {
+                "managedFields": [
+                    {"manager": "kube-controller-manager", "operation": "Update"},
+                    {"manager": "somebody", "operation": "Apply"},
+                    {"manager": "pulumi-kubernetes-update", "operation": "Update"},
+                    {"manager": "pulumi-kubernetes-4f2a9c1b", "operation": "Apply"},
+                ]
+            }
+        }
+    ),
+    "created": json.dumps({"metadata": {"managedFields": [{"manager": "kubectl-create", "operation": "Update"}]}}),
     "owner=helm,name=done": "superseded deployed",
     "owner=helm,name=begun": "pending-install",
 }
@@ -57,6 +71,20 @@ def test_an_object_that_exists_is_taken_over_by_namespace_and_name(places: Place
     one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}})
     assert cloud.find(places, one) == "models/there"
     assert asked == ["get Deployment.v1.apps there -n models --ignore-not-found -o name"]
+
+
+def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(places: Places, asked: list[str]) -> None:
+    one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "applied", "namespace": "models"}})
+    assert cloud.noted(places, one) == {"outputs": {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}}
+    assert asked == ["get Deployment.v1.apps applied -n models --show-managed-fields -o json"]
+
+
+def test_nothing_is_noted_of_what_the_provider_did_not_apply(places: Places, asked: list[str]) -> None:
+    created = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "created", "namespace": "models"}})
+    assert cloud.noted(places, created) == {}
+    assert cloud.noted(places, creating(pending.RELEASE, {"name": "done", "namespace": "kserve"})) == {}
+    assert cloud.noted(places, creating("gcp:compute/network:Network", {"name": "net"})) == {}
+    assert len(asked) == 1
 
 
 def test_a_cluster_wide_object_has_its_name_as_identity(places: Places, asked: list[str]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.laptop import models, objects
 from tests.laptop.harness import Laptop, until
+from tests.laptop.policies import NAMESPACE, matching, peers, policy
 from tests.laptop.serving import ask, chat
 
 POOL = {
@@ -39,6 +40,22 @@ def variables(pod: objects.Object) -> dict[str, str]:
     return {one["name"]: one.get("value", "") for one in pod["spec"]["containers"][0]["env"]}
 
 
+def check_policies(laptop: Laptop, pods: list[objects.Object]) -> None:
+    """Whom the model's own NetworkPolicies mean: all of the group, the leader, the picker, and nobody else."""
+    whole, leader = objects.names(pods), {objects.name(pods[0])}
+    deployment = models.service(laptop, "big")["status"]["workloads"]["scheduler"]["name"]
+    pickers = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
+    assert pickers, "the picker has no pod: nothing would be shown"
+    group_, workload, picker = (policy(laptop, f"big-{name}") for name in ("group", "workload", "picker"))
+    assert matching(laptop, NAMESPACE, group_["podSelector"]) == whole
+    assert [matching(laptop, NAMESPACE, one) for one in peers(group_["ingress"], "from")] == [whole]
+    assert [matching(laptop, NAMESPACE, one) for one in peers(group_["egress"], "to")] == [whole]
+    assert [rule.get("ports") for rule in group_["ingress"]] == [None], "every port is open within the group"
+    assert matching(laptop, NAMESPACE, workload["podSelector"]) == leader, "requests go to the leader alone"
+    assert matching(laptop, NAMESPACE, picker["podSelector"]) == pickers
+    assert [matching(laptop, NAMESPACE, one) for one in peers(picker["egress"], "to")] == [leader]
+
+
 def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Laptop) -> None:
     with models.changed(laptop):
         laptop.edit("local", add)
@@ -59,4 +76,5 @@ def test_a_model_on_four_hosts_of_a_slice_becomes_ready_and_answers(laptop: Lapt
         assert json.loads(answer["text"])["choices"][0]["message"]["content"] == "all of you"
         leader = laptop.kubectl("logs", "-n", objects.MODELS, objects.name(pods[0]), "-c", "main")
         assert "hosts in the group: 4 of 4; starting the server" in leader
+        check_policies(laptop, pods)
     until(lambda: not objects.every(laptop, SETS, namespace=objects.MODELS), "the group to go")

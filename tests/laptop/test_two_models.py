@@ -8,16 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from tests.laptop import models, objects
 from tests.laptop.harness import Laptop, until
 from tests.laptop.models import servers, service
-
-NAMESPACE = objects.MODELS
-Selector = dict[str, Any]
+from tests.laptop.policies import NAMESPACE, matching, peers, policy
 
 
 @pytest.fixture(scope="module")
@@ -27,30 +24,12 @@ def two_models(laptop: Laptop) -> Iterator[Laptop]:
         yield laptop
 
 
-def matching(laptop: Laptop, namespace: str, selector: Selector) -> set[str]:
-    """The pods of a namespace that the API server itself finds by a policy's selector."""
-    assert set(selector) <= {"matchLabels"}, "the policies only use labels that must be equal"
-    labels = ",".join(f"{key}={value}" for key, value in selector.get("matchLabels", {}).items())
-    return objects.names(objects.every(laptop, "pods", *(["-l", labels] if labels else []), namespace=namespace))
-
-
 def pods_that_are(laptop: Laptop, model: str, workload: str) -> set[str]:
     """The pods of a model by what KServe says it made: ``primary`` or ``scheduler``."""
     deployment = models.service(laptop, model)["status"]["workloads"][workload]["name"]
     found = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
     assert found, f"{deployment} has no pods: the test would prove nothing"
     return found
-
-
-def policy(laptop: Laptop, name: str) -> Selector:
-    found = objects.one(laptop, "networkpolicies", name, NAMESPACE)
-    assert found is not None
-    return found["spec"]
-
-
-def peers(rules: list[Selector], key: str) -> list[Selector]:
-    """The pod selectors among the peers of a policy's rules."""
-    return [peer["podSelector"] for rule in rules for peer in rule.get(key, []) if "podSelector" in peer]
 
 
 @pytest.mark.parametrize("model", ["qwen", "small"])

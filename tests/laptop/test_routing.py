@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import psutil
@@ -16,6 +17,9 @@ from tests.laptop.serving import Served, ask, chat, prompt
 
 WORDS = 100
 """A prefix counts from 64 tokens on, the picker's block size."""
+
+LEFT_OUT_S = 10
+"""After so long no request may go to a dead server: its health check fails twice, a second apart."""
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +75,21 @@ def waiting(served: Served, address: str) -> float:
     return sum(float(line.split()[-1]) for line in lines if line.startswith("vllm:num_requests_waiting{"))
 
 
-def test_requests_that_meet_a_dead_server_are_answered_by_another_pod(served: Served) -> None:
+def test_requests_that_meet_a_dead_server_are_answered_by_another_pod_and_soon_none_meets_it(served: Served) -> None:
     prefix = prompt(WORDS, 4)
     first = served.ask(*[chat(f"{prefix} {n}") for n in range(3)])
     (victim,) = pods_of(first)
+    (pod,) = [one for one in served.ready("server") if objects.name(one) == victim]
+    with no_restarts(served.laptop):
+        answered_without(served, prefix, victim)
+        until(lambda: left_out(served, prefix, pod, 3), "the dead server is left out", LEFT_OUT_S)
+        assert left_out(served, prefix, pod, 20)
+    until(lambda: started_again(served, pod), "the server's restart")
+    until(lambda: len(served.ready("server")) == 3, "three servers")
+
+
+def answered_without(served: Served, prefix: str, victim: str) -> None:
+    """The pod's server dies among many requests for it."""
     before = len(served.log())
     answers: list[Any] = []
     many = [chat(f"{prefix} {n}") for n in range(60)]
@@ -90,7 +105,34 @@ def test_requests_that_meet_a_dead_server_are_answered_by_another_pod(served: Se
     retried = [entry for entry in served.log()[before:] if entry["attempts"] > 1]
     assert retried, "no request met the dead server, so nothing is shown"
     assert {entry["status"] for entry in retried} == {200}
-    until(lambda: len(served.ready("server")) == 3, "the server's restart")
+
+
+@contextmanager
+def no_restarts(laptop: Laptop) -> Generator[None]:
+    """While the kubelet sleeps, what dies stays dead, and its pod is still called ready."""
+    kubelet = laptop.outer("kubelet")
+    assert kubelet is not None
+    kubelet.suspend()
+    try:
+        yield
+    finally:
+        kubelet.resume()
+
+
+def left_out(served: Served, prefix: str, pod: objects.Object, count: int) -> bool:
+    """Whether of so many requests with that prefix none has tried the pod: all have an answer of their first."""
+    before = len(served.log())
+    pods_of(served.ask(*[chat(f"{prefix} {n}") for n in range(count)]))
+    until(lambda: len(served.log()) >= before + count, "the log of the last request")
+    tried = {(entry["pod"].rpartition(":")[0], entry["attempts"]) for entry in served.log()[before:]}
+    return all(address != pod["status"]["podIP"] and attempts == 1 for address, attempts in tried)
+
+
+def started_again(served: Served, pod: objects.Object) -> bool:
+    """Whether the pod's server was started once more and takes requests."""
+    (then,) = pod["status"]["containerStatuses"]
+    now = [one for one in served.ready("server") if objects.name(one) == objects.name(pod)]
+    return any(one["status"]["containerStatuses"][0]["restartCount"] > then["restartCount"] for one in now)
 
 
 def server_of(pod: str) -> psutil.Process:

@@ -43,8 +43,21 @@ def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(an
     assert "etcd has ended 1 times (last: signal SIGKILL)" in shown
 
 
-def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(another: Another) -> None:
-    one = another("one")
+ONE_MORE = """
+from pathlib import Path
+import pulumi
+import pulumi_kubernetes as kubernetes
+
+provider = kubernetes.Provider("cluster", kubeconfig=Path({kubeconfig!r}).read_text())
+kubernetes.core.v1.ConfigMap(
+    "one-more", metadata={{"name": "one-more"}}, opts=pulumi.ResourceOptions(provider=provider)
+)
+"""
+"""A program of one object in the cluster."""
+
+
+def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Laptop) -> None:
+    one = small
     one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"] = str(8 << 20)
     one.start(*CONTROL_PLANE)
 
@@ -56,9 +69,14 @@ def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(another: A
         return "database space exceeded" in done.stderr
 
     until(refused, "etcd takes no more")
-    shown = one.cluster("status", check=False).stdout
-    assert "etcd has reached its space quota and takes no more writes" in shown
-    assert "Fix: make down CLOUD=laptop" in shown
+    one.program(ONE_MORE.format(kubeconfig=str(one.layout.kubeconfig)))
+    failed, shown = one.up(check=False), one.cluster("status", check=False)
+    assert "database space exceeded" in failed.stdout, "it failed of something else"
+    assert "Traceback" not in failed.stdout
+    for said in (failed, shown):
+        assert said.returncode == 1, said.stdout
+        assert said.stdout.count("etcd has reached its space quota and takes no more writes") == 1
+        assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in said.stdout
     assert one.down().returncode == 0
     del one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"]
     one.start(*CONTROL_PLANE)

@@ -18,7 +18,7 @@ MB = 1 << 20
 
 
 def show(places: Places, console: Console) -> bool:
-    """Prints a table of the processes. Returns whether the cluster runs and is ready."""
+    """Prints a table of the processes. Returns whether the cluster runs, is ready, and takes writes."""
     layout = Layout(places.home)
     present, known = find.running(places.home), status.read(layout.status)
     if present is None:
@@ -49,10 +49,12 @@ def show(places: Places, console: Console) -> bool:
     if known.message:
         say(console, known.message)
     console.print(table, soft_wrap=True, highlight=False)
-    for line in trouble.found(places):
+    troubles = trouble.found(places)
+    for line in troubles:
         say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")
-    return known.state == "ready"
+    # That a process was started again is over; only this is not.
+    return known.state == "ready" and trouble.FULL not in troubles
 
 
 def memory(process: psutil.Process | None) -> str:

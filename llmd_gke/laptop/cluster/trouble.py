@@ -16,6 +16,12 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.spaces import enter, find
 
+FULL = (
+    "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
+    "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
+)
+"""The trouble that does not pass by itself."""
+
 _ASK = f"""
 import urllib.error, urllib.request
 try:
@@ -41,10 +47,7 @@ def found(places: Places) -> list[str]:
         if one.restarts
     ]
     if "NOSPACE" in etcd_health(places, present):
-        sentences.append(
-            "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
-            "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
-        )
+        sentences.append(FULL)
     return sentences
 
 

@@ -157,7 +157,7 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
     with models.changed(laptop):
         laptop.edit("local", models.add_second)
         with laptop.started("up") as update:
-            until(lambda: objects.one(laptop, models.SERVICES, "small", objects.MODELS), "the second model's service")
+            until(lambda: objects.one(laptop, models.SERVICES, "small", objects.MODELS), "the second service", 300)
             for engine in [one for one in inside(laptop) if named(one, "pulumi")]:
                 engine.kill()
             said, _ = update.communicate(timeout=120)

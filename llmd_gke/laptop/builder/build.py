@@ -164,7 +164,7 @@ class Builder:
     def _work(self, job: Job, *, own_modules: bool) -> Work:
         """Lays out the folder of a wrapper.
 
-        What the user's Go has already is used from there, and nothing is added to it: five gigabytes of modules for
+        What the user's Go has already is used from there, and nothing is added to it: four gigabytes of modules for
         programs that are built once do not belong into everybody's module cache. Where something is missing, everything
         is unpacked into a folder of our own, which goes when the work is done.
         """

@@ -57,13 +57,13 @@ def _kubernetes_stamps(version: str) -> dict[str, str]:
 def _etcd() -> Program:
     version = versions.program(ETCD)
     wrapper = Wrapper("etcd", (ETCD, version), disk_mb=400, modules_mb=200, memory_mb=900)
-    return Program(Target("etcd", ETCD, cpu_s=110), wrapper, version, Official(("--version",), parts=2))
+    return Program(Target("etcd", ETCD, cpu_s=100), wrapper, version, Official(("--version",), parts=2))
 
 
 def _control_plane() -> list[Program]:
     """Kubernetes, and the two operators that can be built with the libraries that it pins."""
     version = versions.program(KUBERNETES)
-    wrapper = Wrapper("kubernetes", (KUBERNETES, version), disk_mb=4000, modules_mb=1000, memory_mb=2000)
+    wrapper = Wrapper("kubernetes", (KUBERNETES, version), disk_mb=6200, modules_mb=700, memory_mb=2000)
     return [*_kubernetes(wrapper, version), _cert_manager(wrapper), _lws(wrapper)]
 
 
@@ -78,9 +78,9 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
             Official(("version", "--client") if name == "kubectl" else ask, parts=2),
         )
         for name, cpu_s in (
-            ("kube-apiserver", 500.0),
+            ("kube-apiserver", 420.0),
             ("kubectl", 55.0),
-            ("kube-controller-manager", 110.0),
+            ("kube-controller-manager", 100.0),
             ("kube-scheduler", 10.0),
         )
     ]
@@ -90,24 +90,24 @@ def _cert_manager(wrapper: Wrapper) -> Program:
     """Of our own commands below its import path, see ``gomod/kubernetes/cert-manager/main.go``."""
     version = versions.chart("cert-manager").version
     stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
-    return Program(Target("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 80, stamps), wrapper, version)
+    return Program(Target("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 50, stamps), wrapper, version)
 
 
 def _lws(wrapper: Wrapper) -> Program:
     version = versions.program(LWS)
     stamps = {f"{LWS}/pkg/version.GitVersion": version}
-    return Program(Target("lws-manager", f"{LWS}/cmd", 40, stamps), wrapper, version)
+    return Program(Target("lws-manager", f"{LWS}/cmd", 25, stamps), wrapper, version)
 
 
 def _serving() -> list[Program]:
     """KServe, and what it runs: all three can be built with the libraries that KServe pins."""
     kserve, picker, simulator = map(versions.program, (KSERVE, ENDPOINT_PICKER, SIMULATOR))
-    wrapper = Wrapper("serving", (KSERVE, kserve), disk_mb=2600, modules_mb=1900, memory_mb=1600)
+    wrapper = Wrapper("serving", (KSERVE, kserve), disk_mb=3800, modules_mb=2800, memory_mb=1600)
     stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": picker}
     return [
-        Program(Target("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 360), wrapper, kserve),
+        Program(Target("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 290), wrapper, kserve),
         Program(Target("endpoint-picker", f"{ENDPOINT_PICKER}/cmd/epp", 80, stamps), wrapper, picker),
-        Program(Target("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 130), wrapper, simulator),
+        Program(Target("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 100), wrapper, simulator),
     ]
 
 
@@ -127,16 +127,16 @@ def _provider() -> Program:
     wrapper = Wrapper(
         "kubernetes-provider",
         (PROVIDER, versions.program(PROVIDER)),
-        disk_mb=9000,
-        modules_mb=1400,
-        memory_mb=4400,  # one package of the SDK took 4.2 GB; not measured since it is not optimized any more
+        disk_mb=8000,
+        modules_mb=800,
+        memory_mb=2200,
         tags="osusergo,grpcnotrace",
         files=provider_files,
         # The SDK, with types for every kind of every version: the provider needs a few of them, for its Helm and YAML
-        # components.
+        # components. Optimizing one of its packages takes 4.2 GB of memory.
         unoptimized="github.com/pulumi/pulumi-kubernetes/sdk/v4/...",
     )
-    target = Target(PROVIDER_NAME, ".", 960, {f"{PROVIDER}/pkg/version.Version": version})
+    target = Target(PROVIDER_NAME, ".", 700, {f"{PROVIDER}/pkg/version.Version": version})
     return Program(target, wrapper, version)
 
 

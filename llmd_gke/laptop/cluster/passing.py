@@ -23,10 +23,13 @@ CAUSES = {
 }
 """What Helm and the API server say, by its cause."""
 
+SUMMARIES = ("preview failed", "update failed")
+"""They name no resource (``reportExecResult`` in pulumi/pkg/resource/deploy/deployment_executor.go)."""
+
 
 def cause(events: Path) -> str | None:
     """The cause, when every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
-    found = [_cause(error) for error in _errors(events)]
+    found = [_cause(error) for error in errors(events)]
     return found[0] if found and all(found) else None
 
 
@@ -34,8 +37,8 @@ def _cause(error: str) -> str | None:
     return next((words for words, sign in CAUSES.items() if sign.search(error)), None)
 
 
-def _errors(events: Path) -> Iterator[str]:
-    """The resources' errors; the last one, of the stack itself, only counts the others."""
+def errors(events: Path) -> Iterator[str]:
+    """What went wrong, error by error; the engine's last one, which only says that there were others, is left out."""
     if not events.exists():
         return
     for line in events.read_text(encoding="utf-8").splitlines():
@@ -43,11 +46,5 @@ def _errors(events: Path) -> Iterator[str]:
             event = cast("dict[str, Any]", json.loads(line)).get("diagnosticEvent")
         except json.JSONDecodeError:  # the last line of an engine that was killed
             continue
-        if event and event.get("severity") == "error" and not str(event.get("urn", "")).endswith(f"::{_stack(event)}"):
-            yield str(event.get("message", ""))
-
-
-def _stack(event: dict[str, Any]) -> str:
-    """The stack's own name as a resource: ``PROJECT-STACK`` of ``urn:pulumi:STACK::PROJECT::...``."""
-    words = str(event.get("urn", "")).split("::")
-    return f"{words[1]}-{words[0].rpartition(':')[2]}" if len(words) > 2 else "-"
+        if event and event.get("severity") == "error" and str(event["message"]).strip() not in SUMMARIES:
+            yield str(event["message"])

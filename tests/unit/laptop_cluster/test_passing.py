@@ -10,6 +10,7 @@ import pytest
 from llmd_gke.laptop.cluster import passing
 
 STACK = "urn:pulumi:local::llmd-gke::pulumi:pulumi:Stack::llmd-gke-local"
+CRASHED = "an unhandled error occurred: Program exited with non-zero exit code: 1"
 RELEASE = "urn:pulumi:local::llmd-gke::llmd-gke:platform:Platform$kubernetes:helm.sh/v3:Release::platform-lws"
 TIME = "failed to create resource: context deadline exceeded"
 SERVICE = (
@@ -21,7 +22,7 @@ AWAY = (
     "connection refused"
 )
 UNTRUSTED = AWAY.replace("connection refused", "x509: certificate signed by unknown authority")
-SUMMARY = (STACK, "error", "update failed")
+SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview failed\n")
 
 
 @pytest.mark.parametrize(
@@ -30,6 +31,8 @@ SUMMARY = (STACK, "error", "update failed")
         ([(RELEASE, "error", TIME), SUMMARY], True),
         ([(RELEASE, "error", TIME), (RELEASE, "error", "forbidden"), SUMMARY], False),
         ([(SERVICE, "error", AWAY), SUMMARY], True),
+        ([(SERVICE, "error", AWAY), PREVIEW], True),
+        ([(SERVICE, "error", AWAY), (STACK, "error", CRASHED), SUMMARY], False),
         ([(SERVICE, "error", AWAY), (RELEASE, "error", TIME), SUMMARY], True),
         ([(SERVICE, "error", UNTRUSTED), SUMMARY], False),
         ([(SERVICE, "error", "dial tcp 10.0.0.1:443: connect: connection refused"), SUMMARY], False),
@@ -43,7 +46,10 @@ def test_an_update_is_repeated_when_all_that_went_wrong_passes(
     tmp_path: Path, said: list[tuple[str, str, str]], repeated: bool
 ) -> None:
     log = tmp_path / "events.jsonl"
-    events = [{"diagnosticEvent": {"urn": urn, "severity": kind, "message": text}} for urn, kind, text in said]
+    events = [
+        {"diagnosticEvent": ({"urn": urn} if urn else {}) | {"severity": kind, "message": text}}
+        for urn, kind, text in said
+    ]
     log.write_text("".join(f"{json.dumps(event)}\n" for event in [{"preludeEvent": {}}, *events]))
     assert bool(passing.cause(log)) is repeated
 

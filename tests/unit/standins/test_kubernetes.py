@@ -243,6 +243,12 @@ def test_the_status_of_a_release_is_unknown_in_a_preview(kubernetes: Standin, cl
     assert kubernetes.create(RELEASE, release(), preview=True).outputs["status"] == UNKNOWN
 
 
+@pytest.mark.parametrize("preview", [True, False])
+def test_what_only_the_sdk_sends_is_no_output_of_a_release(kubernetes: Standin, cluster: Result, preview: bool):
+    wanted = release(createNamespace=True, compat="true")
+    assert "compat" not in kubernetes.create(RELEASE, wanted, preview=preview).outputs
+
+
 def test_a_release_needs_its_namespace_unless_it_makes_it(kubernetes: Standin, cluster: Result):
     with pytest.raises(Exception, match='namespaces "lws" not found'):
         kubernetes.create(RELEASE, release())

@@ -78,10 +78,15 @@ def outputs(inputs: JsonObject, revision: int) -> JsonObject:
         "status": "deployed",
         "version": version,
     }
-    return {**inputs, "resourceNames": {}, "status": status}
+    return {**_kept(inputs), "resourceNames": {}, "status": status}
 
 
 def preview(inputs: JsonObject) -> JsonObject:
     """``checkpointRelease``: the pure outputs are unknown in a preview."""
     unknown: dict[str, JsonValue] = {"resourceNames": UNKNOWN, "status": UNKNOWN}
-    return {**inputs, **unknown}
+    return {**_kept(inputs), **unknown}
+
+
+def _kept(inputs: JsonObject) -> JsonObject:
+    """What ``checkpointRelease`` keeps of the inputs: the fields of ``Release``; the SDK also sends ``compat``."""
+    return {key: value for key, value in inputs.items() if key != "compat"}

@@ -99,7 +99,7 @@ class Builder:
         return self._own(job) / "modules"
 
     def build(self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str], None] = unheard) -> float:
-        """Builds what that job names; returns the processor seconds it took.
+        """Builds what that job names; returns the processor seconds it took, with what was got ahead beside it.
 
         ``begun`` is called once compiling begins, ``done`` with each program built.
         """

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 from rich.console import Console
 
-from llmd_gke.laptop import programs
-from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster import kubectl
 from llmd_gke.laptop.paths import Places
-from llmd_gke.laptop.rehearsal.environment import clean
-from llmd_gke.laptop.spaces import enter, find
+from llmd_gke.laptop.spaces import find
 from llmd_gke.manifests import charts
 
 SECONDS = 120
@@ -26,17 +23,16 @@ def wait(places: Places, console: Console) -> None:
     What is still missing then, or why nothing could be asked, is said; nothing is raised. Models are not waited for:
     they may need the very update that comes next.
     """
-    running = find.running(places.home)
-    if running is None:
+    if find.running(places.home) is None:
         return
-    done = _kubectl(places, running, "get", "deployments", "-A", "-o", "json")
+    done = kubectl.run(places, "get", "deployments", "-A", "-o", "json")
     if done.returncode == 0:
         found = _controllers(done.stdout)
         if not found:  # the update failed before it came to the first of them
             return
         # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
         words = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
-        done = _kubectl(places, running, *words, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
+        done = kubectl.run(places, *words, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
     for line in done.stderr.splitlines():
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
 
@@ -54,17 +50,3 @@ def _controllers(listed: str) -> list[Mapping[str, object]]:
         for item in items
         if item["metadata"]["namespace"] in theirs
     ]
-
-
-def _kubectl(places: Places, running: find.Spaces, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:
-    layout = Layout(places.home)
-    # There is no $HOME among these: kubectl would keep what it discovers in the current folder.
-    own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
-    return subprocess.run(
-        enter.command(running.init.pid, [str(programs.path("kubectl")), *words]),
-        env=clean({}, places) | own,
-        input=said,
-        capture_output=True,
-        text=True,
-        check=False,
-    )

@@ -7,18 +7,13 @@ Identities are those of the Kubernetes provider: ``namespace/name``, or ``name``
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from llmd_gke.laptop import programs
-from llmd_gke.laptop.cluster.layout import Layout
+from llmd_gke.laptop.cluster import kubectl
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
-from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.state import Pending
-from llmd_gke.laptop.spaces import enter, find
 
 PROVIDER = "kubernetes:"
 RELEASE = "kubernetes:helm.sh/v3:Release"
@@ -90,14 +85,7 @@ def _in(namespace: str) -> Sequence[str]:
 
 
 def _kubectl(places: Places, *words: str) -> str:
-    present = find.running(places.home)
-    if present is None:
-        raise Problem("The laptop cloud does not run.\nFix: make up CLOUD=laptop")
-    command = enter.command(present.init.pid, [str(programs.path("kubectl")), *words])
-    environment = clean(os.environ, places) | {"KUBECONFIG": str(Layout(places.home).kubeconfig)}
-    done = subprocess.run(
-        command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
-    )
+    done = kubectl.run(places, *words)
     if done.returncode:
         if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
             return ""

@@ -19,14 +19,6 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.runner import Runner
 
 
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    made = Layout(tmp_path)
-    made.logs.mkdir(parents=True)
-    made.run.mkdir()
-    return made
-
-
 def fix(problem: Problem) -> str:
     """The fix of a message, which is its last line."""
     before, _, last = str(problem).rpartition("\n")

@@ -10,7 +10,6 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import psutil
 import pytest
@@ -46,14 +45,6 @@ sys.exit(Supervisor(layout, kept).run())
 """
 
 Supervise = Callable[..., subprocess.Popen[str]]
-
-
-@pytest.fixture
-def layout(tmp_path: Path) -> Layout:
-    made = Layout(tmp_path)
-    made.logs.mkdir(parents=True)
-    made.run.mkdir()
-    return made
 
 
 @pytest.fixture

@@ -177,6 +177,5 @@ def another(tmp_path: Path, control_plane: None) -> Iterator[Callable[[str], Lap
 def small(another: Callable[[str], Laptop], whole: None) -> Laptop:
     """A laptop cloud of the test's own with a program of three Google resources, for tests of the life cycle."""
     made = another("small")
-    (made.root / "policies").unlink(missing_ok=True)  # policies are about the product's resources
     made.program(SMALL_PROGRAM)
     return made

@@ -35,7 +35,6 @@ def staged(cloud: Rehearsal, value: str, **more: str) -> None:
 
 def run(cloud: Rehearsal) -> Seen:
     """The whole life of the program, as its events tell it."""
-    (cloud.root / "policies").unlink()
     cloud.program((HERE / "program.py").read_text())
     staged(cloud, "one")
     cloud.make("env")

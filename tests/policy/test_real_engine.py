@@ -85,8 +85,29 @@ def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehea
     assert up.returncode != 0
     assert "proxy-subnet" in up.stdout
     assert "proxies" not in made(rehearsal)
-    rehearsal.pulumi("up", "--stack", "local", "--yes", "--skip-preview")
+    rehearsal.events("up", "--yes", "--skip-preview")
     assert "proxies" in made(rehearsal), "without the pack nothing else holds it back"
+
+
+def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal) -> None:
+    rehearsal.program(SUBNET)
+    rehearsal.make("env")
+    rehearsal.pulumi("stack", "init", "local")
+    for words in (("preview",), ("up", "--yes", "--skip-preview")):
+        done = rehearsal.pulumi(*words, "--stack", "local", check=False)
+        assert done.returncode != 0
+        assert "proxy-subnet" in done.stdout
+    assert "proxies" not in made(rehearsal)
+
+
+@pytest.mark.parametrize("target", ["up", "preview"])
+def test_without_the_pack_nothing_is_previewed_or_made(rehearsal: Rehearsal, target: str) -> None:
+    (rehearsal.root / "policies").unlink()
+    done = rehearsal.make(target, "--stack", "local", check=False)
+    assert done.returncode == 2
+    assert "PulumiPolicy.yaml is missing" in done.stdout
+    assert "git restore policies" in done.stdout
+    assert not made(rehearsal)
 
 
 def test_a_rule_about_the_whole_program_judges_the_first_preview(rehearsal: Rehearsal) -> None:

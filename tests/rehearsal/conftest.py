@@ -72,7 +72,6 @@ def empty_project(rehearsal: Rehearsal) -> None:
 
 def small_program(rehearsal: Rehearsal) -> None:
     """Three resources."""
-    (rehearsal.root / "policies").unlink(missing_ok=True)  # policies are about the product's resources
     rehearsal.program(SMALL_PROGRAM)
 
 

@@ -32,13 +32,18 @@ STACK_REMOVE = frozenset({"remove", "rm", "delete"})
 
 @dataclass(frozen=True)
 class Call:
-    """A command line taken apart. ``words`` are the subcommand and what follows it that is no flag."""
+    """A command line taken apart. ``words`` are the subcommand and what follows it that is no flag.
+
+    ``packs`` and ``pack_configs`` are the values of ``--policy-pack`` and ``--policy-pack-config``.
+    """
 
     arguments: tuple[str, ...]
     folder: str | None
     stack: str | None
     config_file: str | None
     words: tuple[str, ...]
+    packs: tuple[str, ...] = ()
+    pack_configs: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
@@ -79,20 +84,47 @@ def parse(arguments: Sequence[str]) -> Call:
     """Takes a command line apart. Flags it does not know are taken to have no value of their own."""
     words: list[str] = []
     values: dict[str, str] = {}
-    names = {"-C": "folder", "--cwd": "folder", "-s": "stack", "--stack": "stack", "--config-file": "config_file"}
+    packs: list[str] = []
+    pack_configs: list[str] = []
+    repeated = {"packs": packs, "pack_configs": pack_configs}
+    names = {
+        "-C": "folder",
+        "--cwd": "folder",
+        "-s": "stack",
+        "--stack": "stack",
+        "--config-file": "config_file",
+        "--policy-pack": "packs",
+        "--policy-pack-config": "pack_configs",
+    }
+
+    def take(name: str, value: str) -> None:
+        if name in repeated:
+            repeated[name].extend(value.split(","))
+        else:
+            values[name] = value
+
     pending: str | None = None
     for word in before_dashes(arguments):
         if pending is not None:
-            values[pending], pending = word, None
+            take(pending, word)
+            pending = None
         elif word in names:
             pending = names[word]
         elif word in ROOT_VALUES:
             pending = word
         elif word.startswith("--") and "=" in word and word.split("=", 1)[0] in names:
             flag, value = word.split("=", 1)
-            values[names[flag]] = value
+            take(names[flag], value)
         elif len(word) > 2 and word[:2] in ("-C", "-s"):
-            values[names[word[:2]]] = word[2:].removeprefix("=")
+            take(names[word[:2]], word[2:].removeprefix("="))
         elif not word.startswith("-") or word == "-":
             words.append(word)
-    return Call(tuple(arguments), values.get("folder"), values.get("stack"), values.get("config_file"), tuple(words))
+    return Call(
+        tuple(arguments),
+        values.get("folder"),
+        values.get("stack"),
+        values.get("config_file"),
+        tuple(words),
+        tuple(packs),
+        tuple(pack_configs),
+    )

@@ -18,7 +18,7 @@ from llmd_gke.laptop.cluster import controllers, life, passing
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
-from llmd_gke.laptop.rehearsal import config, home, interlock, recovery, state
+from llmd_gke.laptop.rehearsal import config, home, interlock, pack, recovery, state
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.lock import exclusive
 from llmd_gke.laptop.rehearsal.runner import STOPPED, Runner
@@ -75,6 +75,7 @@ def _summary(places: Places, stack: str | None, console: Console) -> Callable[[]
 def up(places: Places, stack: str, console: Console) -> int:
     """Brings a stack up. Returns 0, 1 when the engine reports a failure, 130 when it was told to stop."""
     config.check_name(stack)
+    pack.folder(places)
     with exclusive(places, "up"):
         required = secrets_of(places, stack)
         if places.kind == "laptop":
@@ -128,6 +129,7 @@ def _update(runner: Runner, stack: str, console: Console) -> int:
 def preview(places: Places, stack: str, console: Console) -> int:
     """Shows what `up` would do to a stack. Changes neither its state nor any other stack."""
     config.check_name(stack)
+    pack.folder(places)
     required = secrets_of(places, stack)
     if places.kind == "laptop":
         life.check_data(places, stack)
@@ -139,10 +141,7 @@ def preview(places: Places, stack: str, console: Console) -> int:
 
 def _operation(places: Places, stack: str) -> list[str]:
     """The flags that every operation gets."""
-    flags = ["--stack", stack, "--config-file", str(places.stack_copy(stack))]
-    if (places.root / "policies" / "PulumiPolicy.yaml").exists():
-        flags += ["--policy-pack", str(places.root / "policies")]
-    return flags
+    return ["--stack", stack, "--config-file", str(places.stack_copy(stack)), *pack.flags(places)]
 
 
 def ensure_stack(runner: Runner, stack: str, *, select: bool) -> None:

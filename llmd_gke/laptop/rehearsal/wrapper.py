@@ -4,6 +4,7 @@ Plain commands behave as ever, and the committed files stay as they are.
 
 It becomes the real engine (``exec``), with credentials removed and the interlock checked. Commands that read a stack's
 settings get ``--config-file`` with the copy, which receives the encryption salt in place of the committed file.
+Previews and updates run the project's policy pack, as `make preview` and `make up` do.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import cast
 
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import Places
-from llmd_gke.laptop.rehearsal import arguments, config, interlock
+from llmd_gke.laptop.rehearsal import arguments, config, interlock, pack
 from llmd_gke.laptop.rehearsal.environment import clean
 from llmd_gke.laptop.rehearsal.home import project
 from llmd_gke.laptop.spaces import inside
@@ -58,7 +59,10 @@ def is_ours(places: Places, folder: str | None) -> bool:
 
 def prepared(places: Places, call: arguments.Call, environ: Mapping[str, str]) -> tuple[list[list[str]], list[str]]:
     """What to run first, and what to become. Brings the stack's copy up to date where the command reads it."""
-    if not is_ours(places, call.folder) or call.config_file or call.has("-h", "--help"):
+    if not is_ours(places, call.folder) or call.has("-h", "--help"):
+        return [], list(call.arguments)
+    call = arguments.parse(call.adding(*pack.missing_flags(places, call)))
+    if call.config_file:
         return [], list(call.arguments)
     stack = short(call.stack or selected(places, environ) or "")
     if call.command in arguments.TAKES_CONFIG_FILE and stack:

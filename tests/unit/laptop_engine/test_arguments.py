@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from hashlib import sha1
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
+from llmd_gke.laptop.errors import BadInput
 from llmd_gke.laptop.paths import CLONE, Places
-from llmd_gke.laptop.rehearsal import arguments, wrapper
+from llmd_gke.laptop.rehearsal import arguments, pack, wrapper
 
 
 @pytest.fixture
@@ -18,6 +20,8 @@ def places(tmp_path: Path) -> Places:
     made.root.mkdir()
     for file in CLONE.glob("Pulumi*.yaml"):
         (made.root / file.name).write_text(file.read_text())
+    (made.root / "policies").symlink_to(CLONE / "policies")
+    made.home.mkdir()
     return made
 
 
@@ -73,17 +77,53 @@ def test_the_selected_stack_counts_without_the_flag(places: Places) -> None:
 
 
 def test_without_a_stack_the_engine_says_itself_what_is_missing(places: Places) -> None:
-    assert prepared(places, "preview")[1][-1] == "preview"
+    assert prepared(places, "preview")[1] == ["-C", str(places.root), "preview", *pack.flags(places)]
 
 
 @pytest.mark.parametrize(
     "words",
     [["stack", "output"], ["stack", "ls"], ["version"], ["up", "--help"], ["state", "delete", "x"], ["cancel", "--yes"],
-     ["up", "--config-file", "mine.yaml"], ["config", "set", "a", "b"]],
+     ["refresh", "--config-file", "mine.yaml"], ["config", "set", "a", "b"]],
 )  # fmt: skip
 def test_everything_else_passes_through(places: Places, words: list[str]) -> None:
     select(places, "local")
     assert prepared(places, *words) == ([], ["-C", str(places.root), *words])
+
+
+def packs(words: list[str]) -> list[str]:
+    return [value for flag, value in pairwise(words) if flag == "--policy-pack"]
+
+
+@pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "watch"])
+@pytest.mark.parametrize("words", [[], ["--stack", "eu4a"], ["--config-file", "mine.yaml"], ["--", "x"]])
+def test_previews_and_updates_run_the_pack(places: Places, command: str, words: list[str]) -> None:
+    assert packs(prepared(places, command, *words)[1]) == [str(places.root / "policies")]
+
+
+@pytest.mark.parametrize("command", ["refresh", "destroy", "import"])
+def test_commands_without_policies_are_left_alone(places: Places, command: str) -> None:
+    assert packs(prepared(places, command, "--stack", "eu4a")[1]) == []
+
+
+@pytest.mark.parametrize("given", [["--policy-pack", "policies"], ["--policy-pack=./policies/"]])
+def test_the_pack_is_not_run_twice(places: Places, given: list[str]) -> None:
+    then = prepared(places, "up", *given, "--config-file", "x")[1]
+    assert then == ["-C", str(places.root), "up", *given, "--config-file", "x"]
+
+
+def test_the_pack_runs_beside_another_one_and_its_configuration(places: Places) -> None:
+    given = ["--policy-pack", "/mine", "--policy-pack-config", "/mine.json", "--config-file", "x"]
+    then = prepared(places, "up", *given)[1]
+    assert packs(then) == ["/mine", str(places.root / "policies")]
+    assert [flag for flag in then if flag == "--policy-pack-config"] == ["--policy-pack-config"] * 2
+    assert json.loads(Path(then[-1]).read_text()) == {}
+
+
+def test_a_missing_pack_is_an_error(places: Places) -> None:
+    (places.root / "policies").unlink()
+    with pytest.raises(BadInput, match=r"PulumiPolicy\.yaml is missing(?s:.*)Fix: git restore policies"):
+        prepared(places, "up", "--stack", "eu4a")
+    prepared(places, "stack", "output")
 
 
 def test_another_project_is_left_alone(places: Places, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from llmd_gke.laptop.cluster import report, start
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import PROGRAMS
 from llmd_gke.laptop.errors import Problem
+from llmd_gke.laptop.gateway.crds import upstream
 from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.environment import is_proxy
 from llmd_gke.laptop.rehearsal.lock import exclusive
@@ -34,6 +35,8 @@ def start_(only: Only = None) -> None:
     wanted = [name for name in PROGRAMS if only is None or name in only]
     with exclusive(here, "cluster start"):
         programs.ensure(wanted, console)
+        if only is None or "gateway" in only:
+            upstream.prepare(Layout(here.home).crds)
         start.start(here, {name: programs.path(name) for name in wanted}, console, only)
     report.show(here, console)
 

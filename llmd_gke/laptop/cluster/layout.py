@@ -24,6 +24,11 @@ class Layout:
         return self.home / "cluster"
 
     @property
+    def crds(self) -> Path:
+        """Upstream's CRDs, laid out before the cluster starts; ``make down`` leaves them, as it does the charts."""
+        return self.home / "crds"
+
+    @property
     def pki(self) -> Path:
         """Keys and certificates, readable by their owner only."""
         return self.root / "pki"

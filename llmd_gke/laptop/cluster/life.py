@@ -17,6 +17,7 @@ from llmd_gke.laptop.cluster import room, start, trouble, variables
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import PROGRAMS
 from llmd_gke.laptop.errors import Stale
+from llmd_gke.laptop.gateway.crds import upstream
 from llmd_gke.laptop.paths import CLONE, Places
 from llmd_gke.laptop.rehearsal import state
 from llmd_gke.laptop.rehearsal.environment import clean
@@ -49,9 +50,10 @@ def has_data(places: Places) -> bool:
 
 
 def get_programs(places: Places, console: Console) -> None:
-    """Builds what is missing of programs, once, and lays out the charts."""
+    """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go."""
     programs.ensure(programs.names(), console)
     charts.prepare(places.charts)
+    upstream.prepare(Layout(places.home).crds)
 
 
 def begin(places: Places, console: Console) -> None:

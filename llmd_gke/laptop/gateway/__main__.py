@@ -9,7 +9,7 @@ from llmd_gke.laptop import daemon, kube
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.gateway import classes
 from llmd_gke.laptop.gateway.controller import Controller
-from llmd_gke.laptop.gateway.crds.install import install_crds
+from llmd_gke.laptop.gateway.crds.install import definitions, install_crds
 from llmd_gke.laptop.gateway.envoy.files import Files
 from llmd_gke.laptop.gateway.envoy.process import Envoy
 from llmd_gke.laptop.gateway.events import Events
@@ -35,15 +35,15 @@ async def serve(layout: Layout) -> None:
         # Not later: the cluster that has the Gateway API on is made by the program, which waits for this.
         daemon.ready(layout, "gateway")
         await watched.gateway_api()
-        await _install(api)
+        await _install(api, layout)
         group.create_task(envoy.run())
         group.create_task(watched.watch_kinds())
         group.create_task(controller.run())
 
 
-async def _install(api: kube.Kube) -> None:
+async def _install(api: kube.Kube, layout: Layout) -> None:
     """What GKE brings into a cluster with the Gateway API: CRDs, then GatewayClasses."""
-    await install_crds(api)
+    await install_crds(api, definitions(layout.crds))
     for gateway_class in classes.objects():
         await api.apply(RESOURCES[GATEWAY_CLASS], gateway_class, manager=MANAGER)
     log.info("the Gateway API is on: CRDs and GatewayClasses are there")

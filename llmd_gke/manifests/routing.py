@@ -6,6 +6,7 @@ conformance reports claim or users proved: prefix and exact paths, prefix replac
 
 from __future__ import annotations
 
+from llmd_gke.catalog import endpoints
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
@@ -13,9 +14,6 @@ from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 GKE_API = "networking.gke.io/v1"
-
-SERVICE_PATHS = ("/v1/models", "/health")
-"""Answered by any replica: they go to the workload Service, past the endpoint picker."""
 
 HEALTH_CHECK_INTERVAL_SECONDS = 15
 HEALTH_CHECK_TIMEOUT_SECONDS = 5
@@ -146,27 +144,36 @@ def _workload(model: ModelSettings) -> JsonObject:
     return {"kind": "Service", "name": naming.workload_service(model.name), "port": naming.WORKLOAD_PORT}
 
 
-def _rule(match: str, path: str, backend: JsonObject, rewrite: str | None) -> JsonObject:
-    rule: JsonObject = {"matches": [{"path": {"type": match, "value": path}}], "backendRefs": [backend]}
-    if rewrite is not None:
-        replacement: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": rewrite}
-        rule["filters"] = [{"type": "URLRewrite", "urlRewrite": {"path": replacement}}]
-    return rule
+def _matches(*paths: str) -> list[Json]:
+    return [{"path": {"type": "PathPrefix", "value": path}} for path in paths]
+
+
+def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
+    """One path of the server below the model's own: a rewrite belongs to a rule, so each path is a rule.
+
+    The prefix becomes the path itself, never ``/``: some controllers make ``//v1/...`` of that.
+    """
+    replacement: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": path}
+    return {
+        "matches": _matches(f"{model.path}{path}"),
+        "backendRefs": [backend],
+        "filters": [{"type": "URLRewrite", "urlRewrite": {"path": replacement}}],
+    }
 
 
 def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
-    Inference goes to the InferencePool, listing and health to the Service. No ``waitFor``: its references resolve
-    only once KServe has made both, and KServe makes them only once the route exists.
+    An allow-list: inference (and the setting ``paths``) goes to the InferencePool, listing and health to the Service,
+    and every other path of the server is answered 404 by the gateway. No ``waitFor``: its references resolve only once
+    KServe has made both, and KServe makes them only once the route exists.
     """
-    rules: list[Json] = [
-        _rule("PathPrefix", f"{model.path}{path}", _workload(model), rewrite=path) for path in SERVICE_PATHS
-    ]
-    rules.append(_rule("PathPrefix", model.path, _pool(model), rewrite="/"))
+    inference = (*endpoints.INFERENCE, *model.paths)
+    rules: list[Json] = [_below(model, path, _workload(model)) for path in endpoints.LISTING]
+    rules += [_below(model, path, _pool(model)) for path in inference]
     if model.at_root:
-        rules += [_rule("PathPrefix", path, _workload(model), rewrite=None) for path in SERVICE_PATHS]
-        rules.append(_rule("PathPrefix", "/", _pool(model), rewrite=None))
+        rules.append({"matches": _matches(*endpoints.LISTING), "backendRefs": [_workload(model)]})
+        rules.append({"matches": _matches(*inference), "backendRefs": [_pool(model)]})
     spec: JsonObject = {"parentRefs": [_parent(settings.scheme)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]

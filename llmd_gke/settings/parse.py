@@ -163,6 +163,7 @@ _BLIND: Mapping[str, str] = {
     "tensor-parallel": _ANY_POOL_OR_MODEL,
     "pipeline-parallel": _ANY_POOL_OR_MODEL,
     "multi-host-cache": _ANY_POOL_OR_MODEL,
+    "route-rules": _MODEL.format("paths.*|atRoot"),
     "root-model": _MODEL.format("name"),
     "control-plane-access": r"cluster(\.authorizedNetworks.*)?",
     "system-zone": r"cluster(\.(zone|systemZone))?",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import tpu
-from llmd_gke.checks import models, multi_host, names, pods, scheduling
+from llmd_gke.checks import models, multi_host, names, paths, pods, scheduling
 from llmd_gke.checks.finding import Finding
 from llmd_gke.checks.tree import Node
 from llmd_gke.settings.rules.located import Located, at
@@ -23,6 +23,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
     if model.compile_cache is not None:
         yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
+    for index, path in enumerate(model.paths):
+        yield from at(f"{key}.paths[{index}]", path, paths.path(path))
+    yield from at(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
     yield from _scheduler(f"{key}.scheduler", model)
     pool = next((pool for pool in settings.tpu_pools if pool.name == model.pool), None)
     if pool is None:

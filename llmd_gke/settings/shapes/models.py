@@ -74,6 +74,9 @@ class ModelSettings(Shape):
     stopped: bool = False
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
     at_root: bool = False
+    paths: tuple[str, ...] = Field(default=(), strict=False)
+    """Paths of the server that the gateway passes on beside the usual ones (``docs/edge.md``), each with everything
+    below it, e.g. ``/v1/score``."""
 
     @property
     def needs_token(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.checks import paths
 from llmd_gke.checks.names import MODEL_NAME_LIMIT
 from llmd_gke.manifests import naming, routing
 from llmd_gke.settings import GatewaySettings, ModelSettings
@@ -22,15 +23,29 @@ def rules(model: ModelSettings) -> list[Rule]:
     return plain(model)["spec"]["rules"]
 
 
-def summary(model: ModelSettings) -> list[tuple[str, str, str | None]]:
-    """Path, kind of backend, and what the prefix becomes."""
-    found: list[tuple[str, str, str | None]] = []
+def summary(model: ModelSettings) -> list[tuple[list[str], str, str | None]]:
+    """Paths, kind of backend, and what the prefix becomes."""
+    found: list[tuple[list[str], str, str | None]] = []
     for rule in rules(model):
-        (match,), (backend,) = rule["matches"], rule["backendRefs"]
+        (backend,) = rule["backendRefs"]
         filters = rule.get("filters", [])
         rewrite = filters[0]["urlRewrite"]["path"]["replacePrefixMatch"] if filters else None
-        found.append((match["path"]["value"], backend["kind"], rewrite))
+        found.append(([match["path"]["value"] for match in rule["matches"]], backend["kind"], rewrite))
     return found
+
+
+def answered_by(model: ModelSettings, path: str) -> tuple[str, str] | None:
+    """Kind of backend that gets a request, and the path it sees: the longest prefix of whole segments wins."""
+    candidates = [
+        (prefix, kind, prefix if rewrite is None else rewrite)
+        for prefixes, kind, rewrite in summary(model)
+        for prefix in prefixes
+        if path == prefix or path.startswith(f"{prefix}/")
+    ]
+    if not candidates:
+        return None
+    prefix, kind, becomes = max(candidates, key=lambda one: len(one[0]))
+    return kind, becomes + path.removeprefix(prefix)
 
 
 def keys(value: object) -> set[str]:
@@ -42,23 +57,71 @@ def keys(value: object) -> set[str]:
     )
 
 
-def test_inference_goes_to_the_pool_and_listing_to_the_service(model: ModelSettings) -> None:
-    assert summary(model) == [
-        ("/models/qwen/v1/models", "Service", "/v1/models"),
-        ("/models/qwen/health", "Service", "/health"),
-        ("/models/qwen", "InferencePool", "/"),
-    ]
+INFERENCE = ["/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses"]
+LISTING = ["/v1/models", "/health"]
+CLOSED = [
+    "/",
+    "/metrics",
+    "/tokenize",
+    "/docs",
+    "/openapi.json",
+    "/pause",
+    "/invocations",
+    "/version",
+    "/v1",
+    "/v1/score",
+    "/v1/load_lora_adapter",
+    "/v1/modelsx",
+    "/healthz",
+    "//metrics",
+]
 
 
-def test_a_model_at_the_root_is_served_there_as_well(make_model: MakeModel) -> None:
-    assert summary(make_model(at_root=True)) == [
-        ("/models/qwen/v1/models", "Service", "/v1/models"),
-        ("/models/qwen/health", "Service", "/health"),
-        ("/models/qwen", "InferencePool", "/"),
-        ("/v1/models", "Service", None),
-        ("/health", "Service", None),
-        ("/", "InferencePool", None),
-    ]
+@pytest.mark.parametrize("prefix", ["/models/qwen", ""])
+def test_inference_goes_to_the_pool_and_listing_to_the_service(make_model: MakeModel, prefix: str) -> None:
+    model = make_model(at_root=True)
+    assert {path: answered_by(model, prefix + path) for path in INFERENCE} == {
+        path: ("InferencePool", path) for path in INFERENCE
+    }
+    assert {path: answered_by(model, prefix + path) for path in LISTING} == {
+        path: ("Service", path) for path in LISTING
+    }
+    assert answered_by(model, f"{prefix}/v1/responses/id/cancel") == ("InferencePool", "/v1/responses/id/cancel")
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_no_rule_matches_another_path_of_the_server(make_model: MakeModel, path: str) -> None:
+    model = make_model(at_root=True)
+    assert answered_by(model, f"/models/qwen{path}") is None
+    assert answered_by(model, path) is None
+
+
+def test_a_model_that_is_not_at_the_root_is_served_below_its_own_path_only(model: ModelSettings) -> None:
+    assert all(path.startswith("/models/qwen/") for matched, _, _ in summary(model) for path in matched)
+
+
+def test_further_paths_of_the_settings_go_to_the_pool(make_model: MakeModel) -> None:
+    model = make_model(at_root=True, paths=("/v1/score", "/tokenize"))
+    assert answered_by(model, "/models/qwen/v1/score") == ("InferencePool", "/v1/score")
+    assert answered_by(model, "/tokenize") == ("InferencePool", "/tokenize")
+    assert answered_by(model, "/metrics") is None
+
+
+def test_a_rewrite_keeps_the_servers_path_and_never_becomes_the_root(make_model: MakeModel) -> None:
+    for matched, _, rewrite in summary(make_model(at_root=True, paths=("/v1/score",))):
+        if rewrite is not None:
+            assert matched == [f"/models/qwen{rewrite}"], "one rewrite for each rule"
+            assert rewrite != "/"
+
+
+@pytest.mark.parametrize(("at_root", "room"), [(False, 10), (True, 8)])
+def test_a_route_holds_exactly_as_many_rules_as_are_allowed(make_model: MakeModel, at_root: bool, room: int) -> None:
+    more = tuple(f"/v1/more{number}" for number in range(room))
+    assert len(rules(make_model(at_root=at_root, paths=more))) == 16
+    assert not list(paths.paths(more, at_root=at_root))
+    (finding,) = paths.paths((*more, "/v1/one-more"), at_root=at_root)
+    assert (finding.rule, finding.severity) == ("route-rules", "error")
+    assert f"{room + 1} more paths make 17 rules" in finding.problem
 
 
 @pytest.mark.parametrize("at_root", [True, False])

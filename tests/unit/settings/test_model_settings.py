@@ -217,3 +217,48 @@ def test_the_startup_budget_follows_the_size_of_the_weights(
     assert accepted(config).settings.models[0].startup_budget == minutes
     model["startupMinutes"] = 60
     assert accepted(config).settings.models[0].startup_budget == 60
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/", "", "v1/score", "/v1/score/", "/v1//score", "/v1/../metrics", "/.", "/v1/%2e", "/a b", "/a\n", "/a?b=c"],
+)
+def test_what_is_no_plain_path_is_refused(config: Config, refused: Refuse, path: str) -> None:
+    config["llmd-gke:models"][0]["paths"] = [path]
+    assert "is not a path that a route can pass on  [route-path]" in refused(config)
+
+
+@pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions/render", "/health"])
+def test_a_path_that_every_route_has_is_refused(config: Config, refused: Refuse, path: str) -> None:
+    config["llmd-gke:models"][0]["paths"] = [path]
+    assert "and everything below it is passed on already  [route-path]" in refused(config)
+
+
+def test_a_path_below_another_is_refused(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"][0]["paths"] = ["/v1/audio", "/v1/audio/speech"]
+    assert "/v1/audio/speech is covered by /v1/audio already  [route-path]" in refused(config)
+
+
+def test_more_paths_than_a_route_holds_are_refused_with_the_number(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"][0].update(paths=[f"/v1/more{number}" for number in range(9)], atRoot=True)
+    message = refused(config)
+    assert "9 more paths make 17 rules; an HTTPRoute holds 16" in message
+    assert "allowed: at most 8 more paths for a model at the root" in message
+
+
+@pytest.mark.parametrize(
+    ("path", "internal"), [("/metrics", "/metrics"), ("/v1", "/v1/load_lora_adapter"), ("/invocations", "/invocations")]
+)
+def test_opening_an_internal_path_is_a_warning(
+    config: Config, accepted: Callable[..., Checked], path: str, internal: str
+) -> None:
+    config["llmd-gke:models"][0]["paths"] = [path]
+    (warning,) = [one for one in accepted(config).warnings if one.finding.rule == "route-path-internal"]
+    assert warning.key == "llmd-gke:models[0].paths[0]"
+    assert internal in warning.finding.problem
+
+
+def test_further_paths_are_accepted(config: Config, accepted: Callable[..., Checked]) -> None:
+    before = accepted(config).warnings
+    config["llmd-gke:models"][0]["paths"] = ["/v1/score", "/v1/audio", "/tokenize"]
+    assert accepted(config).warnings == before

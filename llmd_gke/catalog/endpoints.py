@@ -1,0 +1,49 @@
+"""Paths of vLLM's HTTP server: what the gateway passes on, and what it must not.
+
+Sources: vllm-project/vllm ``vllm/entrypoints/openai/api_server.py`` and ``vllm/entrypoints/serve`` (paths);
+kubernetes-sigs/gateway-api v1.6.1 ``apis/v1/httproute_types.go`` (``MaxItems`` of rules).
+"""
+
+from __future__ import annotations
+
+INFERENCE = ("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses")
+"""Go to the InferencePool: the endpoint picker chooses the replica."""
+
+LISTING = ("/v1/models", "/health")
+"""Answered by any replica: they go to the workload Service, past the endpoint picker."""
+
+SERVED = (*INFERENCE, *LISTING)
+"""What every route of a model passes on. Everything else needs a setting."""
+
+ROUTE_RULES = 16
+"""Rules that one HTTPRoute may hold."""
+
+INTERNAL = (
+    "/metrics",
+    "/load",
+    "/version",
+    "/server_info",
+    "/docs",
+    "/redoc",
+    "/openapi.json",
+    "/tokenizer_info",
+    "/invocations",
+    "/pause",
+    "/resume",
+    "/is_paused",
+    "/sleep",
+    "/wake_up",
+    "/is_sleeping",
+    "/reset_prefix_cache",
+    "/reset_mm_cache",
+    "/reset_encoder_cache",
+    "/collective_rpc",
+    "/scale_elastic_ep",
+    "/start_profile",
+    "/stop_profile",
+    "/abort_requests",
+    "/update_weights",
+    "/v1/load_lora_adapter",
+    "/v1/unload_lora_adapter",
+)
+"""Paths that show other clients' use, describe the server, change it, or (``/invocations``) get round this list."""

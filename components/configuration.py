@@ -6,7 +6,7 @@ import json
 from typing import cast
 
 import pulumi
-from pulumi.runtime.config import CONFIG, get_config_env
+from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
@@ -33,7 +33,8 @@ def _parse() -> Checked:
     values: dict[str, object] = {**get_config_env(), **CONFIG.get()}
     secrets = [f"{NAMESPACE}:{secret}" for secret in SECRETS]
     raw = {key: _decoded(value) for key, value in values.items() if key not in secrets}
-    return parse(raw, pulumi.get_stack(), [key for key in secrets if key in values])
+    encrypted = [key for key in values if is_config_secret(key)]
+    return parse(raw, pulumi.get_stack(), [key for key in secrets if key in values], encrypted=encrypted)
 
 
 def _decoded(value: object) -> object:

@@ -122,6 +122,13 @@ def uri(value: str) -> Iterator[Finding]:
             allowed=", ".join(f"{known}://" for known in URI_SCHEMES),
             fix=hint,
         )
+    elif scheme != "oci" and "@" in rest.split("/")[0]:
+        yield Finding(
+            "model-uri",
+            "the URI holds a user or a key in front of `@`, which every reader of the cluster would see",
+            allowed=f"{scheme}://BUCKET/PATH" if scheme == "s3" else f"{scheme}://…",
+            fix="remove it, and let KServe take the key from a Secret of the service account",
+        )
     elif scheme == "hf" and models.repository_of(value) is not None and value.count("/") != 3:
         yield Finding("model-uri", f"{value!r} names no model", allowed="hf://OWNER/NAME", fix="hf://Qwen/Qwen3-4B")
 

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from llmd_gke import redaction
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings.rules import Located
 
-_SECRET_KEY = re.compile(r"token|secret|password|credential|api_?key", re.IGNORECASE)
-_SECRET_TEXT = re.compile(
-    r"""hf_\w+|(?<=--hf-token=)[^"]+|(?<=--api-key=)[^"]+|(?<=--hf-token", ")[^"]+|(?<=--api-key", ")[^"]+"""
-)
-"""A secret in the wrong place is still a secret: messages end up in logs and pull requests."""
+LONGEST_LINE = 400
+"""Characters of one line of a message; the lists of what is allowed are the longest."""
 
 
 class SettingsError(Exception):
@@ -31,23 +28,36 @@ class SettingsError(Exception):
 
 
 def describe(located: Located) -> str:
-    """A finding in words: key and value, then what is wrong, what is allowed, what to do."""
-    finding = located.finding
-    value = "" if located.value is None else f" = {_short(located.key, located.value)}"
-    lines = [f"\n  {located.key}{value}", f"    {finding.problem}  [{finding.rule}]"]
+    """A finding in words: key and value, then what is wrong, what is allowed, what to do.
+
+    A secret in the wrong place is still a secret, and messages end up in logs and pull requests: values are masked.
+    """
+    finding, name = located.finding, located.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
+    value = "" if located.value is None else f" = {redaction.shown(located.value, name)}"
+    lines = [f"{_line(located.key)}{value}", f"  {_line(redaction.masked(finding.problem))}  [{finding.rule}]"]
     if finding.allowed:
-        lines.append(f"    allowed: {finding.allowed}")
+        lines.append(f"  allowed: {_line(finding.allowed)}")
     if finding.fix:
-        lines.append(f"    fix:     {finding.fix}")
-    return "\n".join(lines)
+        lines.append(f"  fix:     {_line(finding.fix)}")
+    return "\n" + "\n".join(f"  {line}" for line in lines)
 
 
-def _short(key: str, value: object) -> str:
-    if _SECRET_KEY.search(key.rsplit(".", 1)[-1]):
-        return "(not shown)"
-    text = json.dumps(value, default=str, ensure_ascii=False)
-    text = _SECRET_TEXT.sub("(not shown)", text)
-    return text if len(text) <= 120 else text[:117] + "..."
+def _line(text: str) -> str:
+    return redaction.shortened(redaction.printable(redaction.shapes_masked(text)).replace("\n", "\\n"), LONGEST_LINE)
+
+
+def without(located: Located, secrets: Collection[str]) -> Located:
+    """The finding without values that are known to be secret, wherever in it they are."""
+
+    def clean(text: str) -> str:
+        return redaction.without(text, secrets)
+
+    finding = located.finding
+    return Located(
+        clean(located.key),
+        redaction.without_in(located.value, secrets) if secrets else located.value,
+        replace(finding, problem=clean(finding.problem), allowed=clean(finding.allowed), fix=clean(finding.fix)),
+    )
 
 
 def from_pydantic(error: ValidationError, known: dict[str, tuple[str, ...]]) -> Iterable[Located]:
@@ -90,7 +100,8 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
         allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
         near = _nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
-        return Located(key, value, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
+        # Nobody knows what the value is: `tlskey` holds a private key.
+        return Located(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
     if kind == "model_type":
         inside = ".".join(str(step) for step in path if not isinstance(step, int))
         problem, allowed, fix = (

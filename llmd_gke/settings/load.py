@@ -11,10 +11,8 @@ import yaml
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings import stack_yaml
 from llmd_gke.settings.errors import SettingsError
-from llmd_gke.settings.parse import NAMESPACE, SECRETS, Checked, parse
+from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse
 from llmd_gke.settings.rules import Located
-
-_SECRET_KEYS = frozenset(f"{NAMESPACE}:{secret}" for secret in SECRETS)
 
 
 def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked:
@@ -24,7 +22,7 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     a file that is missing or unreadable, and for everything that :func:`parse` refuses.
     """
     config = read_config(root, stack)
-    plain = [key for key in config if key in _SECRET_KEYS and not isinstance(config[key], Mapping)]
+    plain = [key for key in config if key in SECRET_KEYS and not isinstance(config[key], Mapping)]
     if plain:
         raise SettingsError(
             stack,
@@ -41,8 +39,20 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
                 for key in plain
             ],
         )
-    present = [key for key in config if key in _SECRET_KEYS]
-    return parse(config, stack, present if need_secrets else None)
+    present = [key for key in config if key in SECRET_KEYS]
+    return parse(config, stack, present if need_secrets else None, encrypted=_encrypted(config))
+
+
+def _encrypted(config: Mapping[str, object]) -> list[str]:
+    """The keys under which the engine has encrypted something, at whatever depth: ``{secure: v1:…}``."""
+    return [key for key, value in config.items() if _holds_secure(value)]
+
+
+def _holds_secure(value: object) -> bool:
+    if isinstance(value, Mapping):
+        table = cast("Mapping[object, object]", value)
+        return "secure" in table or any(_holds_secure(inner) for inner in table.values())
+    return isinstance(value, list) and any(_holds_secure(inner) for inner in cast("list[object]", value))
 
 
 def read_config(root: Path, stack: str) -> dict[str, object]:

@@ -6,21 +6,23 @@ import copy
 import re
 import types
 import typing
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 from pydantic import BaseModel, ValidationError
 
+from llmd_gke import redaction
 from llmd_gke.checks.finding import Finding
 from llmd_gke.settings import rules
-from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of
+from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
 from llmd_gke.settings.rules import Located
 from llmd_gke.settings.shapes import StackSettings
 
 NAMESPACE = "llmd-gke"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
 """Keys of our namespace that hold secrets. They are never read here."""
+SECRET_KEYS = frozenset(f"{NAMESPACE}:{secret}" for secret in SECRETS)
 
 
 @dataclass(frozen=True)
@@ -31,12 +33,39 @@ class Checked:
     warnings: tuple[Located, ...]
 
 
-def parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None = None) -> Checked:
+def parse(
+    raw: Mapping[str, object],
+    stack: str,
+    secrets: Sequence[str] | None = None,
+    *,
+    encrypted: Collection[str] = (),
+) -> Checked:
     """Checks a stack's configuration and reports everything that is wrong with it at once.
 
     ``raw`` maps full keys (``gcp:project``, ``llmd-gke:cluster``) to values as YAML or Pulumi give them. ``secrets``
-    names the secrets the stack has, ``None`` where that cannot be known. Raises :class:`SettingsError`.
+    names the secrets the stack has, ``None`` where that cannot be known. ``encrypted`` are the full keys whose values
+    the stack keeps encrypted, whatever they are: no message repeats them. Raises :class:`SettingsError`.
     """
+    try:
+        checked = _parse(raw, stack, secrets)
+    except SettingsError as error:
+        raise SettingsError(stack, _without_secrets(error.located, raw, encrypted)) from None
+    return Checked(checked.settings, tuple(_without_secrets(checked.warnings, raw, encrypted)))
+
+
+def _without_secrets(
+    located: Iterable[Located], raw: Mapping[str, object], encrypted: Collection[str]
+) -> list[Located]:
+    known = [key for key in raw if key in encrypted or key in SECRET_KEYS]
+    texts = {text for key in known for text in redaction.texts_in(raw[key])}
+    return [without(replace(one, value=None) if _below(one.key, encrypted) else one, texts) for one in located]
+
+
+def _below(key: str, parents: Iterable[str]) -> bool:
+    return any(key == parent or key.startswith((f"{parent}.", f"{parent}[")) for parent in parents)
+
+
+def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None) -> Checked:
     ours = {key.removeprefix(f"{NAMESPACE}:"): value for key, value in raw.items() if key.startswith(f"{NAMESPACE}:")}
     for secret in SECRETS:
         ours.pop(secret, None)
@@ -108,7 +137,7 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
         located
         for located in rules.check(settings)
         if located.finding.severity == "error"
-        and not any(located.key == key or located.key.startswith((f"{key}.", f"{key}[")) for key in keys)
+        and not _below(located.key, keys)
         and not any(_blind(located.finding.rule, key) for key in keys)
     ]
 

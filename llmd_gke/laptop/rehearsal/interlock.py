@@ -18,6 +18,8 @@ from llmd_gke.laptop.paths import Places
 from llmd_gke.laptop.rehearsal.home import launchers
 from llmd_gke.laptop.spaces import find, routes
 
+PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
+
 
 def check(places: Places) -> None:
     """Raises ``Refused`` naming what could start a real provider, and the fix."""
@@ -43,8 +45,23 @@ def why(places: Places) -> str:
 
 
 def check_project(places: Places) -> None:
-    """No ``plugins:`` in Pulumi.yaml: those win over everything else."""
+    """No ``plugins:`` in Pulumi.yaml, which win over everything else, and no project file that wins over Pulumi.yaml.
+
+    The engine takes the first file of a folder whose name is ``Pulumi`` and whose extension is one of ``.json``,
+    ``.yaml``, ``.yml`` (pulumi/pulumi v3.259.0, sdk/go/common/workspace/paths.go, ``DetectProjectPathFrom``).
+    """
     file = places.root / "Pulumi.yaml"
+    others = sorted(
+        entry
+        for entry in places.root.iterdir()
+        if entry != file and entry.stem.lower() == "pulumi" and entry.suffix.lower() in PROJECT_EXTENSIONS
+    )
+    if others:
+        names = ", ".join(entry.name for entry in others)
+        raise Refused(
+            f"{why(places)}: {names} beside Pulumi.yaml is a project file, too, and the engine might take its "
+            f"providers.\nFix: remove {names}; the project is Pulumi.yaml."
+        )
     content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
         raise Refused(

@@ -15,7 +15,7 @@ HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
 def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"]["relaseChannel"] = "RAPID"
     assert refused(config) == (
-        HEAD + '  llmd-gke:cluster.relaseChannel = "RAPID"\n'
+        HEAD + "  llmd-gke:cluster.relaseChannel\n"
         "    there is no such setting  [unknown-key]\n"
         "    allowed: name, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
         "privateNodes, deletionProtection, protect, systemZone, systemPool, labels, maintenance, encryption, "
@@ -27,7 +27,7 @@ def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Re
 def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused: Refuse) -> None:
     config["llmd-gke:tpuPool"] = []
     assert refused(config) == (
-        HEAD + "  llmd-gke:tpuPool = []\n"
+        HEAD + "  llmd-gke:tpuPool\n"
         "    there is no such setting  [unknown-key]\n"
         "    allowed: cluster, network, tpuPools, gateway, platform, storage, models\n"
         "    fix:     did you mean tpuPools?"
@@ -37,7 +37,7 @@ def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused
 def test_a_key_that_resembles_nothing_is_to_be_removed(config: Config, refused: Refuse) -> None:
     config["llmd-gke:models"][0]["zzz"] = 1
     message = refused(config)
-    assert "llmd-gke:models[0].zzz = 1" in message
+    assert "llmd-gke:models[0].zzz\n" in message, "the value of a key that nobody knows may be a secret"
     assert message.endswith("fix:     remove it")
 
 

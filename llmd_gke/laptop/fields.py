@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from llmd_gke.laptop.kube import Object
+if TYPE_CHECKING:  # its library is not there for the rehearsal alone
+    from llmd_gke.laptop.kube import Object
 
 
 def part(obj: Mapping[str, Any], *path: str) -> Object:
@@ -13,7 +14,7 @@ def part(obj: Mapping[str, Any], *path: str) -> Object:
     found: Any = obj
     for key in path:
         found = cast("Mapping[str, Any]", found).get(key) or {}
-    return cast(Object, found)
+    return cast("Object", found)
 
 
 def each(obj: Mapping[str, Any], *path: str) -> list[Object]:

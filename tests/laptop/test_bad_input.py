@@ -39,8 +39,8 @@ def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(an
         until(lambda name=name: one.process(name).state == "ready", f"{name} is ready again")
     until(lambda: "kept" in one.kubectl("get", "namespaces", "-o", "name", check=False), "the API server answers")
     shown = one.cluster("status").stdout
-    assert "kube-apiserver has ended 1 times (last: signal SIGKILL)" in shown
-    assert "etcd has ended 1 times (last: signal SIGKILL)" in shown
+    assert "kube-apiserver has ended 1 time (last: signal SIGKILL)" in shown
+    assert "etcd has ended 1 time (last: signal SIGKILL)" in shown
 
 
 ONE_MORE = """

@@ -15,12 +15,16 @@ ProcessState = Literal["waiting", "starting", "ready", "pausing", "stopped"]
 
 @dataclass
 class Process:
-    """One process. ``pid`` is the number inside the namespaces, 0 when it does not run; ``since`` in Unix seconds."""
+    """One process. ``pid`` is the number inside the namespaces, 0 when it does not run; ``since`` in Unix seconds.
+
+    ``restarts`` counts every end, ``exits`` those since it last ran for a minute.
+    """
 
     name: str
     state: ProcessState = "waiting"
     pid: int = 0
     restarts: int = 0
+    exits: int = 0
     last_exit: str = ""
     since: float = 0.0
 

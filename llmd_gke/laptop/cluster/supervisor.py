@@ -35,7 +35,6 @@ class Kept:
     service: Service
     seen: status.Process
     process: subprocess.Popen[bytes] | None = None
-    exits: int = 0
     next_start: float = 0.0
     was_ready: bool = False
 
@@ -123,16 +122,16 @@ class Supervisor:
             one.seen.state = "stopped"
             return
         if one.was_ready and time.time() - one.seen.since > STABLE_S:
-            one.exits = 0
-        one.exits += 1
+            one.seen.exits = 0
+        one.seen.exits += 1
         one.seen.state, one.seen.last_exit = "pausing", how
         one.seen.restarts += 1
-        one.next_start = time.monotonic() + pause_s(one.exits)
-        if not one.was_ready and one.exits >= ATTEMPTS and self.state == "starting":
+        one.next_start = time.monotonic() + pause_s(one.seen.exits)
+        if not one.was_ready and one.seen.exits >= ATTEMPTS and self.state == "starting":
             self.state = "failed"
             log = self.layout.log(one.service.name)
             self.message = (
-                f"{one.service.name} does not start ({how}, {one.exits} times). The end of {log}:\n{tail(log)}"
+                f"{one.service.name} does not start ({how}, {one.seen.exits} times). The end of {log}:\n{tail(log)}"
             )
 
     def stop(self) -> None:
@@ -161,8 +160,9 @@ class Supervisor:
             for entry in folder.iterdir():
                 shutil.rmtree(entry, ignore_errors=True)
         for one in self.kept:
-            one.was_ready, one.exits, one.next_start = False, 0, 0.0
-            one.seen.state, one.seen.restarts, one.seen.last_exit = "waiting", 0, ""  # ended because it was told to
+            one.was_ready, one.next_start = False, 0.0
+            # It ended because it was told to.
+            one.seen.state, one.seen.restarts, one.seen.exits, one.seen.last_exit = "waiting", 0, 0, ""
         self.report()
         renew.asked(self.layout).unlink(missing_ok=True)
 

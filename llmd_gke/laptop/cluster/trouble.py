@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from llmd_gke.laptop.cluster import logs, status
+from llmd_gke.laptop.cluster import crashes, status
 from llmd_gke.laptop.cluster.layout import Layout
 from llmd_gke.laptop.cluster.processes import ETCD_URL
 from llmd_gke.laptop.paths import Places
@@ -40,12 +40,10 @@ def found(places: Places) -> list[str]:
         return ["it does not run"]
     layout = Layout(places.home)
     known = status.read(layout.status)
-    sentences = [
-        f"{one.name} has ended {one.restarts} times (last: {one.last_exit}). The end of its log:\n"
-        f"{logs.tail(layout.log(one.name))}"
-        for one in (known.processes if known else [])
-        if one.restarts
-    ]
+    ended = crashes.processes(layout, known) if known else []
+    if crashes.serving(known):
+        ended += [one for one in crashes.containers(layout, crashes.pods(places)) if one.ends >= crashes.TOO_OFTEN]
+    sentences = [one.with_log() for one in ended]
     if "NOSPACE" in etcd_health(places, present):
         sentences.append(FULL)
     return sentences

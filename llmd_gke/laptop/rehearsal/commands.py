@@ -14,7 +14,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from llmd_gke.laptop.cluster import controllers, life, passing
+from llmd_gke.laptop.cluster import controllers, crashes, life, passing
 from llmd_gke.laptop.engine import choose
 from llmd_gke.laptop.errors import Problem
 from llmd_gke.laptop.paths import CLONE, Places, cache_folder
@@ -24,6 +24,7 @@ from llmd_gke.laptop.rehearsal.lock import exclusive
 from llmd_gke.laptop.rehearsal.runner import STOPPED, Runner
 from llmd_gke.laptop.rehearsal.settings import secrets_of
 
+FAILED = 1
 SUMMARY = "llmd_gke.operations.summary"
 
 
@@ -114,16 +115,18 @@ def _update(runner: Runner, stack: str, console: Console) -> int:
     command = ("up", "--yes", "--suppress-outputs", *_operation(places, stack))
     if places.kind != "laptop":
         return runner.stream(*command)
+    watch = crashes.Watch(places, console)
     with tempfile.TemporaryDirectory(dir=places.home) as folder:
         events = Path(folder) / "events.jsonl"
-        status = runner.stream(*command, events=events)
+        status = runner.stream(*command, events=events, watch=watch)
         # Below 0: somebody killed the engine, which is not for us to undo.
-        cause = passing.cause(events) if status > 0 and status != STOPPED else None
+        cause = passing.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
     if cause is None:
-        return status
+        return FAILED if status and watch.cause else status
     say(console, f"\n{cause}; going on once more.")
     controllers.wait(places, console)
-    return runner.stream(*command)
+    status = runner.stream(*command, watch=watch)
+    return FAILED if status and watch.cause else status
 
 
 def preview(places: Places, stack: str, console: Console) -> int:

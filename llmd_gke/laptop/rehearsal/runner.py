@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmd_gke.laptop.engine.found import Engine
@@ -18,8 +20,30 @@ from llmd_gke.laptop.spaces import inside
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INSIST_S = 20.0
+"""An engine that goes on after a watch has stopped it gets a second signal, and then leaves at once."""
+
 FROM_KERNEL = 0x80
 """``si_code`` of a signal that the terminal sent (Linux, SI_KERNEL): the whole foreground group got it."""
+
+
+Watch = Callable[[], bool]
+"""Whether a command has to be stopped."""
+
+
+@dataclass
+class Interruption:
+    """When a command that is watched gets a signal: once the watch says so, and again where it goes on after that."""
+
+    watch: Watch | None
+    _again: float = field(default=0.0, init=False)
+
+    def due(self) -> bool:
+        """Whether a signal has to be sent now."""
+        if self.watch is None or not (time.monotonic() > self._again if self._again else self.watch()):
+            return False
+        self._again = math.inf if self._again else time.monotonic() + INSIST_S
+        return True
 
 
 @dataclass(frozen=True)
@@ -47,17 +71,18 @@ class Runner:
             )
         return done.stdout
 
-    def stream(self, *arguments: str, events: Path | None = None) -> int:
+    def stream(self, *arguments: str, events: Path | None = None, watch: Watch | None = None) -> int:
         """Runs a command on the user's terminal. Returns 0, the engine's status, 130 when it was told to stop, or the
         negative number of the signal that killed it.
 
-        The engine's own events go to the file ``events``, line by line.
+        The engine's own events go to the file ``events``, line by line. ``watch`` is asked every second; the engine is
+        stopped once it says so.
         """
         environment = self.environment
         if events:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
-        status = supervise(self._command("-C", str(self.places.root), *arguments), environment)
+        status = supervise(self._command("-C", str(self.places.root), *arguments), environment, watch)
         # Inside a laptop cloud it ends as in a shell (``spaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
@@ -70,8 +95,8 @@ class Runner:
         return inside.command(self.places.home, words) if self.places.kind == "laptop" else words
 
 
-def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
-    """Runs a command and passes signals on.
+def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:
+    """Runs a command, passes signals on, and interrupts it when ``watch`` says that it cannot succeed.
 
     On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
     us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
@@ -80,7 +105,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
     shares_group = sys.stdin.isatty()
     # Blocked, so that a signal waits until it is asked for; the child unblocks them for itself.
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
-    stopped = False
+    stopped, interruption = False, Interruption(watch)
     try:
         process = subprocess.Popen(
             command,
@@ -92,6 +117,8 @@ def supervise(command: Sequence[str], environment: Mapping[str, str]) -> int:
         while (status := process.poll()) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
+                if not stopped and interruption.due():
+                    process.send_signal(signal.SIGINT)
                 continue
             stopped = True
             if not (shares_group and came.si_signo == signal.SIGINT and came.si_code == FROM_KERNEL):

@@ -2,18 +2,26 @@
 # Needs: make, git, Python 3.11 to 3.14; Go 1.26 only where the Pulumi engine or programs of the laptop cloud have to be
 # built; Linux for the laptop cloud.
 
+# STACK and CLOUD are text: make never expands what is in them, and the shell reads them from its environment.
 STACK ?= local
+STACK_IS_FROM := $(origin STACK)
+override STACK := $(value STACK)
+ifeq ($(origin CLOUD),undefined)
 # Inside `make shell` it stays the cloud of that shell.
-CLOUD ?= $(or $(LLMD_GKE_CLOUD),rehearsal)
+CLOUD := $(if $(value LLMD_GKE_CLOUD),$(value LLMD_GKE_CLOUD),rehearsal)
+endif
+override CLOUD := $(value CLOUD)
+export MAKE_STACK := $(value STACK)
+export MAKE_CLOUD := $(value CLOUD)
 
 SET_UP  = python3 llmd_gke/laptop/bootstrap.py
-LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$(CLOUD)"
+LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$$MAKE_CLOUD"
 # Tests of the laptop cloud that share a cluster stay together (tests/laptop/sharing.py). Of the others, those on the real
 # engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
 PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
 OPERATE = .venv/bin/llmd-gke
-STACK_THERE = --stack "$(STACK)" --cloud "$(CLOUD)" $(ARGS)
+STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
@@ -24,20 +32,21 @@ help:  ## this list
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
 	@echo
-	@echo "  STACK=$(STACK) chooses the stack file Pulumi.$(STACK).yaml. Neither CLOUD needs an account or credentials:"
+	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
+	@echo "Neither CLOUD needs an account or credentials:"
 	@echo "  CLOUD=rehearsal (default) has stand-ins for Google Cloud and Kubernetes, CLOUD=laptop real Kubernetes and KServe."
 
 venv:  ## the Python environment of the program, for use on Google Cloud
 	@$(SET_UP) program
 
 up: cloud  ## set up what is missing and bring stack STACK up
-	@$(LAPTOP) up --stack "$(STACK)"
+	@$(LAPTOP) up --stack "$$MAKE_STACK"
 
 preview: cloud  ## what `up` would do to stack STACK; needs no credentials and no secrets
-	@$(LAPTOP) preview --stack "$(STACK)"
+	@$(LAPTOP) preview --stack "$$MAKE_STACK"
 
 down: cloud  ## destroy every stack and stop everything
-	@$(LAPTOP) down $(if $(filter command line environment,$(origin STACK)),--stack "$(STACK)")
+	@$(LAPTOP) down $(if $(filter command line environment,$(STACK_IS_FROM)),--stack "$$MAKE_STACK")
 
 shell: cloud  ## a shell in which plain `pulumi` commands work (CLOUD=laptop: kubectl, too)
 	@$(LAPTOP) shell
@@ -91,8 +100,8 @@ requirements:  ## resolve requirements/*.in anew into the hash-pinned *.txt
 	@$(SET_UP) --resolve
 
 known:
-	@case "$(CLOUD)" in rehearsal|laptop) ;; \
-	*) echo "CLOUD=$(CLOUD) is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal" >&2; exit 2 ;; \
+	@case "$$MAKE_CLOUD" in rehearsal|laptop) ;; \
+	*) printf 'CLOUD=%s is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
 	esac
 
 cloud: known tools

@@ -154,7 +154,7 @@ BROKEN: dict[str, tuple[str, Break, str]] = {
     "a HealthCheckPolicy of a type without its block": (
         "HealthCheckPolicy",
         set_("spec", "default", "config", "type", to="HTTPS"),
-        "httpsHealthCheck must be specified",
+        "type HTTPS needs httpsHealthCheck",
     ),
     "a GCPBackendPolicy with a field beside `default`": (
         "GCPBackendPolicy",

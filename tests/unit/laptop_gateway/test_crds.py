@@ -1,4 +1,4 @@
-"""Our definitions of GKE's kinds accept and refuse what the published ones do."""
+"""Our definitions of GKE's kinds accept and refuse what the published ones (``tests/schema/gke.json``) do."""
 
 from __future__ import annotations
 

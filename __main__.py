@@ -40,8 +40,7 @@ pools = {
     pool.name: TpuPool(pool.name, TpuPoolArgs(settings, pool, cluster, project.node_service_account), after(cluster))
     for pool in settings.tpu_pools
 }
-buckets = any(model.uses_buckets for model in settings.models) or settings.storage.buckets
-storage = ModelStorage("storage", ModelStorageArgs(settings), after(cluster)) if buckets else None
+storage = ModelStorage("storage", ModelStorageArgs(settings), after(cluster)) if settings.uses_storage else None
 namespaces = {
     name: ModelNamespace(name, ModelNamespaceArgs(settings, name, storage, cluster.provider), after(gateway_api))
     for name in settings.namespaces

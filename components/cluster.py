@@ -9,6 +9,8 @@ from typing import TypedDict
 import pulumi
 import pulumi_kubernetes as k8s
 
+from components.fresh_apis import patient
+from components.google import impersonated
 from components.network import Network
 from components.sdk import container
 from llmd_gke.manifests import access
@@ -16,6 +18,10 @@ from llmd_gke.settings import ClusterSettings, MaintenanceSettings, StackSetting
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 """What a node may do is decided by its service account's roles."""
+
+MONITORED = ["SYSTEM_COMPONENTS", "CADVISOR", "DEPLOYMENT", "KUBELET", "POD", "STATEFULSET"]
+"""What GKE itself collects: with the control plane and nodes also containers, kubelets, and the states of pods,
+Deployments (models) and StatefulSets (models that span hosts). Billed as samples of Managed Service for Prometheus."""
 
 WINDOW_EPOCH = "2026-01-01"
 """The maintenance window's first day. Constant, so that no preview shows a difference."""
@@ -89,6 +95,11 @@ class Cluster(pulumi.ComponentResource):
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
                 workload_pool=f"{project}.svc.id.goog"
             ),
+            # An idle TPU host costs as much as a busy one: it goes as soon as nothing needs it. Node pools are made by
+            # the program only, so node auto-provisioning stays off.
+            cluster_autoscaling=container.ClusterClusterAutoscalingArgs(
+                enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION"
+            ),
             enable_shielded_nodes=True,
             **_hardening(settings),
             private_cluster_config=container.ClusterPrivateClusterConfigArgs(
@@ -124,6 +135,7 @@ class Cluster(pulumi.ComponentResource):
                 parent=self,
                 protect=settings.protect,
                 custom_timeouts=SLOW,
+                hooks=patient(f"{name}-control-plane"),
                 # They describe the removed default pool; a difference there would replace the cluster
                 # (pulumi/pulumi-gcp#744).
                 ignore_changes=["nodeConfig", "initialNodeCount"],
@@ -188,7 +200,7 @@ def _hardening(settings: ClusterSettings) -> ClusterHardening:
             )
         ),
         "monitoring_config": container.ClusterMonitoringConfigArgs(
-            enable_components=["SYSTEM_COMPONENTS"],
+            enable_components=MONITORED,
             managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(enabled=True),
         ),
         "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),
@@ -232,16 +244,20 @@ def _maintenance(times: MaintenanceSettings) -> container.ClusterMaintenancePoli
 
 
 def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi.Output[str]:
+    impersonate = impersonated()
     if settings.endpoint == "dns":
         # The DNS endpoint has a public certificate.
         endpoints = cluster.control_plane_endpoints_config
         return endpoints.apply(
             lambda found: access.kubeconfig(
-                settings.name, _known(found.dns_endpoint_config.endpoint if found.dns_endpoint_config else None), None
+                settings.name,
+                _known(found.dns_endpoint_config.endpoint if found.dns_endpoint_config else None),
+                None,
+                impersonate,
             )
         )
     parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
-    return parts.apply(lambda found: access.kubeconfig(settings.name, str(found[0]), str(found[1])))
+    return parts.apply(lambda found: access.kubeconfig(settings.name, str(found[0]), str(found[1]), impersonate))
 
 
 def _known(endpoint: str | None) -> str:

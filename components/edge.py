@@ -9,7 +9,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.network import Network
-from components.objects import custom_resource
+from components.objects import NAMESPACE_TIMES, custom_resource
 from components.sdk import compute, core
 from llmd_gke.manifests import naming, routing
 from llmd_gke.settings import StackSettings, TlsSettings
@@ -38,7 +38,7 @@ class Edge(pulumi.ComponentResource):
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={"name": naming.GATEWAY_NAMESPACE},
-            opts=pulumi.ResourceOptions(parent=self, provider=args.provider),
+            opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         first: list[pulumi.Resource] = [namespace]

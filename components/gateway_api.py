@@ -18,6 +18,9 @@ LAST_PAUSE = 30
 RETRIES = 90
 """45 minutes: what GatewayClasses took at worst. The engine allows 100."""
 
+INFERENCE_POOLS = "inferencepools.inference.networking.k8s.io"
+"""The CRD that GKE owns from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca)."""
+
 NOT_THERE_YET = ("not found", "no matches for kind", "could not find the requested resource", "required value")
 
 
@@ -30,14 +33,27 @@ class GatewayApiArgs:
 
 
 class GatewayApi(pulumi.ComponentResource):
-    """``llmd-gke:edge:GatewayApi``: holds everything back until GKE has accepted the GatewayClass.
+    """``llmd-gke:edge:GatewayApi``: holds everything back until GKE has accepted the GatewayClass and brought its
+    InferencePool CRD.
 
-    GKE brings the CRDs and classes some time after the cluster. The class is not ours, so this is a patch of one
-    annotation that waits for ``Accepted``, and is tried again while the class or its CRD is not there.
+    GKE brings the CRDs and classes some time after the cluster, in no documented order. They are not ours, so each is a
+    patch of one annotation that waits for the condition (``Accepted``, ``Established``), and is tried again while the
+    object is not there. KServe's controller looks for the InferencePool CRD once, when it starts, and never watches
+    pools otherwise (kserve/kserve ``pkg/controller/v1alpha2/llmisvc/controller.go`` v0.20.0).
     """
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:GatewayApi", name, None, opts)
+        hooks = pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-there-yet", try_again)])
+
+        def waiting() -> pulumi.ResourceOptions:
+            return pulumi.ResourceOptions(
+                parent=self,
+                provider=args.provider,
+                custom_timeouts=pulumi.CustomTimeouts(create="45m"),
+                hooks=hooks,
+            )
+
         k8s.apiextensions.CustomResourcePatch(
             f"{name}-class",
             api_version=GATEWAY_API,
@@ -46,12 +62,17 @@ class GatewayApi(pulumi.ComponentResource):
                 "name": gateway_class(args.settings),
                 "annotations": {"pulumi.com/waitFor": "condition=Accepted"},
             },
-            opts=pulumi.ResourceOptions(
-                parent=self,
-                provider=args.provider,
-                custom_timeouts=pulumi.CustomTimeouts(create="45m"),
-                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-there-yet", try_again)]),
-            ),
+            opts=waiting(),
+        )
+        k8s.apiextensions.CustomResourcePatch(
+            f"{name}-inference-pools",
+            api_version="apiextensions.k8s.io/v1",
+            kind="CustomResourceDefinition",
+            metadata={
+                "name": INFERENCE_POOLS,
+                "annotations": {"pulumi.com/waitFor": "condition=Established"},
+            },
+            opts=waiting(),
         )
         self.register_outputs({})
 
@@ -60,7 +81,7 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
     """Seconds to wait before another attempt; ``None`` when a failed operation deserves none.
 
     ``errors`` are those of all attempts so far, the newest first. Only a creation is tried again, and only while the
-    class or its CRD is not there yet.
+    class or CRD is not there yet.
     """
     newest = errors[0].lower() if errors else ""
     if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in NOT_THERE_YET):
@@ -73,6 +94,6 @@ async def try_again(args: pulumi.ErrorHookArgs) -> bool:
     seconds = pause(args.failed_operation, args.errors)
     if seconds is None:
         return False
-    pulumi.log.info(f"GKE has not made the GatewayClass yet, trying again in {seconds} s")
+    pulumi.log.info(f"{args.name}: GKE has not made it yet, trying again in {seconds} s")
     await asyncio.sleep(seconds)
     return True

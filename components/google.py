@@ -8,11 +8,17 @@ import pulumi_gcp as gcp
 from llmd_gke.settings import StackSettings
 
 
+def impersonated() -> str | None:
+    """E-mail address of the service account that both halves act as: ``gcp:impersonateServiceAccount``."""
+    return pulumi.Config("gcp").get("impersonateServiceAccount")
+
+
 def google_provider(settings: StackSettings) -> gcp.Provider:
     """A provider for the stack's project, with the stack's labels on everything that takes labels.
 
-    Who may do this is the environment's business (application default credentials); impersonation and billing follow
-    the usual ``gcp:impersonateServiceAccount``, ``gcp:billingProject`` and ``gcp:userProjectOverride``.
+    Who may do this is the environment's business (application default credentials); impersonation (also of the
+    kubeconfig's plugin) and billing follow the usual ``gcp:impersonateServiceAccount``, ``gcp:billingProject`` and
+    ``gcp:userProjectOverride``.
     """
     config = pulumi.Config("gcp")
     return gcp.Provider(
@@ -21,7 +27,7 @@ def google_provider(settings: StackSettings) -> gcp.Provider:
         region=settings.cluster.region,
         zone=settings.cluster.zone,
         default_labels={"managed-by": "pulumi", "llmd-gke-cluster": settings.cluster.name, **settings.cluster.labels},
-        impersonate_service_account=config.get("impersonateServiceAccount"),
+        impersonate_service_account=impersonated(),
         billing_project=config.get("billingProject"),
         user_project_override=config.get_bool("userProjectOverride"),
     )

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.model_storage import ModelStorage
-from components.objects import network_policy
+from components.objects import NAMESPACE_TIMES, network_policy
 from components.sdk import core
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
@@ -36,7 +36,7 @@ class ModelNamespace(pulumi.ComponentResource):
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={"name": args.namespace, "labels": {naming.GATEWAY_ACCESS_LABEL: "true"}},
-            opts=pulumi.ResourceOptions(parent=self, provider=args.provider),
+            opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)

@@ -6,11 +6,16 @@ from dataclasses import dataclass
 
 import pulumi
 
+from components.fresh_apis import patient
 from components.sdk import compute
 from llmd_gke.settings import StackSettings
 
 PODS = "pods"
 SERVICES = "services"
+
+NAT_PORTS = (256, 65536)
+"""Ports that Cloud NAT keeps for a VM at least and at most. One address has 64,512, enough for 252 VMs
+(https://cloud.google.com/nat/docs/ports-and-addresses)."""
 
 SLOW_DELETE = pulumi.CustomTimeouts(delete="30m")
 """GKE collects network endpoint groups and firewall rules after the cluster is gone; until then Google refuses to
@@ -82,7 +87,7 @@ class Network(pulumi.ComponentResource):
             network_tier="STANDARD" if external else None,
             subnetwork=None if external else subnet_id,
             purpose=None if external else "SHARED_LOADBALANCER_VIP",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=proxies),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=proxies, hooks=patient(f"{name}-gateway")),
         )
         self.address_name = address.name
         self.gateway_ip = address.address
@@ -94,7 +99,12 @@ class Network(pulumi.ComponentResource):
             f"{name}-vpc",
             name=prefix,
             auto_create_subnetworks=False,
-            opts=pulumi.ResourceOptions(parent=self, protect=settings.cluster.protect, custom_timeouts=SLOW_DELETE),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                protect=settings.cluster.protect,
+                custom_timeouts=SLOW_DELETE,
+                hooks=patient(f"{name}-vpc"),
+            ),
         )
         subnet = compute.Subnetwork(
             f"{name}-nodes",
@@ -129,6 +139,12 @@ class Network(pulumi.ComponentResource):
             router=router.name,
             region=region,
             nat_ip_allocate_option="AUTO_ONLY",
+            # A TPU host opens many connections to few addresses while it pulls images and downloads weights; the
+            # default of 64 ports a VM is too few for that.
+            enable_dynamic_port_allocation=True,
+            min_ports_per_vm=NAT_PORTS[0],
+            max_ports_per_vm=NAT_PORTS[1],
+            log_config=compute.RouterNatLogConfigArgs(enable=True, filter="ERRORS_ONLY"),
             source_subnetwork_ip_ranges_to_nat="LIST_OF_SUBNETWORKS"
             if only is not None
             else "ALL_SUBNETWORKS_ALL_IP_RANGES",

@@ -11,6 +11,10 @@ from pulumi_kubernetes.meta import v1 as meta
 from components.sdk import networking
 from llmd_gke.manifests.types import JsonObject
 
+NAMESPACE_TIMES = pulumi.CustomTimeouts(delete="30m")
+"""GKE's finalizer holds a Service until the load balancer no longer uses its network endpoint groups, and the namespace
+until then. It must not take longer than this. The provider's own limit is 10 minutes."""
+
 
 def custom_resource(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> CustomResource:
     """One custom resource, as an individual resource: policies must see it, also on the first preview."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import projects, serviceaccount
 
-from llmd_gke.catalog import apis as catalogue
+from components.fresh_apis import patient
 from llmd_gke.settings import StackSettings
 
 NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
@@ -24,9 +24,9 @@ class ProjectArgs:
 class Project(pulumi.ComponentResource):
     """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
 
-    Makes one ``projects.Service`` for each of :func:`llmd_gke.catalog.apis.needed` (left enabled on destroy: others may
-    use them), a service
-    account and a project role binding for each of :data:`NODE_ROLES`. Outputs: ``node_service_account`` (e-mail).
+    Makes one ``projects.Service`` for each of ``StackSettings.apis`` (left enabled on destroy: others may use them), a
+    service account and a project role binding for each of :data:`NODE_ROLES`. Outputs: ``node_service_account``
+    (e-mail).
     """
 
     node_service_account: pulumi.Output[str]
@@ -40,13 +40,13 @@ class Project(pulumi.ComponentResource):
                 disable_on_destroy=False,
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            for api in catalogue.needed(dns=bool(args.settings.gateway.dns_zone))
+            for api in args.settings.apis
         ]
         account = serviceaccount.Account(
             f"{name}-nodes",
             account_id=f"{args.settings.cluster.name}-nodes",
             display_name=f"Nodes of GKE cluster {args.settings.cluster.name}",
-            opts=pulumi.ResourceOptions(parent=self, depends_on=apis),
+            opts=pulumi.ResourceOptions(parent=self, depends_on=apis, hooks=patient(f"{name}-nodes")),
         )
         bindings = [
             projects.IAMMember(

@@ -79,6 +79,10 @@ class TpuPool(pulumi.ComponentResource):
                 kubelet_config=container.NodePoolNodeConfigKubeletConfigArgs(
                     insecure_kubelet_readonly_port_enabled="FALSE"
                 ),
+                # Pods may not set it for themselves, and JAX loads weights more slowly without (it warns).
+                linux_node_config=container.NodePoolNodeConfigLinuxNodeConfigArgs(
+                    transparent_hugepage_enabled="TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"
+                ),
                 gcfs_config=container.NodePoolNodeConfigGcfsConfigArgs(enabled=True),
                 gvnic=container.NodePoolNodeConfigGvnicArgs(enabled=True) if multi_host else None,
                 service_account=args.node_service_account,

@@ -2,6 +2,8 @@
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways (compute, container),
 https://cloud.google.com/kubernetes-engine/docs/concepts/about-gke-inference-gateway (networkservices),
+https://cloud.google.com/kubernetes-engine/docs/how-to/image-streaming (containerfilesystem),
+https://cloud.google.com/kubernetes-engine/docs/troubleshooting/dns ("Cloud DNS API Disabled"),
 https://cloud.google.com/iam/docs/permissions-reference.
 """
 
@@ -11,17 +13,18 @@ APIS = (
     "cloudresourcemanager",
     "compute",
     "container",
+    "containerfilesystem",
+    "dns",
     "iam",
     "networkservices",
     "artifactregistry",
     "logging",
     "monitoring",
+    "serviceusage",
 )
-"""``cloudresourcemanager`` is for role bindings on the project, ``networkservices`` for the Inference Gateway, the last
-two for node logs and metrics."""
-
-DNS_API = "dns"
-"""Only for stacks that make the gateway's DNS record."""
+"""What every stack needs. ``cloudresourcemanager`` is for role bindings on the project, ``containerfilesystem`` for
+image streaming, ``dns`` for the cluster's own names (with Cloud DNS as the cluster's DNS they do not resolve without
+it), ``networkservices`` for the Inference Gateway, ``logging`` and ``monitoring`` for nodes."""
 
 PERMISSIONS = (
     "container.clusters.create",
@@ -46,6 +49,24 @@ SHARED_NETWORK_PERMISSIONS = ("compute.subnetworks.use",)
 """In the project that owns an existing VPC."""
 
 
-def needed(*, dns: bool) -> tuple[str, ...]:
-    """The APIs of a stack, without ``.googleapis.com``; ``dns``: it makes the gateway's DNS record."""
-    return (*APIS, *((DNS_API,) if dns else ()))
+def needed(
+    *,
+    certificates: bool = False,
+    secrets: bool = False,
+    binary_authorization: bool = False,
+    encryption: bool = False,
+    buckets: bool = False,
+) -> tuple[str, ...]:
+    """The APIs of a stack, without ``.googleapis.com``.
+
+    ``certificates``: its gateway takes certificates from Certificate Manager. ``secrets``: the driver of Secret
+    Manager. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
+    """
+    by_setting = {
+        "certificatemanager": certificates,
+        "secretmanager": secrets,
+        "binaryauthorization": binary_authorization,
+        "cloudkms": encryption,
+        "storage": buckets,
+    }
+    return (*APIS, *(api for api, wanted in by_setting.items() if wanted))

@@ -39,7 +39,10 @@ def lws(folder: str | None = None) -> Release:
     """LeaderWorkerSet, for models that span hosts. It makes its own certificates."""
     # The chart as kept in the module names the moving image tag `main`.
     tag = f"v{versions.chart('lws').version}"
-    return _release("lws", "lws-system", folder, {"image": {"manager": {"tag": tag}}})
+    # The chart's default of 1 CPU and 1Gi fills a small system node, and most stacks have no model that spans hosts
+    # (kubernetes-sigs/lws charts/lws/values.yaml v0.9.0).
+    resources: JsonObject = {"requests": {"cpu": "100m", "memory": "256Mi"}}
+    return _release("lws", "lws-system", folder, {"image": {"manager": {"tag": tag}}, "resources": resources})
 
 
 def kserve_crds(folder: str | None = None) -> Release:

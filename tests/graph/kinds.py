@@ -10,6 +10,7 @@ Select = Callable[[Graph], list[Node]]
 
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 GATEWAY_CLASS = "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch"
+POOL_CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
 CONFIG = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceServiceConfig"

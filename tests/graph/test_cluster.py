@@ -24,7 +24,11 @@ ALWAYS: dict[str, object] = {
     "nodePoolDefaults": {
         "nodeConfigDefaults": {"insecureKubeletReadonlyPortEnabled": "FALSE", "gcfsConfig": {"enabled": True}}
     },
-    "monitoringConfig": {"enableComponents": ["SYSTEM_COMPONENTS"], "managedPrometheus": {"enabled": True}},
+    "monitoringConfig": {
+        "enableComponents": ["SYSTEM_COMPONENTS", "CADVISOR", "DEPLOYMENT", "KUBELET", "POD", "STATEFULSET"],
+        "managedPrometheus": {"enabled": True},
+    },
+    "clusterAutoscaling": {"enabled": False, "autoscalingProfile": "OPTIMIZE_UTILIZATION"},
     "costManagementConfig": {"enabled": True},
     "dnsConfig": {"clusterDns": "CLOUD_DNS", "clusterDnsScope": "CLUSTER_SCOPE"},
 }

@@ -108,3 +108,12 @@ def test_a_proxy_reaches_the_containers_that_download(record: Record) -> None:
     rules = str([kinds.spec(node) for node in of(kinds.NETWORK_POLICY)(graph)])
     assert "10.1.2.3/32" in rules
     assert "0.0.0.0/0" not in rules
+
+
+def test_hosts_that_download_get_more_ports_of_nat_than_its_default(graph: Graph) -> None:
+    found = of(NAT)(graph)
+    assert found
+    for nat in found:
+        assert nat.inputs["enableDynamicPortAllocation"] is True
+        assert (nat.inputs["minPortsPerVm"], nat.inputs["maxPortsPerVm"]) == (256, 65536)
+        assert nat.inputs["logConfig"] == {"enable": True, "filter": "ERRORS_ONLY"}

@@ -22,6 +22,8 @@ EDGES: dict[str, tuple[Select, Select]] = {
     "the reserved address exists before the Gateway": (of(kinds.ADDRESS), of(kinds.GATEWAY)),
     "the GatewayClass is accepted before the Gateway": (of(kinds.GATEWAY_CLASS), of(kinds.GATEWAY)),
     "the GatewayClass is accepted before KServe's controller": (of(kinds.GATEWAY_CLASS), CONTROLLER),
+    "GKE's InferencePool CRD is there before KServe's controller": (of(kinds.POOL_CRD), CONTROLLER),
+    "GKE's InferencePool CRD is there before services": (of(kinds.POOL_CRD), of(kinds.SERVICE)),
     "the GatewayClass is accepted before routes": (of(kinds.GATEWAY_CLASS), of(kinds.ROUTE)),
     "GKE's CRDs exist before health checks": (of(kinds.GATEWAY_CLASS), of(kinds.HEALTH)),
     "GKE's CRDs exist before backend policies": (of(kinds.GATEWAY_CLASS), of(kinds.BACKEND)),

@@ -140,3 +140,9 @@ def test_a_pool_in_another_zone_of_the_region_is_there(record: Record) -> None:
         preview=True,
     )  # fmt: skip
     assert graph.find(kinds.NODE_POOL, "more-nodes").inputs["nodeLocations"] == ["europe-west4-b"]
+
+
+def test_tpu_hosts_have_transparent_huge_pages_and_system_nodes_do_not(graph: Graph) -> None:
+    always = {"transparentHugepageEnabled": "TRANSPARENT_HUGEPAGE_ENABLED_ALWAYS"}
+    assert [config_of(pool)["linuxNodeConfig"] for pool in kinds.tpu_pool(graph)] == [always]
+    assert "linuxNodeConfig" not in str([pool.inputs for pool in kinds.system_pool(graph)])

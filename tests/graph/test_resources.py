@@ -199,3 +199,9 @@ def test_single_host_tpu_pools_have_no_placement_policy_and_the_disk_that_attach
         config = pool.inputs["nodeConfig"]
         assert isinstance(config, dict)
         assert config["diskType"] == "hyperdisk-balanced"
+
+
+def test_namespaces_have_time_for_the_load_balancer_to_let_go_of_their_services(graph: Graph) -> None:
+    namespaces = of(kinds.NAMESPACE)(graph)
+    assert namespaces
+    assert [namespace.timeouts for namespace in namespaces] == [{"delete": "30m"}] * len(namespaces)

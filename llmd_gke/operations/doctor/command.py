@@ -35,9 +35,12 @@ def command(
         from llmd_gke.operations.doctor import run, token
         from llmd_gke.operations.doctor.context import Context
         from llmd_gke.operations.doctor.result import Verdict
+        from llmd_gke.operations.doctor.sign_in import IMPERSONATE
+        from llmd_gke.settings.load import read_config
 
         target = Target.choose(stack, cloud)
-        context = Context(stack, target.settings, token.reader(target))
+        impersonate = read_config(target.root, stack).get(IMPERSONATE)
+        context = Context(stack, target.settings, token.reader(target), str(impersonate) if impersonate else None)
     if target.cloud is not Cloud.GOOGLE:
         found = list(run.results(run.CHECKS[0], context))
         notes = [

@@ -16,11 +16,14 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none."""
+    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none.
+    ``impersonate``: the service account of ``gcp:impersonateServiceAccount``.
+    """
 
     stack: str
     settings: StackSettings
     token: Callable[[], str | None] = lambda: None
+    impersonate: str | None = None
 
     @cached_property
     def google(self) -> Google:

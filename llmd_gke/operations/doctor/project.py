@@ -11,7 +11,9 @@ from llmd_gke.operations.doctor.context import Context
 from llmd_gke.operations.doctor.google import ApiOff, Denied, Missing, items
 from llmd_gke.operations.doctor.result import Result, failed, ok, warning
 
-LOGIN = "gcloud auth application-default login"
+LOGIN = "gcloud auth login --update-adc"
+"""Signs in both halves: gcloud's account, which the kubeconfig's plugin uses, and the application default credentials,
+which the Google provider uses."""
 
 
 def credentials(context: Context) -> Iterator[Result]:
@@ -63,7 +65,7 @@ def billing(context: Context) -> Iterator[Result]:
 def services(context: Context) -> Iterator[Result]:
     """Every API the stack needs is on. The program turns them on itself, which takes a minute the first time."""
     name = context.settings.project
-    wanted = [f"{api}.googleapis.com" for api in apis.needed(dns=bool(context.settings.gateway.dns_zone))]
+    wanted = [f"{api}.googleapis.com" for api in context.settings.apis]
     answer = context.google.ask(
         "serviceusage.services.batchGet",
         parent=f"projects/{name}",

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from llmd_gke.operations.doctor import downloads, network, offer, project, quota, tools
+from llmd_gke.operations.doctor import downloads, network, offer, project, quota, sign_in, tools
 from llmd_gke.operations.doctor.context import Context
 from llmd_gke.operations.doctor.google import ApiOff, Denied, GoogleError, NoAnswer
 from llmd_gke.operations.doctor.result import Result, Verdict, failed, skipped
@@ -32,6 +32,7 @@ CHECKS: tuple[Check, ...] = (
     Check("pulumi", tools.pulumi, google=False),
     Check("gke-gcloud-auth-plugin", tools.auth_plugin, google=False),
     Check("gcloud, kubectl", tools.optional, google=False),
+    Check(sign_in.CHECK, sign_in.sign_in),
     Check("project", project.project),
     Check("billing", project.billing),
     Check("APIs", project.services),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.settings.shapes.base import Shape
 from llmd_gke.settings.shapes.cluster import ClusterSettings
@@ -33,6 +34,23 @@ class StackSettings(Shape):
         """Chips and hourly price with all replicas running."""
         nodes = [(pool, self.busy_nodes(pool)) for pool in self.tpu_pools]
         return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The Google APIs that the project needs, without ``.googleapis.com``."""
+        cluster, tls = self.cluster, self.gateway.tls
+        return needed(
+            certificates=tls is not None and bool(tls.certificate_manager),
+            secrets=cluster.secret_manager,
+            binary_authorization=cluster.binary_authorization,
+            encryption=bool(cluster.encryption.disks or cluster.encryption.database),
+            buckets=self.uses_storage,
+        )
+
+    @property
+    def uses_storage(self) -> bool:
+        """Whether the program makes buckets or models use some."""
+        return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
 
     def busy_nodes(self, pool: TpuPoolSettings) -> int:
         """Nodes of a pool while all replicas run: the autoscaler takes the others away."""

@@ -75,6 +75,17 @@ def test_the_kubeconfig_asks_a_plugin_instead_of_holding_a_token() -> None:
     assert user["user"]["exec"]["command"] == "gke-gcloud-auth-plugin"
     assert user["user"]["exec"]["interactiveMode"] == "Never"
     assert set(user["user"]) == {"exec"}
+    assert "args" not in user["user"]["exec"]
+
+
+def test_the_plugin_impersonates_whom_the_google_provider_impersonates() -> None:
+    config = json.loads(access.kubeconfig("c", "h", None, "robot@p.iam.gserviceaccount.com"))
+    (user,) = config["users"]
+    assert user["user"]["exec"]["args"] == ["--impersonate_service_account=robot@p.iam.gserviceaccount.com"]
+
+
+def test_leader_worker_set_leaves_room_on_a_small_system_node() -> None:
+    assert charts.lws().values["resources"] == {"requests": {"cpu": "100m", "memory": "256Mi"}}
 
 
 @pytest.mark.parametrize("make", charts.PLATFORM, ids=lambda make: make.__name__)

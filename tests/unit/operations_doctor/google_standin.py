@@ -13,7 +13,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, parse_qsl, urlsplit
 
 PROJECT = "some-project"
 ZONE = "europe-west4-a"
@@ -66,6 +66,7 @@ class Google:
         self.subnets: Sequence[Mapping[str, object]] = []
         self.routers: Sequence[Mapping[str, object]] = []
         self.images_gone: set[str] = set()
+        self.identities = {"gcloud-token": "me@example.com", "None": "me@example.com"}
         self.weights: dict[str, int] = {}
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[int, object]:
@@ -182,8 +183,14 @@ def _file(google: Google, method: str, parts: Parts, *_: object) -> tuple[int, o
     return google.weights.get(parts["name"], 200), {}
 
 
+def _tokeninfo(google: Google, method: str, parts: Parts, query: Query, body: dict[str, Any]) -> tuple[int, object]:
+    owner = google.identities.get(body["access_token"])
+    return (200, {"email": owner, "email_verified": "true"}) if owner else (400, {"error_description": "Invalid Value"})
+
+
 V1 = r"/compute/compute/v1/projects/(?P<project>[^/]+)"
 ROUTES = [
+    (r"/oauth2/tokeninfo", _tokeninfo),
     (r"/cloudresourcemanager/v3/projects/(?P<project>[^/:]+)", _project),
     (r"/cloudresourcemanager/v3/projects/(?P<project>[^/]+):testIamPermissions", _permissions),
     (r"/cloudbilling/v1/projects/[^/]+/billingInfo", _billing),
@@ -215,7 +222,9 @@ def serving(google: Google) -> Generator[str]:
         def _serve(self) -> None:
             url = urlsplit(self.path)
             length = int(self.headers.get("content-length") or 0)
-            body = json.loads(self.rfile.read(length) or "{}") if length else {}
+            given = self.rfile.read(length).decode() if length else ""
+            form = self.headers.get("content-type") == "application/x-www-form-urlencoded"
+            body = dict(parse_qsl(given)) if form else json.loads(given or "{}")
             google.calls.append((self.command, url.path))
             if google.hold and re.search(google.hold, url.path):
                 google.held.wait(60)

@@ -11,11 +11,16 @@ from llmd_gke.operations.doctor import offer, project, quota, run
 from llmd_gke.operations.doctor.context import Context
 from llmd_gke.operations.doctor.google import ENDPOINT
 from llmd_gke.operations.doctor.result import Result, Verdict
+from llmd_gke.operations.doctor.sign_in import CHECK
 from llmd_gke.settings.shapes import StackSettings
 from tests.unit.operations_doctor.asking import ask, only
 from tests.unit.operations_doctor.google_standin import PROJECT, ZONE, Google, api_off, error
 
-GOOGLE_CHECKS = [check for check in run.CHECKS if check.google or check.name in ("charts", "images", "weights")]
+GOOGLE_CHECKS = [
+    check
+    for check in run.CHECKS
+    if check.name != CHECK and (check.google or check.name in ("charts", "images", "weights"))
+]
 
 
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:

@@ -6,10 +6,11 @@ import os
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from llmd_gke.settings import SettingsError, StackSettings, load_stack
+from llmd_gke.settings import SettingsError, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.parse import known_keys
 from llmd_gke.settings.rules import CLOUD_VARIABLE
@@ -157,6 +158,16 @@ def test_a_syntax_error_beside_a_token_does_not_show_the_token(tmp_path: Path) -
     found = message(write(tmp_path, b"config:\n  llmd-gke:hfToken: hf_neverShown: x\n"), "mine")
     assert "line 2" in found
     assert "neverShown" not in found
+
+
+def test_what_settings_use_decides_which_apis_are_switched_on(config: dict[str, Any]) -> None:
+    always = parse(config, "eu4a").settings.apis
+    assert {"dns", "containerfilesystem", "serviceusage"} <= set(always), "GKE needs them and does not switch them on"
+    config["llmd-gke:cluster"] |= {"secretManager": True, "binaryAuthorization": True}
+    config["llmd-gke:gateway"] = {"exposure": "internal", "tls": {"certificateManager": ["c"]}}
+    config["llmd-gke:models"][0]["uri"] = "gs://some-bucket/model"
+    more = {"secretmanager", "binaryauthorization", "certificatemanager", "storage"}
+    assert set(parse(config, "eu4a").settings.apis) - set(always) == more
 
 
 def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,34 @@
+"""How long the program waits for an API that it has just switched on, and for which errors it does not."""
+
+from __future__ import annotations
+
+import pytest
+
+from components.fresh_apis import PAUSE, RETRIES, pause
+
+OFF = (
+    "googleapi: Error 403: Compute Engine API has not been used in project 1 before or it is disabled. "
+    "Enable it by visiting the console, then retry. accessNotConfigured"
+)
+DETAILS = '"reason": "SERVICE_DISABLED", "service": "container.googleapis.com"'
+
+
+@pytest.mark.parametrize("error", [OFF, DETAILS])
+def test_an_api_that_google_does_not_know_to_be_on_yet_is_asked_again(error: str) -> None:
+    assert pause("create", [error]) == PAUSE
+
+
+@pytest.mark.parametrize("error", ["Error 403: Required 'compute.networks.create' permission", "quota exceeded", ""])
+def test_any_other_error_ends_the_update_at_once(error: str) -> None:
+    assert pause("create", [error, OFF]) is None
+
+
+@pytest.mark.parametrize("operation", ["update", "delete"])
+def test_only_a_creation_is_tried_again(operation: str) -> None:
+    assert pause(operation, [OFF]) is None
+
+
+def test_it_is_given_up_after_five_minutes() -> None:
+    assert pause("create", [OFF] * RETRIES) == PAUSE
+    assert pause("create", [OFF] * (RETRIES + 1)) is None
+    assert PAUSE * RETRIES == 300

@@ -38,9 +38,9 @@ class ClusterHardening(TypedDict):
     monitoring_config: container.ClusterMonitoringConfigArgs
     cost_management_config: container.ClusterCostManagementConfigArgs
     dns_config: container.ClusterDnsConfigArgs
-    database_encryption: container.ClusterDatabaseEncryptionArgs | None
-    binary_authorization: container.ClusterBinaryAuthorizationArgs | None
-    secret_manager_config: container.ClusterSecretManagerConfigArgs | None
+    database_encryption: container.ClusterDatabaseEncryptionArgs
+    binary_authorization: container.ClusterBinaryAuthorizationArgs
+    secret_manager_config: container.ClusterSecretManagerConfigArgs
     maintenance_policy: container.ClusterMaintenancePolicyArgs | None
 
 
@@ -136,9 +136,16 @@ class Cluster(pulumi.ComponentResource):
                 protect=settings.protect,
                 custom_timeouts=SLOW,
                 hooks=patient(f"{name}-control-plane"),
-                # They describe the removed default pool; a difference there would replace the cluster
-                # (pulumi/pulumi-gcp#744).
-                ignore_changes=["nodeConfig", "initialNodeCount"],
+                ignore_changes=[
+                    # They describe the removed default pool; a difference there would replace the cluster
+                    # (pulumi/pulumi-gcp#744).
+                    "nodeConfig",
+                    "initialNodeCount",
+                    # Without IP endpoints the provider sends no enablePublicEndpoint, and reads an answer without it
+                    # as "private" (resource_container_cluster.go flattenPrivateClusterConfig): a difference that no
+                    # update would end.
+                    *(["privateClusterConfig.enablePrivateEndpoint"] if by_dns else []),
+                ],
             ),
         )
         system_pool = container.NodePool(
@@ -205,17 +212,15 @@ def _hardening(settings: ClusterSettings) -> ClusterHardening:
         ),
         "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),
         "dns_config": container.ClusterDnsConfigArgs(cluster_dns="CLOUD_DNS", cluster_dns_scope="CLUSTER_SCOPE"),
+        # What is off is said, too: the provider takes the absence of these blocks for "as it is", and what was on
+        # would stay on.
         "database_encryption": container.ClusterDatabaseEncryptionArgs(state="ENCRYPTED", key_name=keys.database)
         if keys.database
-        else None,
+        else container.ClusterDatabaseEncryptionArgs(state="DECRYPTED"),
         "binary_authorization": container.ClusterBinaryAuthorizationArgs(
-            evaluation_mode="PROJECT_SINGLETON_POLICY_ENFORCE"
-        )
-        if settings.binary_authorization
-        else None,
-        "secret_manager_config": container.ClusterSecretManagerConfigArgs(enabled=True)
-        if settings.secret_manager
-        else None,
+            evaluation_mode="PROJECT_SINGLETON_POLICY_ENFORCE" if settings.binary_authorization else "DISABLED"
+        ),
+        "secret_manager_config": container.ClusterSecretManagerConfigArgs(enabled=settings.secret_manager),
         "maintenance_policy": _maintenance(settings.maintenance) if settings.maintenance else None,
     }
 

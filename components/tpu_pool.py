@@ -98,7 +98,9 @@ class TpuPool(pulumi.ComponentResource):
                 custom_timeouts=pulumi.CustomTimeouts(create="45m", update="45m", delete="45m"),
                 # The autoscaler owns the number of nodes after creation.
                 ignore_changes=["initialNodeCount"],
-                # The provider would change these in place, which GKE refuses: a slice keeps its shape for life.
+                # A slice keeps its shape for life. GKE refuses another machine type; for another topology the provider
+                # sends no request at all, reports "updated", and plans the same change for ever (the update code of
+                # resource_container_node_pool.go does not know placement_policy).
                 replace_on_changes=["placementPolicy", "nodeConfig.machineType"] if multi_host else None,
                 delete_before_replace=True,
             ),
@@ -112,13 +114,17 @@ class TpuPool(pulumi.ComponentResource):
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
         policy = compute.ResourcePolicy(
             f"{name}-workload",
-            # The topology is part of the name: a new shape is a new policy, and the old one goes after its pool.
-            name=f"{args.settings.cluster.name}-{args.pool.name}-{topology}",
+            name=args.pool.workload_policy_name(args.settings.cluster.name),
             region=args.settings.cluster.region,
             workload_policy=compute.ResourcePolicyWorkloadPolicyArgs(
                 type="HIGH_THROUGHPUT", accelerator_topology=topology
             ),
-            opts=pulumi.ResourceOptions(parent=self),
+            opts=pulumi.ResourceOptions(
+                parent=self,
+                # The name is not ForceNew upstream: the provider would PATCH the policy under its new name, and Google
+                # answers 404.
+                replace_on_changes=["name"],
+            ),
         )
         return container.NodePoolPlacementPolicyArgs(type="", policy_name=policy.name, tpu_topology=topology)
 

@@ -40,6 +40,22 @@ def label(value: str, what: str, limit: int) -> Iterator[Finding]:
         )
 
 
+RESOURCE_NAME_LIMIT = 63
+"""Compute Engine's limit for names of its resources (https://cloud.google.com/compute/docs/naming-resources)."""
+
+
+def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
+    """The resource policy of a slice, named after cluster, pool and topology, is not too long for Compute Engine."""
+    over = len(policy) - RESOURCE_NAME_LIMIT
+    if over > 0:
+        yield Finding(
+            "name-length",
+            f"the slice's resource policy {policy!r} has {len(policy)} characters",
+            allowed=f"at most {RESOURCE_NAME_LIMIT}; cluster name, pool name and topology make it up",
+            fix=f"for example {pool[:-over].rstrip('-')}",
+        )
+
+
 RESERVED_NAMESPACES = frozenset({"default", "kserve", "cert-manager", "lws-system", "inference-gateway"})
 """Namespaces that the platform or the cluster owns."""
 
@@ -73,6 +89,26 @@ def pod_range(value: str) -> Iterator[Finding]:
             f"{value} has room for {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
             allowed=f"/{SMALLEST_PODS} or larger, such as a /14",
             fix="pods: 10.4.0.0/14",
+        )
+
+
+SMALLEST_SUBNET = 29
+"""The smallest primary range of a subnet: Google keeps four of its addresses for itself
+(https://cloud.google.com/vpc/docs/subnets#ipv4-ranges)."""
+
+
+def node_range(value: str) -> Iterator[Finding]:
+    """The nodes' range is one that a subnet can have."""
+    try:
+        network = IPv4Network(value)
+    except ValueError:
+        return
+    if network.prefixlen > SMALLEST_SUBNET:
+        yield Finding(
+            "node-range",
+            f"{value} has {network.num_addresses} addresses, and Google keeps four of each subnet for itself",
+            allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
+            fix="nodes: 10.0.0.0/20",
         )
 
 

@@ -86,5 +86,7 @@ class RecordingMonitor(MockMonitor):
             protect=request.protect,
             deleted_with=request.deletedWith,
             timeouts={key: value for key, value in named.items() if value},
+            ignore_changes=tuple(request.ignoreChanges),
+            replace_on_changes=tuple(request.replaceOnChanges),
         )
         return response

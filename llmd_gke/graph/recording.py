@@ -39,6 +39,8 @@ class Node:
     protect: bool
     deleted_with: str
     timeouts: Mapping[str, str]
+    ignore_changes: tuple[str, ...] = ()
+    replace_on_changes: tuple[str, ...] = ()
 
 
 @dataclass

@@ -54,9 +54,15 @@ def test_every_node_is_hardened(graph: Graph) -> None:
         assert config["kubeletConfig"] == {"insecureKubeletReadonlyPortEnabled": "FALSE"}
 
 
-def test_options_are_off_until_settings_ask(record: Record) -> None:
+def test_options_are_off_until_settings_ask_and_off_is_said(record: Record) -> None:
+    """The provider takes a block that is left out for "as it is": what was on would stay on."""
     graph = cluster(record)
-    assert [key for key in OPTIONS if key in graph.find(kinds.CLUSTER).inputs] == []
+    inputs = graph.find(kinds.CLUSTER).inputs
+    assert {key: inputs[key] for key in OPTIONS if key in inputs} == {
+        "databaseEncryption": {"state": "DECRYPTED"},
+        "binaryAuthorization": {"evaluationMode": "DISABLED"},
+        "secretManagerConfig": {"enabled": False},
+    }
     assert "bootDiskKmsKey" not in str([pool.inputs for pool in of(kinds.NODE_POOL)(graph)])
 
 
@@ -115,3 +121,11 @@ def test_a_maintenance_window_may_pass_midnight_and_exclusions_may_have_no_end(r
             },
         ],
     }
+
+
+def test_a_cluster_without_ip_endpoints_ignores_what_google_says_of_the_public_one(record: Record) -> None:
+    """The provider sends nothing about it then, and reads an answer without it as "private": an endless difference."""
+    ignored = "privateClusterConfig.enablePrivateEndpoint"
+    assert ignored in cluster(record, endpoint="dns").find(kinds.CLUSTER).ignore_changes
+    open_by_ip = cluster(record, endpoint="ip", authorizedNetworks={"office": "203.0.113.0/24"})
+    assert ignored not in open_by_ip.find(kinds.CLUSTER).ignore_changes

@@ -114,6 +114,9 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
         "tpuTopology": "2x2x2",
     }
     assert policy.urn in graph.before(pool)
+    # A renamed policy would be PATCHed under its new name, which Google answers with 404.
+    assert policy.replace_on_changes == ("name",)
+    assert {"placementPolicy", "nodeConfig.machineType"} <= set(pool.replace_on_changes)
     assert "placementPolicy" not in graph.find(kinds.NODE_POOL, "v6e4-nodes").inputs
 
 

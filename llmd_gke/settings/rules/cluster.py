@@ -155,6 +155,7 @@ def network(settings: StackSettings) -> Iterator[Located]:
     for name, cidr in ranges.items():
         if name != "proxies":
             yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+    yield from at(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
     yield from at(f"{key}.pods", network.pods, names.pod_range(network.pods))
     yield from at(key, ranges, names.disjoint(ranges))
 

@@ -17,6 +17,9 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     """One pool, at ``key``: its name, slice, zone, node counts and capacity."""
     machine, topology = pool.machine_type, pool.topology
     yield from at(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
+    if pool.has_workload_policy:
+        policy = pool.workload_policy_name(cluster.name)
+        yield from at(f"{key}.name", pool.name, names.workload_policy(policy, pool.name))
     yield from at(f"{key}.machineType", machine, tpu_checks.machine_type(machine))
     yield from at(f"{key}.topology", topology, tpu_checks.topology(machine, topology))
     zone = pool.zone_in(cluster.zone)

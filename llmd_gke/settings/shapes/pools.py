@@ -75,6 +75,16 @@ class TpuPoolSettings(Shape):
         """The Compute Engine quota its hosts draw on."""
         return tpu.quota_name(self.family, preemptible=self.capacity in ("spot", "flex-start"))
 
+    @property
+    def has_workload_policy(self) -> bool:
+        """Whether its slice takes a resource policy with a workload policy; ``False`` for a shape that is refused."""
+        shape, family = tpu.find_slice(self.machine_type, self.topology), tpu.family_of(self.machine_type)
+        return shape is not None and family is not None and shape.multi_host and family.workload_policy
+
+    def workload_policy_name(self, cluster: str) -> str:
+        """The name of the slice's resource policy. With the topology in it, a new shape is a new policy."""
+        return f"{cluster}-{self.name}-{self.topology}"
+
     def zone_in(self, cluster_zone: str) -> str:
         """Where its hosts are, in a cluster of that TPU zone."""
         return self.zone or cluster_zone

@@ -86,3 +86,18 @@ def test_a_network_that_cannot_be_used_is_refused(
 ) -> None:
     config["llmd-gke:network"] = network
     assert refused(config) == f"{HEAD}  llmd-gke:network{message}"
+
+
+@pytest.mark.parametrize(("cidr", "addresses"), [("10.0.0.0/32", 1), ("10.0.0.0/30", 4)])
+def test_nodes_need_a_range_that_a_subnet_can_have(
+    config: Config, refused: Refuse, accepted: Accept, cidr: str, addresses: int
+) -> None:
+    config["llmd-gke:network"] = {"nodes": cidr}
+    assert refused(config) == (
+        f'{HEAD}  llmd-gke:network.nodes = "{cidr}"\n'
+        f"    {cidr} has {addresses} addresses, and Google keeps four of each subnet for itself  [node-range]\n"
+        "    allowed: /29 or larger, such as a /20\n"
+        "    fix:     nodes: 10.0.0.0/20"
+    )
+    config["llmd-gke:network"] = {"nodes": "10.0.0.0/29"}
+    assert accepted(config).settings.network.nodes == "10.0.0.0/29"

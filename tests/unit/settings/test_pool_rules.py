@@ -185,3 +185,22 @@ def test_a_pool_knows_the_quota_it_draws_on(
     config: Config, accepted: Accept, over: dict[str, object], quota: str
 ) -> None:
     assert accepted(with_pool(config, **over)).settings.tpu_pools[1].quota == quota
+
+
+def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepted: Accept, refused: Refuse) -> None:
+    longest = "p" * 29
+    slice_ = {"machineType": "tpu7x-standard-4t", "topology": "16x16x16", "maxNodes": 1024, "updatesNeedStop": True}
+    cluster = {"name": "c" * 24, "zone": "us-central1-c", "minVersion": "1.35"}
+    config["llmd-gke:cluster"].update(cluster)
+    with_pool(config, **slice_, name=longest)
+    config["llmd-gke:tpuPools"][0].update(machineType="tpu7x-standard-4t", topology="2x2x1")
+    found = accepted(config).settings.tpu_pools[1]
+    assert len(found.workload_policy_name("c" * 24)) == 63
+    config["llmd-gke:tpuPools"][1]["name"] = longest + "p"
+    policy = f"{'c' * 24}-{longest}p-16x16x16"
+    assert refused(config) == (
+        f'{HEAD}  llmd-gke:tpuPools[1].name = "{longest}p"\n'
+        f"    the slice's resource policy '{policy}' has 64 characters  [name-length]\n"
+        "    allowed: at most 63; cluster name, pool name and topology make it up\n"
+        f"    fix:     for example {longest}"
+    )

@@ -61,6 +61,14 @@ def _address_check(target: Target) -> Iterator[Failure]:
         yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
 
 
+def _policy_renamed(world: World, target: Target, old: JsonObject) -> None:
+    """The provider PATCHes a policy under its new name, which Compute Engine does not know."""
+    del world
+    if text(old, "name") != target.name:
+        ident = f"{target.id.rpartition('/')[0]}/{target.name}"
+        raise failed("Error updating ResourcePolicy", 404, f"The resource '{ident}' was not found", "notFound")
+
+
 def _policy_free(world: World, target: Target) -> None:
     """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
     for ident, record in world.all(NODE_POOL).items():
@@ -133,8 +141,8 @@ KINDS: dict[str, Kind] = {
         title="ResourcePolicy",
         source="compute/resource_compute_resource_policy.go",
         api=API,
+        # The name is not among them: see _policy_renamed.
         force_new=(
-            "name",
             "project",
             "region",
             "diskConsistencyGroupPolicy.enabled",
@@ -143,6 +151,7 @@ KINDS: dict[str, Kind] = {
             "workloadPolicy",
         ),
         computed=lambda target: {"selfLink": link(target)},
+        update=_policy_renamed,
         delete=_policy_free,
     ),
 }

@@ -180,17 +180,23 @@ def _turned_off(old: object, new: object) -> bool:
 
 
 _NODE_CONFIG_FORCE_NEW = (
-    "advancedMachineFeatures", "bootDiskKmsKey", "confidentialNodes.confidentialInstanceType",
+    "advancedMachineFeatures.enableNestedVirtualization", "advancedMachineFeatures.threadsPerCore",
+    "bootDiskKmsKey", "confidentialNodes.confidentialInstanceType",
     "enableConfidentialStorage", "ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "flexStart",
     "guestAccelerators", "hostMaintenancePolicy", "localNvmeSsdBlockConfig", "localSsdCount",
     "localSsdEncryptionMode", "maxRunDuration", "metadata", "minCpuPlatform", "nodeGroup", "oauthScopes",
     "preemptible", "reservationAffinity", "secondaryBootDisks", "serviceAccount", "shieldedInstanceConfig",
-    "soleTenantConfig", "spot",
+    "soleTenantConfig.nodeAffinities", "spot",
 )  # fmt: skip
 """``container/node_config.go``. Not in it, so changed in place: machineType, diskType, diskSizeGb, bootDisk,
 storagePools, labels, taints, tags, resourceLabels, kubeletConfig, linuxNodeConfig, gcfsConfig, imageType,
 workloadMetadataConfig, gvnic, loggingVariant (``resource_container_node_pool.go`` nodePoolNodeConfigUpdate)."""
 
+
+_NODE_CONFIG_BLOCKS = ("nodeConfig", *(f"nodeConfig.{block}" for block in (
+    "advancedMachineFeatures", "sandboxConfig", "soleTenantConfig"
+)))  # fmt: skip
+"""Blocks that force a new pool when they come or go, though what is in them may change in place."""
 
 _IP_ALLOCATION_FORCE_NEW = (
     "clusterIpv4CidrBlock", "servicesIpv4CidrBlock", "clusterSecondaryRangeName", "servicesSecondaryRangeName",
@@ -223,7 +229,7 @@ KINDS: dict[str, Kind] = {
             *_below("userManagedKeysConfig", ("clusterCa", "etcdApiCa", "etcdPeerCa", "aggregationCa")),
             *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
         ),
-        force_new_block=("nodeConfig", "ipAllocationPolicy"),
+        force_new_block=(*_NODE_CONFIG_BLOCKS, "ipAllocationPolicy"),
         force_new_if={"enableL4IlbSubsetting": _turned_off, "enableFqdnNetworkPolicy": _turned_off},
         defaults={"deletionProtection": True},
         computed=_cluster_outputs,
@@ -246,7 +252,7 @@ KINDS: dict[str, Kind] = {
             *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
         ),
         # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
-        force_new_block=("nodeConfig", "placementPolicy", "networkConfig.podCidrOverprovisionConfig"),
+        force_new_block=(*_NODE_CONFIG_BLOCKS, "placementPolicy", "networkConfig.podCidrOverprovisionConfig"),
         computed=lambda _: {
             "instanceGroupUrls": [],
             "managedInstanceGroupUrls": [],

@@ -48,8 +48,16 @@ def _ranges(inputs: JsonValue) -> Iterator[str]:
             yield text(secondary, "ipCidrRange")
 
 
+_LONGEST_PREFIX = 29
+"""https://cloud.google.com/vpc/docs/subnets#ipv4-ranges: four addresses of each primary range are Google's."""
+
+
 def _subnetwork_create(world: World, target: Target) -> None:
     network = network_exists("Subnetwork", world, target)
+    primary = target.text("ipCidrRange")
+    if primary and IPv4Network(primary).prefixlen > _LONGEST_PREFIX:
+        message = f"Invalid value for field 'resource.ipCidrRange': '{primary}'. The range is too small."
+        raise failed("Error creating Subnetwork", 400, message, "invalid")
     region = target.place["region"]
     own = [IPv4Network(cidr) for cidr in _ranges(target.inputs)]
     for index, cidr in enumerate(own):
@@ -103,7 +111,7 @@ def _subnetwork_outputs(target: Target) -> JsonObject:
     cidr = target.text("ipCidrRange")
     return {
         "selfLink": link(target),
-        "gatewayAddress": str(next(IPv4Network(cidr).hosts())) if cidr else "",
+        "gatewayAddress": str(IPv4Network(cidr).network_address + 1) if cidr else "",
         "creationTimestamp": "2026-01-01T00:00:00.000-08:00",
         "fingerprint": digits(target.id, 12),
         "subnetworkId": int(digits(target.id, 9)),
@@ -147,7 +155,6 @@ KINDS: dict[str, Kind] = {
         ),
         defaults={
             "autoCreateSubnetworks": True,
-            "deleteDefaultRoutesOnCreate": False,
             "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
         },
         computed=_network_outputs,
@@ -183,7 +190,8 @@ KINDS: dict[str, Kind] = {
         title="Firewall",
         source="compute/resource_compute_firewall.go",
         api=API,
-        force_new=("name", "project", "direction", "params"),
+        force_new=("name", "project", "direction"),
+        force_new_block=("params",),
         defaults={"priority": 1000},
         computed=plain_outputs,
         create=needs_network("Firewall"),

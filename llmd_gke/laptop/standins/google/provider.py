@@ -15,6 +15,7 @@ from llmd_gke.laptop.standins.core.cloud import CloudFile
 from llmd_gke.laptop.standins.core.difference import Difference, changes, compare, names
 from llmd_gke.laptop.standins.core.faults import Faults
 from llmd_gke.laptop.standins.core.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
+from llmd_gke.laptop.standins.core.traits import ordered, without_noise
 from llmd_gke.laptop.standins.core.values import (
     UNKNOWN,
     Bag,
@@ -93,15 +94,19 @@ class Google(Rules):
 
     def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
         kind = kind_of(subject.type)
+        traits = schema.traits(subject.type)
+        inputs = ordered(old_inputs, new, traits)
+        new = inputs if isinstance(inputs, dict) else new
         found = compare(old_inputs, new, lambda change: forces(kind, change, old_inputs, new))
+        found = without_noise(found, old_inputs, new, traits)
         if kind.labels and "effectiveLabels" in old_outputs:
             # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
             effective = labels_of(self._config, kind, new)
             found.changes += changes(old_outputs["effectiveLabels"], effective["effectiveLabels"], ("effectiveLabels",))
-        # The bridge deletes first when the new object would have the old one's name
-        # (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go nameRequiresDeleteBeforeReplace).
-        same_name = bool(kind.autoname) and "name" not in defaults_of(new) and old_inputs.get("name") == new.get("name")
-        found.delete_before_replace = bool(found.replaces) and same_name
+        # The bridge deletes first wherever the name was given, also where it changes
+        # (pulumi/pulumi-terraform-bridge pkg/tfbridge/schema.go nameRequiresDeleteBeforeReplace).
+        given = bool(kind.autoname) and "name" in new and "name" not in defaults_of(new)
+        found.delete_before_replace = bool(found.replaces) and given
         return found
 
     def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:

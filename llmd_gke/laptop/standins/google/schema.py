@@ -10,9 +10,13 @@ from pathlib import Path
 from typing import TypedDict
 
 from llmd_gke.laptop.standins.core.rules import Failure
+from llmd_gke.laptop.standins.core.traits import Traits
 from llmd_gke.laptop.standins.core.values import UNKNOWN, JsonObject, JsonValue
 
 TABLE = Path(__file__).with_name("types.json")
+TRAITS = Path(__file__).with_name("traits.json")
+"""From the schema of hashicorp/terraform-provider-google 7.39: for each type its ``sets``, what is optional and
+computed (``kept``), references that it compares by what they refer to (``links``), ``defaults`` other than zero."""
 
 
 class Table(TypedDict):
@@ -26,6 +30,39 @@ class Table(TypedDict):
 def table() -> Table:
     """The generated table."""
     return json.loads(TABLE.read_text())
+
+
+@cache
+def _traits() -> dict[str, dict[str, list[str] | JsonObject]]:
+    return json.loads(TRAITS.read_text())
+
+
+@cache
+def traits(kind: str) -> Traits:
+    """What the provider takes for the same in resources of that type."""
+    found = _traits().get(kind, {})
+    defaults = found.get("defaults")
+    return Traits(
+        sets=frozenset(found.get("sets", ())),
+        kept=frozenset(found.get("kept", ())),
+        links=frozenset(found.get("links", ())),
+        defaults=defaults if isinstance(defaults, dict) else {},
+        plain=lambda path: type_of(kind, path) in _PLAIN,
+    )
+
+
+_PLAIN = ("string", "integer", "number", "boolean")
+
+
+def type_of(kind: str, path: str) -> str:
+    """The type of a property, ``""`` for what the table does not list, such as an entry of a map."""
+    shapes, found = table()["shapes"], f"@{table()['types'][kind]}"
+    for part in path.split("."):
+        shape = found.lstrip("!").lstrip("[")
+        if not shape.startswith("@"):
+            return ""
+        found = shapes.get(shape[1:], {}).get(part, "")
+    return found.lstrip("!")
 
 
 def judge(kind: str, inputs: JsonObject) -> Iterator[Failure]:

@@ -68,7 +68,6 @@ KINDS: dict[str, Kind] = {
         source="resourcemanager/resource_google_service_account.go",
         api="iam.googleapis.com",
         force_new=("accountId", "project"),
-        defaults={"disabled": False},
         autoname=None,
         computed=_outputs,
         known=_known,

@@ -37,7 +37,7 @@ KINDS: dict[str, Kind] = {
             "hierarchicalNamespace.enabled",
         ),
         force_new_block=("hierarchicalNamespace",),
-        defaults={"forceDestroy": False, "storageClass": "STANDARD"},
+        defaults={"storageClass": "STANDARD"},
         computed=_outputs,
         labels="labels",
     ),

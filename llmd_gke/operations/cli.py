@@ -31,6 +31,7 @@ COMMANDS: dict[str, Command] = {
     "doctor": Command("llmd_gke.operations.doctor.command", "What would stop `pulumi up`, before anything is created."),
     "cost": Command("llmd_gke.operations.cost.command", "Chips, nodes and price of a stack before it is up."),
     "comment": Command("llmd_gke.operations.comment.command", "Write what a change does, for a pull request."),
+    "preview-copy": Command("llmd_gke.operations.preview_copy.command", "Copy a stack without its secrets, for CI."),
     "graph": Command("llmd_gke.operations.graph.command", "Draw a stack: components, edges, critical chain."),
     "status": Command("llmd_gke.operations.status.command", "One screen from the cluster's nodes to a model's token."),
     "smoke": Command("llmd_gke.operations.smoke.command", "Ask a stack's models all that a client relies on."),

@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -22,6 +23,13 @@ MAY_WRITE = {
     ("drift.yaml", "drift", "id-token"),
 }
 """Every permission to write that any job has."""
+
+ENVIRONMENTS = {
+    "preview.yaml": {"preview": "preview-${{ matrix.stack }}"},
+    "deploy.yaml": {"up": "${{ matrix.stack }}"},
+    "drift.yaml": {"drift": "drift-${{ matrix.stack }}"},
+}
+"""Every job that is trusted with something, and the environment whose rules and identity it has."""
 
 
 def test_actions_are_pinned_by_full_commit_with_the_version_beside(workflow: Workflow) -> None:
@@ -76,11 +84,9 @@ def test_credentials_stay_away_from_what_forks_can_start() -> None:
         workflow = read(file.name)
         assert "pull_request_target" not in workflow.on
         for job, one in workflow.jobs.items():
-            text = yaml.safe_dump(one)
-            trusted = "secrets." in text or one.get("permissions", {}).get("id-token") == "write"
-            if trusted and "pull_request" in workflow.on:
+            if trusted(one) and "pull_request" in workflow.on:
                 assert "github.event.pull_request.head.repo.full_name == github.repository" in one["if"], job
-            if trusted:
+            if trusted(one):
                 assert "vars.STACKS != ''" in one["if"], job
 
 
@@ -110,6 +116,36 @@ def test_only_main_is_deployed_and_each_stack_has_its_own_environment() -> None:
     assert deploy.on["push"] == {"branches": ["main"]}
     assert deploy.jobs["up"]["environment"] == "${{ matrix.stack }}"
     assert "github.ref == 'refs/heads/main'" in deploy.jobs["up"]["if"]
+
+
+def trusted(job: dict[str, Any]) -> bool:
+    """Whether a job gets an identity on Google Cloud or a secret."""
+    return job.get("permissions", {}).get("id-token") == "write" or "{{ secrets." in yaml.safe_dump(job)
+
+
+def test_every_job_with_an_identity_or_a_secret_has_an_environment_of_its_stack(workflow: Workflow) -> None:
+    found = {job: one.get("environment") for job, one in workflow.jobs.items() if trusted(one)}
+    assert found == ENVIRONMENTS.get(workflow.name, {})
+
+
+def test_only_deploy_has_a_secret_and_previews_use_a_copy_without_any() -> None:
+    assert [file.name for file in FILES if "{{ secrets." in file.read_text()] == ["deploy.yaml"]
+    for name in ("preview.yaml", "drift.yaml"):
+        scripts = [step["run"] for _, step in read(name).steps if "pulumi preview" in step.get("run", "")]
+        assert len(scripts) == 1
+        lines = [line.strip() for line in scripts[0].splitlines()]
+        made = next(at for at, line in enumerate(lines) if ".venv/bin/llmd-gke preview-copy" in line)
+        taken = lines.index('. "$COPY/environment"')
+        run = next(at for at, line in enumerate(lines) if line.startswith("pulumi preview"))
+        assert lines[made - 1] == 'pulumi stack export --stack "$STACK" --file state.json'
+        assert made < taken < run
+
+
+def test_the_nightly_comparison_runs_for_main_alone() -> None:
+    drift = read("drift.yaml")
+    assert "github.ref == 'refs/heads/main'" in drift.jobs["drift"]["if"]
+    checkout = next(step for _, step in drift.steps if str(step.get("uses")).startswith("actions/checkout@"))
+    assert checkout["with"]["ref"] == "main"
 
 
 @pytest.mark.parametrize("name", ["preview.yaml", "deploy.yaml"])

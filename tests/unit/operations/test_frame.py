@@ -215,9 +215,16 @@ cli.main(sys.argv[1:])
 """
 
 
+WORDS = {
+    "comment": ("--against", "HEAD"),
+    "preview-copy": ("--stack", "eu4a", "--state", "state.json", "--into", "copy"),
+}
+"""How a command is called that does not ask a cloud."""
+
+
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"cost"}))  # cost has its result as soon as that
 def test_a_command_says_what_it_does_before_it_imports_anything_large(name: str) -> None:
-    against = ("--against", "HEAD") if name == "comment" else ("--stack", "eu4a", "--cloud", "google")
+    against = WORDS.get(name, ("--stack", "eu4a", "--cloud", "google"))
     words = [sys.executable, "-c", FIRST_WORD, name, *against]
     done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     said, _, imported = done.stdout.partition("|")

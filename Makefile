@@ -1,4 +1,4 @@
-# What people type. Everything behind it is Python: `.venv/bin/python -m llmd_gke.laptop --help`.
+# What people type. Everything behind it is Python: `.venv/bin/python -m localcloud --help`.
 # Needs: make, git, Python 3.11 to 3.14; Go 1.26 only where the Pulumi engine or programs of the laptop cloud have to be
 # built; Linux for the laptop cloud.
 
@@ -14,11 +14,11 @@ override CLOUD := $(value CLOUD)
 export MAKE_STACK := $(value STACK)
 export MAKE_CLOUD := $(value CLOUD)
 
-SET_UP  = python3 llmd_gke/laptop/bootstrap.py
-LAPTOP  = .venv/bin/python -m llmd_gke.laptop --cloud "$$MAKE_CLOUD"
-# Tests of the laptop cloud that share a cluster stay together (tests/laptop/sharing.py). Of the others, those on the real
+SET_UP  = python3 localcloud/bootstrap.py
+LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
+# Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those on the real
 # engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
-TESTS   = $(if $(filter laptop,$(CLOUD)),tests/laptop)
+TESTS   = $(if $(filter laptop,$(CLOUD)),tests/real_kubernetes)
 PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
 OPERATE = .venv/bin/llmd-gke
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
@@ -90,10 +90,10 @@ types: dev  ## pyright, strict
 docs: operations  ## pages and schema that are generated from the code
 	@.venv/bin/python policies/generate_docs.py
 	@.venv/bin/python -m llmd_gke.settings.schema
-	@.venv/bin/python -m llmd_gke.operations.pages
+	@.venv/bin/python -m operations.pages
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
-	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m llmd_gke.laptop --cloud $$cloud clean || exit; done; fi
+	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m localcloud --cloud $$cloud clean || exit; done; fi
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
 
 requirements:  ## resolve requirements/*.in anew into the hash-pinned *.txt

@@ -25,9 +25,9 @@ import yaml  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from llmd_gke.laptop.engine import choose  # noqa: E402
-from llmd_gke.laptop.paths import Places, cache_folder  # noqa: E402
-from llmd_gke.laptop.rehearsal import cloud, state  # noqa: E402
+from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.pulumi_cli import resolve  # noqa: E402
+from localcloud.workflow import cloud_files, state  # noqa: E402
 
 STACK = "local"
 FAULTS = {"enabledApis": ["*"], "timeScale": 0.001, "quota": {"CT6E": 1_000_000}}
@@ -56,7 +56,7 @@ def make(places: Places, command: str) -> float:
         "PYTHONPATH": str(ROOT),
     }
     began = time.perf_counter()
-    words = [sys.executable, "-m", "llmd_gke.laptop", command, "--stack", STACK]
+    words = [sys.executable, "-m", "localcloud", command, "--stack", STACK]
     done = subprocess.run(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if done.returncode:
         sys.exit(f"{command} failed:\n{done.stdout}")
@@ -76,7 +76,7 @@ def measure(models: int) -> tuple[int, int, list[float]]:
         try:
             times = [make(places, command) for command in ("preview", "up", "up")]
             made = state.read(places, STACK)
-            resources, objects = len(made.urns) if made else 0, len(cloud.objects(places))
+            resources, objects = len(made.urns) if made else 0, len(cloud_files.objects(places))
             write_stack(places, models + 1)
             times.append(make(places, "up"))
         finally:
@@ -89,7 +89,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", type=int, default=50)
     many = parser.parse_args().models
-    if choose.ready(cache_folder()) is None:
+    if resolve.ready(cache_folder()) is None:
         sys.exit("The engine is not set up. Fix: make up")
     console = Console(highlight=False)
     table = Table(title=f"Stacks of 1 and {many} models in the rehearsal, seconds of wall time")

@@ -25,7 +25,7 @@ from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from llmd_gke.operations.cli import COMMANDS  # noqa: E402
+from operations.cli import COMMANDS  # noqa: E402
 
 LIMIT_SECONDS = 0.5
 """To the first output, on a machine that does nothing else."""
@@ -62,7 +62,7 @@ def first_output(*words: str) -> Cost:
 
 def measured() -> dict[str, Callable[[], Cost]]:
     """What is measured, by name."""
-    run = ("-m", "llmd_gke.operations")
+    run = ("-m", "operations")
     found: dict[str, Callable[[], Cost]] = {BARE: lambda: first_output("-c", "")}
     for name in sorted(COMMANDS):
         found[f"{name} --help"] = lambda name=name: first_output(*run, name, "--help")

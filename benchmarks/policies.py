@@ -33,13 +33,13 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer  # noqa: E402
 from rich.console import Console  # noqa: E402
 
 from llmd_gke.graph.recording import load  # noqa: E402
-from llmd_gke.laptop.engine import choose  # noqa: E402
-from llmd_gke.laptop.paths import Places, cache_folder  # noqa: E402
-from llmd_gke.laptop.rehearsal import commands, config, home  # noqa: E402
-from llmd_gke.laptop.rehearsal.runner import Runner  # noqa: E402
-from policies.collected import Collected  # noqa: E402
+from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.pulumi_cli import resolve  # noqa: E402
+from localcloud.workflow import commands, config, home  # noqa: E402
+from localcloud.workflow.runner import Runner  # noqa: E402
 from policies.pack import Analyzer, policy  # noqa: E402
 from policies.rules import ALL  # noqa: E402
+from policies.stack_inputs import Collected  # noqa: E402
 
 STACK = "eu4a"
 LONG = 5.0
@@ -71,9 +71,9 @@ def crds_in(folder: Path) -> list[dict[str, object]]:
 @contextmanager
 def project(crds: list[dict[str, object]] | None) -> Iterator[Runner]:
     """A copy of the project (with a program of CRDs, if there are any) and a rehearsal of its own."""
-    engine = choose.ready(cache_folder())
+    engine = resolve.ready(cache_folder())
     if engine is None:
-        sys.exit("The Pulumi engine is not set up. Run: .venv/bin/python -m llmd_gke.laptop setup")
+        sys.exit("The Pulumi engine is not set up. Run: .venv/bin/python -m localcloud setup")
     with tempfile.TemporaryDirectory() as folder:
         places = Places(Path(folder) / "project", Path(folder) / "home")
         places.root.mkdir()

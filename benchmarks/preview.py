@@ -25,10 +25,10 @@ from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from llmd_gke.laptop.engine import choose  # noqa: E402
-from llmd_gke.laptop.paths import Places, cache_folder  # noqa: E402
-from llmd_gke.laptop.rehearsal import commands, config, home  # noqa: E402
-from llmd_gke.laptop.rehearsal.runner import Runner  # noqa: E402
+from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.pulumi_cli import resolve  # noqa: E402
+from localcloud.workflow import commands, config, home  # noqa: E402
+from localcloud.workflow.runner import Runner  # noqa: E402
 
 STACK = "eu4a"
 EMPTY = "import pulumi\n"
@@ -48,7 +48,7 @@ def project(folder: Path, empty: bool) -> Runner:
     else:
         (root / "__main__.py").symlink_to(ROOT / "__main__.py")
     places = Places(root, root / ".rehearsal")
-    found = choose.ready(cache_folder())
+    found = resolve.ready(cache_folder())
     if found is None:
         sys.exit("The engine is not set up. Fix: make up")
     home.prepare(places, found)

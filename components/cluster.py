@@ -11,8 +11,8 @@ import pulumi_kubernetes as k8s
 
 from components.fresh_apis import patient
 from components.google import impersonated
+from components.lazy_sdk import container
 from components.network import Network
-from components.sdk import container
 from llmd_gke.manifests import access
 from llmd_gke.settings import ClusterSettings, MaintenanceSettings, StackSettings
 

@@ -8,9 +8,9 @@ from typing import cast
 import pulumi
 import pulumi_kubernetes as k8s
 
+from components.custom_resources import NAMESPACE_TIMES, custom_resource
+from components.lazy_sdk import compute, core
 from components.network import Network
-from components.objects import NAMESPACE_TIMES, custom_resource
-from components.sdk import compute, core
 from llmd_gke.manifests import naming, routing
 from llmd_gke.settings import StackSettings, TlsSettings
 

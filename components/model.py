@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.objects import custom_resource, network_policy
+from components.custom_resources import custom_resource, network_policy
 from llmd_gke.manifests import egress, firewall, routing, serving
 from llmd_gke.settings import ModelSettings, StackSettings
 

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
+from components.custom_resources import NAMESPACE_TIMES, network_policy
+from components.lazy_sdk import core
 from components.model_storage import ModelStorage
-from components.objects import NAMESPACE_TIMES, network_policy
-from components.sdk import core
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.fresh_apis import patient
-from components.sdk import compute
+from components.lazy_sdk import compute
 from llmd_gke.settings import StackSettings
 
 PODS = "pods"

@@ -9,7 +9,7 @@ import pulumi
 
 from components.cluster import Cluster
 from components.gateway_api import GatewayApi
-from components.sdk import helm
+from components.lazy_sdk import helm
 from llmd_gke.manifests import charts
 from llmd_gke.settings import PlatformSettings
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 
 from components.cluster import SCOPES, Cluster
-from components.sdk import compute, container
+from components.lazy_sdk import compute, container
 from llmd_gke.settings import StackSettings, TpuPoolSettings
 
 SLICE_PODS = 15

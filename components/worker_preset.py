@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pulumi
 import pulumi_kubernetes as k8s
 
-from components.objects import custom_resource
+from components.custom_resources import custom_resource
 from llmd_gke.manifests import multi_host
 
 

@@ -36,11 +36,11 @@ from pulumi_policy.deserialize import deserialize_properties
 from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[reportPrivateUsage]
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
 
-from llmd_gke.checks.finding import Finding
-from policies.collected import Collected
+from llmd_gke.rules.finding import Finding
+from policies.extract import is_bundle, subjects, tree
 from policies.rules import ALL
 from policies.rules.rule import CRD, Kind, Rule, Settings, Subject
-from policies.subjects import is_bundle, subjects, tree
+from policies.stack_inputs import Collected
 
 if TYPE_CHECKING:
     from pulumi.runtime.proto import analyzer_pb2

@@ -1,7 +1,7 @@
 """Where TPUs can be had on GKE, and what they cost, as dated data.
 
 A price or a TPU *VM* zone is not GKE support: the three lists differ, and mixing them cost the first team hours.
-Unknown zones are therefore a warning for the user, a zone known to lack a family is an error (:mod:`llmd_gke.checks`).
+Unknown zones are therefore a warning for the user, a zone known to lack a family is an error (:mod:`llmd_gke.rules`).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Names of objects: ours, and those that KServe will make (kserve v0.20.0 ``workload.go``, ``scheduler.go``).
 
-KServe concatenates plainly while a name has at most 63 characters, which :data:`llmd_gke.checks.names.MODEL_NAME_LIMIT`
+KServe concatenates plainly while a name has at most 63 characters, which :data:`llmd_gke.rules.names.MODEL_NAME_LIMIT`
 guarantees. So policies can aim at objects that do not exist yet.
 """
 

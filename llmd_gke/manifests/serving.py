@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.catalog import scheduling, tpu
-from llmd_gke.checks.platform import version_of
 from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules.platform import version_of
 from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings
 
 API_VERSION = "serving.kserve.io/v1alpha2"

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
-from llmd_gke.settings.shapes import (
+from llmd_gke.settings.sections import (
     ClusterSettings,
     EgressSettings,
     GatewaySettings,

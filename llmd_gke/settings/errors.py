@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from llmd_gke import redaction
-from llmd_gke.checks.finding import Finding
-from llmd_gke.settings.rules import Located
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.validation import Located
 
 LONGEST_LINE = 400
 """Characters of one line of a message; the lists of what is allowed are the longest."""

@@ -8,11 +8,11 @@ from typing import cast
 
 import yaml
 
-from llmd_gke.checks.finding import Finding
+from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import stack_yaml
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse
-from llmd_gke.settings.rules import Located
+from llmd_gke.settings.validation import Located
 
 
 def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked:

@@ -13,11 +13,11 @@ from typing import cast
 from pydantic import BaseModel, ValidationError
 
 from llmd_gke import redaction
-from llmd_gke.checks.finding import Finding
-from llmd_gke.settings import rules
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings import validation
 from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
-from llmd_gke.settings.rules import Located
-from llmd_gke.settings.shapes import StackSettings
+from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.validation import Located
 
 NAMESPACE = "llmd-gke"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
@@ -78,7 +78,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
         found.extend(from_pydantic(error, known_keys(StackSettings)))
         found.extend(_beyond(ours, error))
         raise SettingsError(stack, found) from None
-    found.extend(rules.check(settings))
+    found.extend(validation.check(settings))
     if secrets is not None:
         found.extend(_missing_secrets(settings, secrets))
     errors = [located for located in found if located.finding.severity == "error"]
@@ -135,7 +135,7 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
     keys = {key_of(path) for path in aside} | {key_of((section,)) for section in _STAND_IN if section not in rest}
     return [
         located
-        for located in rules.check(settings)
+        for located in validation.check(settings)
         if located.finding.severity == "error"
         and not _below(located.key, keys)
         and not any(_blind(located.finding.rule, key) for key in keys)

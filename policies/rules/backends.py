@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
-from llmd_gke.checks.tree import Node, Unknown
+from llmd_gke.rules.inputs import Node, Unknown
 from policies.rules.routes import is_elsewhere, route_of
 from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Settings, Subject
 

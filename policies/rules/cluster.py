@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Iterator
 
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
-from llmd_gke.checks import cluster, node_pools
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node, Unknown
+from llmd_gke.rules import cluster, node_pools
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, Unknown
 from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.rule import (
     CLUSTER,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import egress
+from llmd_gke.rules import egress
 from policies.rules.cluster import cluster_yaml
 from policies.rules.rule import CLUSTER, FQDN_POLICY, Example, Program, Rule, Settings, Verdict
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES
-from llmd_gke.checks import gateway
-from llmd_gke.checks.finding import Finding
+from llmd_gke.rules import gateway
+from llmd_gke.rules.finding import Finding
 from policies.rules.rule import GATEWAY, Example, Parameter, Rule, Settings, Subject
 
 

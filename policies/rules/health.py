@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS
-from llmd_gke.checks import health
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Unknown
+from llmd_gke.rules import health
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import Backend, aimed_at, served
 from policies.rules.routes import GOOD_ROUTE, OTHER_GATEWAYS, route_yaml
 from policies.rules.rule import (

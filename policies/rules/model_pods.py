@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import pods
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import pods
+from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
     DEPLOYMENT,
     JOB,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import platform
-from llmd_gke.checks.finding import Finding
+from llmd_gke.rules import platform
+from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
     CHART,
     CONFIG_MAP,

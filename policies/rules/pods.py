@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from llmd_gke.checks import pods
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import pods
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 from policies.rules.model_pods import FIRST, GOOD, KSERVE, WORKLOADS, config_yaml, model_pods
 from policies.rules.rule import DEPLOYMENT, SERVICE, SERVICE_CONFIG, Example, Parameter, Rule, Settings, Subject
 

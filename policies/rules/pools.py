@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_gke.checks import pods, serving
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import pods, serving
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
     DEPLOYMENT,
     POOL,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from llmd_gke.checks import cluster, gateway, node_pools
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import cluster, gateway, node_pools
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 from policies.rules.cluster import cluster_yaml, pool_yaml
 from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.rule import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import gateway, routes
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import gateway, routes
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
     ALPHA_POOL,
     BACKEND_POLICY,

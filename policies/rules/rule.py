@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 
 Level: TypeAlias = Literal["mandatory", "advisory"]
 Setting: TypeAlias = "str | int | tuple[str, ...]"

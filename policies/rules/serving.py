@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import serving
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Unknown
+from llmd_gke.rules import serving
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Unknown
 from policies.rules.routes import OTHER_GATEWAYS, POOL_BACKEND, is_elsewhere, route_yaml
 from policies.rules.rule import (
     HTTP_ROUTE,

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import multi_host, pods, serving, tpu_pods
-from llmd_gke.checks.finding import Finding
-from llmd_gke.checks.tree import Node
+from llmd_gke.rules import multi_host, pods, serving, tpu_pods
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 from policies.rules.model_pods import (
     FIRST,
     GOOD,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.checks import node_pools
-from llmd_gke.checks.finding import Finding
+from llmd_gke.rules import node_pools
+from llmd_gke.rules.finding import Finding
 from policies.rules.cluster import on_inputs, pool_yaml
 from policies.rules.rule import NODE_POOL, Example, Rule, Settings, Subject
 

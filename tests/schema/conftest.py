@@ -11,7 +11,7 @@ from typing import cast
 import pytest
 
 from llmd_gke.graph.recording import load
-from llmd_gke.settings.rules import CLOUD_VARIABLE
+from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.schema import sources
 from tests.schema.structural import Table, table
 

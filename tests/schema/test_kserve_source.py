@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from llmd_gke.catalog import versions
-from llmd_gke.checks.names import MODEL_NAME_LIMIT
 from llmd_gke.manifests import charts, multi_host, naming, serving
 from llmd_gke.manifests.charts import Release
+from llmd_gke.rules.names import MODEL_NAME_LIMIT
 from llmd_gke.settings import ModelSettings
 from tests.schema import sources
 from tests.schema.structural import Table, table

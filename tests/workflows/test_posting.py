@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.operations.comment.markdown import MARKER
+from operations.comment.markdown import MARKER
 from tests.workflows.conftest import read
 
 HEAD = "1" * 40

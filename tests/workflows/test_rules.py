@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import versions
-from llmd_gke.operations.comment.markdown import LIMIT, MARKER
+from operations.comment.markdown import LIMIT, MARKER
 from tests.workflows.conftest import FILES, ROOT, Workflow, read
 
 USES = re.compile(r"uses: (\S+)@(\S+)(?: # (\S+))?$", re.M)

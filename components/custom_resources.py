@@ -1,0 +1,38 @@
+"""Kubernetes objects from manifests."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import pulumi
+from pulumi_kubernetes.apiextensions import CustomResource
+from pulumi_kubernetes.meta import v1 as meta
+
+from components.lazy_sdk import networking
+from llmd_gke.manifests.types import JsonObject
+
+NAMESPACE_TIMES = pulumi.CustomTimeouts(delete="30m")
+"""GKE's finalizer holds a Service until the load balancer no longer uses its network endpoint groups, and the namespace
+until then. It must not take longer than this. The provider's own limit is 10 minutes."""
+
+
+def custom_resource(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> CustomResource:
+    """One custom resource, as an individual resource: policies must see it, also on the first preview."""
+    return CustomResource(
+        name,
+        api_version=str(manifest["apiVersion"]),
+        kind=str(manifest["kind"]),
+        metadata=cast("JsonObject", manifest["metadata"]),
+        spec=manifest["spec"],
+        opts=opts,
+    )
+
+
+def network_policy(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> networking.NetworkPolicy:
+    """One NetworkPolicy from its manifest."""
+    return networking.NetworkPolicy(
+        name,
+        metadata=cast("meta.ObjectMetaArgsDict", manifest["metadata"]),
+        spec=cast("networking.NetworkPolicySpecArgsDict", manifest["spec"]),
+        opts=opts,
+    )

@@ -1,0 +1,21 @@
+"""The SDK packages that components use, imported lean: see :mod:`components.lazy_packages`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from components.lazy_packages import package
+
+if TYPE_CHECKING:
+    from pulumi_gcp import compute, container
+    from pulumi_kubernetes.core import v1 as core
+    from pulumi_kubernetes.helm import v3 as helm
+    from pulumi_kubernetes.networking import v1 as networking
+else:
+    compute = package("pulumi_gcp.compute")
+    container = package("pulumi_gcp.container")
+    core = package("pulumi_kubernetes.core.v1")
+    helm = package("pulumi_kubernetes.helm.v3")
+    networking = package("pulumi_kubernetes.networking.v1")
+
+__all__ = ["compute", "container", "core", "helm", "networking"]

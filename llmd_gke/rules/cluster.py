@@ -1,0 +1,213 @@
+"""Rules about clusters and their networks as pulumi-gcp describes them (``container.Cluster``, ``compute.Subnetwork``).
+
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways (requirements),
+https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from llmd_gke.catalog import tpu, zones
+from llmd_gke.rules import versions
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+
+SMALLEST_PROXY_PREFIX = 26
+HYPERDISK_ONLY = frozenset({"n4", "c4"})
+WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
+
+
+def gateway_api(cluster: Node) -> Iterator[Finding]:
+    """The cluster brings what GKE's Gateway needs, from the start."""
+    channel = cluster.get("gatewayApiConfig", "channel")
+    autopilot = cluster.get("enableAutopilot").flag() is True
+    if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
+        yield _cluster(
+            "cluster-gateway-api",
+            f"{channel.path} is {channel.text() or 'missing'}: there are no GatewayClasses, and switched on later they "
+            "took up to 45 minutes",
+            "CHANNEL_STANDARD",
+            "set gatewayApiConfig.channel: CHANNEL_STANDARD",
+        )
+    if cluster.get("addonsConfig", "httpLoadBalancing", "disabled").flag() is True:
+        yield _cluster(
+            "cluster-gateway-api",
+            "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on",
+            "false",
+            "leave HTTP load balancing on",
+        )
+    if cluster.get("networkingMode").text() == "ROUTES":
+        yield _cluster(
+            "cluster-gateway-api",
+            "networkingMode ROUTES: the Gateway's container-native load balancing needs a VPC-native cluster",
+            "VPC_NATIVE",
+            "set networkingMode: VPC_NATIVE and ipAllocationPolicy",
+        )
+
+
+def _cluster(rule: str, problem: str, allowed: str, fix: str) -> Finding:
+    return Finding(rule, problem, allowed=allowed, fix=fix)
+
+
+def version(cluster: Node, floor: str) -> Iterator[Finding]:
+    """The control plane is new enough to own the InferencePool CRD. Left out, the channel decides."""
+    for key in ("minMasterVersion", "nodeVersion"):
+        yield from versions.gke(cluster.get(key).text() or "", floor, key)
+
+
+def dataplane(cluster: Node) -> Iterator[Finding]:
+    """Dataplane V2 comes without the older NetworkPolicy add-on, and TPUs without the retired TPU-node settings."""
+    if cluster.get("datapathProvider").text() == "ADVANCED_DATAPATH":
+        addon = cluster.get("addonsConfig", "networkPolicyConfig", "disabled")
+        for path, on in (
+            ("networkPolicy.enabled", cluster.get("networkPolicy", "enabled").flag() is True),
+            ("addonsConfig.networkPolicyConfig", addon.flag() is False),
+        ):
+            if on:
+                yield _cluster(
+                    "cluster-dataplane",
+                    f"{path}: Dataplane V2 enforces NetworkPolicies itself, GKE refuses the add-on beside it",
+                    "ADVANCED_DATAPATH without the add-on",
+                    f"leave {path} out",
+                )
+    for key in ("enableTpu", "tpuConfig"):
+        value = cluster.get(key)
+        if value.present() and value.value is not False:
+            yield _cluster(
+                "cluster-dataplane",
+                f"{key} belongs to the retired TPU-node product and has nothing to do with TPU node pools",
+                "no such setting",
+                f"leave {key} out",
+            )
+
+
+def workload_identity(cluster: Node) -> Iterator[Finding]:
+    """Pods have identities of their own."""
+    identity = cluster.get("workloadIdentityConfig")
+    if cluster.get("enableAutopilot").flag() is True or (identity.value is not None and not identity.present()):
+        return
+    if identity.get("workloadPool").value is None:
+        yield _cluster(
+            "workload-identity",
+            "workloadIdentityConfig is missing: every pod would act as its node, with access to its buckets",
+            "PROJECT.svc.id.goog",
+            "set workloadIdentityConfig.workloadPool: PROJECT.svc.id.goog",
+        )
+
+
+def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
+    """AI zones hold accelerators, neither control planes nor ordinary nodes."""
+    for node in (location, *places.each()):
+        zone = node.text()
+        if zone is not None and zones.is_ai_zone(zone):
+            yield _cluster(
+                "ai-zone",
+                f"{node.path} {zone} is an AI zone: it has TPU hosts, but no control plane and no ordinary nodes",
+                "AI zones for TPU node pools only",
+                f"use the region {zones.region_of(zone)} or one of its ordinary zones",
+            )
+
+
+def proxy_subnet(subnet: Node) -> Iterator[Finding]:
+    """A proxy-only subnet is active and large enough for the Envoys of a region."""
+    if subnet.get("purpose").text() != "REGIONAL_MANAGED_PROXY":
+        return
+    role = subnet.get("role")
+    if role.value is None or role.text() not in (None, "ACTIVE"):
+        yield _cluster("proxy-subnet", f"role is {role.text() or 'missing'}", "ACTIVE", "set role: ACTIVE")
+    cidr = subnet.get("ipCidrRange").text()
+    try:
+        prefix = IPv4Network(cidr, strict=False).prefixlen if cidr else 0
+    except ValueError:
+        return
+    if prefix > SMALLEST_PROXY_PREFIX:
+        yield _cluster(
+            "proxy-subnet", f"ipCidrRange {cidr} is too small", f"/{SMALLEST_PROXY_PREFIX} or larger", "take a /23"
+        )
+
+
+def proxy_range(cidr: str) -> Iterator[Finding]:
+    """A proxy-only subnet is large enough (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
+    try:
+        prefix = IPv4Network(cidr).prefixlen
+    except ValueError:
+        return
+    if prefix > SMALLEST_PROXY_PREFIX:
+        yield _cluster(
+            "proxy-subnet",
+            f"{cidr} is too small for the region's Envoys",
+            f"/{SMALLEST_PROXY_PREFIX} or larger",
+            "take a /23",
+        )
+
+
+def control_plane_open(cluster: Node) -> Iterator[Finding]:
+    """The control plane's IP endpoint does not answer the whole Internet."""
+    networks = cluster.get("masterAuthorizedNetworksConfig")
+    for block in networks.get("cidrBlocks").each():
+        cidr = block.get("cidrBlock").text()
+        if cidr in ("0.0.0.0/0", "::/0"):
+            yield _cluster(
+                "production-control-plane",
+                f"{block.path} admits the whole Internet",
+                "the ranges of your offices and runners, or the DNS endpoint, which IAM guards",
+                "name ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
+            )
+    by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").flag() is not False
+    private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").flag() is True
+    if by_ip and not private and networks.value is None and not cluster.notes.unknown:
+        yield _cluster(
+            "production-control-plane",
+            "masterAuthorizedNetworksConfig is missing: the IP endpoint answers the whole Internet",
+            "authorised networks, a private endpoint, or the DNS endpoint alone",
+            "set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false, or name networks",
+        )
+
+
+def private_nodes(cluster: Node) -> Iterator[Finding]:
+    """Nodes have no public addresses."""
+    if cluster.get("privateClusterConfig", "enablePrivateNodes").flag() is not True and not cluster.notes.unknown:
+        yield _cluster(
+            "production-private-nodes",
+            "privateClusterConfig.enablePrivateNodes is not true: nodes get public addresses",
+            "true",
+            "set enablePrivateNodes: true and give the network a NAT",
+        )
+
+
+def ordinary_machine(machine_type: str) -> Iterator[Finding]:
+    """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
+    if tpu.family_of(machine_type) is not None:
+        yield _cluster(
+            "system-pool",
+            f"{machine_type} is a TPU host: GKE's own pods, controllers and endpoint pickers do not run there",
+            "an ordinary machine type",
+            "for example e2-standard-4",
+        )
+
+
+def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
+    """The system pool's boot disk attaches to its machines (hashicorp/terraform-provider-google#19890).
+
+    https://cloud.google.com/compute/docs/disks/hyperdisks: n4 and c4 take Hyperdisk only, e2 and n1 none.
+    """
+    series = machine_type.split("-")[0]
+    hyperdisk = disk_type.startswith("hyperdisk")
+    if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
+        fitting = tpu.PD_BALANCED if hyperdisk else tpu.HYPERDISK_BALANCED
+        yield _cluster(
+            "system-pool", f"{disk_type} does not attach to {machine_type}", fitting, f"set the disk type to {fitting}"
+        )
+
+
+def deletion_protection(cluster: Node) -> Iterator[Finding]:
+    """The provider refuses to delete the cluster. Left out, it is on."""
+    if cluster.get("deletionProtection").flag() is False:
+        yield _cluster(
+            "production-protect",
+            "deletionProtection is false",
+            "true",
+            "leave deletionProtection out or set it to true",
+        )

@@ -1,0 +1,99 @@
+"""Rules about what model pods may reach outside of the cluster.
+
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (names, patterns, what a cluster
+needs); https://cloud.google.com/kubernetes-engine/docs/concepts/cloud-storage-fuse-csi-driver (the sidecar).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import SplitResult, urlsplit
+
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+
+NAME = re.compile(r"(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def name(value: str) -> Iterator[Finding]:
+    """A host's full name, or ``*.`` and a domain, which stands for one label and not for several."""
+    if not NAME.fullmatch(value) or len(value) > 253:
+        yield Finding(
+            "egress-name",
+            f"{value!r} is not a name that an FQDN policy can allow",
+            allowed="a host such as models.example.com, or *.example.com for every host directly below example.com",
+            fix="write the host's full name in lower case, without scheme, port and path",
+        )
+
+
+def proxy(value: str) -> Iterator[Finding]:
+    """``http://ADDRESS:PORT``. The value itself may hold a password: it is never repeated."""
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        parts, port = SplitResult("", "", "", "", ""), None
+    if parts.username is not None or parts.password is not None:
+        yield Finding(
+            "egress-proxy",
+            "the proxy's address holds a user or a password, which every reader of the pod would see",
+            allowed="http://ADDRESS:PORT",
+            fix="let the proxy admit the cluster's ranges instead",
+        )
+    elif parts.scheme != "http" or port is None or not _address(parts.hostname) or parts.path not in ("", "/"):
+        yield Finding(
+            "egress-proxy",
+            "this is not the address of a proxy that a NetworkPolicy can open: those know IPv4 addresses only",
+            allowed="http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: they are tunnelled)",
+            fix="write the proxy's IPv4 address and port",
+        )
+
+
+def _address(host: str | None) -> bool:
+    try:
+        return host is not None and ipaddress.ip_address(host).version == 4
+    except ValueError:
+        return False
+
+
+def combination(mode: str, names: Sequence[str], proxy: bool, exceptions: Sequence[str]) -> Iterator[Finding]:
+    """Names go with mode ``names``, a proxy with mode ``proxy``, and with nothing else."""
+    if names and mode != "names":
+        yield _unfit(f"names with mode {mode}: nothing would read them", "mode: names", "leave names out")
+    if mode == "proxy" and not proxy:
+        yield _unfit("mode proxy without a proxy", "proxy: http://ADDRESS:PORT", "name the proxy")
+    if proxy and mode != "proxy":
+        yield _unfit(f"a proxy with mode {mode}: nobody would use it", "mode: proxy", "leave proxy out")
+    if exceptions and mode != "proxy":
+        yield _unfit(f"noProxy with mode {mode}: there is no proxy", "mode: proxy", "leave noProxy out")
+
+
+def _unfit(problem: str, allowed: str, fix: str) -> Finding:
+    return Finding("egress-combination", problem, allowed, fix)
+
+
+def bucket(uri: str, mode: str) -> Iterator[Finding]:
+    """Cloud Storage FUSE runs in a container that GKE adds to the pod, and which no proxy can be given to."""
+    if mode == "proxy" and uri.startswith("gs://"):
+        yield Finding(
+            "egress-bucket",
+            f"{uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait for ever",
+            allowed="hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names",
+            fix="set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com",
+        )
+
+
+def ready_for_names(cluster: Node) -> Iterator[Finding]:
+    """A cluster serves FQDN policies with Dataplane V2 and its own switch; else their kind does not exist there."""
+    data_plane, switch = cluster.get("datapathProvider"), cluster.get("enableFqdnNetworkPolicy")
+    for node, due in ((data_plane, "ADVANCED_DATAPATH"), (switch, "true")):
+        fits = node.flag() is True if due == "true" else node.text() == due
+        if not fits and (node.value is None or node.text() is not None or node.flag() is not None):
+            yield Finding(
+                "fqdn-network-policy",
+                f"{node.path} is not {due}: the cluster knows no FQDNNetworkPolicy",
+                allowed="datapathProvider ADVANCED_DATAPATH and enableFqdnNetworkPolicy true",
+                fix=f"set {node.path} to {due}",
+            )

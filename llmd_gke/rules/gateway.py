@@ -1,0 +1,128 @@
+"""Rules about Gateways and the policies that GKE attaches to their backends."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping
+
+from llmd_gke.catalog import gateway as gke
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, Unknown
+
+GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{8,10}|gke(gw|mcs)\d?-.+")
+"""Services GKE generates: ``POOL-ip-HASH`` for an InferencePool, ``gkegw1-…``. Their names change."""
+
+
+DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
+
+
+def domain(value: str) -> Iterator[Finding]:
+    """A host name that certificates and DNS records can carry: lower case, at least one dot, no wildcard, no port."""
+    if not DOMAIN.fullmatch(value):
+        yield Finding(
+            "gateway-domain",
+            f"{value!r} is not a host name",
+            allowed="lower-case labels with dots between them, no scheme, port, path or wildcard",
+            fix="for example llm.example.com",
+        )
+
+
+def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """Exactly one source of certificates, and names that can exist. ``sources`` maps a setting to its names."""
+    used = [key for key, names in sources.items() if names]
+    if len(used) != 1:
+        problem = "no certificate is named" if not used else f"{' and '.join(used)} exclude each other"
+        yield Finding(
+            "gateway-certificate",
+            problem,
+            allowed=f"one of {', '.join(sources)}",
+            fix="name a regional certificate, or leave tls out",
+        )
+    for key in used:
+        for name in sources[key]:
+            if not RESOURCE_NAME.fullmatch(name):
+                hint = " (a certificate map is for global gateways only)" if "certificateMaps/" in name else ""
+                yield Finding(
+                    "gateway-certificate",
+                    f"{name!r} is not the name of a certificate{hint}",
+                    allowed="the bare name of a certificate in the gateway's region, without project or location",
+                    fix=f"for example {name.rstrip('/').rsplit('/', 1)[-1].lower() or 'llm'}",
+                )
+        if len(sources[key]) > gke.CERTIFICATES_PER_LISTENER:
+            yield Finding(
+                "gateway-certificate",
+                f"{key} names {len(sources[key])} certificates",
+                allowed=f"at most {gke.CERTIFICATES_PER_LISTENER}",
+                fix="use one certificate with several names",
+            )
+
+
+def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
+    """Of GKE's classes, only those that can carry an InferencePool. Classes of others are left alone."""
+    value = name.text()
+    if value is None or not value.startswith(gke.GKE_CLASS_PREFIX) or value in allowed:
+        return
+    yield Finding(
+        "gateway-class",
+        f"GatewayClass {value} cannot carry an InferencePool: its load balancer answers 503 for ever",
+        allowed=", ".join(sorted(allowed)),
+        fix=f"use {gke.REGIONAL_EXTERNAL} for the Internet, {gke.REGIONAL_INTERNAL} inside the VPC",
+    )
+
+
+def plain_http(spec: Node) -> Iterator[Finding]:
+    """No HTTP listener carries models: beside HTTPS one may be there for a redirect, closed to other namespaces.
+
+    The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so left out it is closed, too.
+    """
+    listeners = list(spec.get("listeners").each())
+    protocols = [listener.get("protocol") for listener in listeners]
+    encrypted = any(protocol.text() == "HTTPS" or isinstance(protocol.value, Unknown) for protocol in protocols)
+    for listener, protocol in zip(listeners, protocols, strict=True):
+        if protocol.text() != "HTTP":
+            continue
+        admitted = listener.get("allowedRoutes", "namespaces", "from")
+        closed = not admitted.present() or admitted.text() == "Same"
+        if encrypted and closed:
+            continue
+        problem = "admits routes of other namespaces: their" if encrypted else "has no HTTPS listener beside it:"
+        yield Finding(
+            "production-https",
+            f"{listener.path} {problem} prompts, answers and keys would pass the Internet in plain text",
+            allowed="HTTPS, and beside it HTTP for a redirect only (allowedRoutes.namespaces.from: Same)",
+            fix="limit the HTTP listener to from: Same, or take it out"
+            if encrypted
+            else "add a listener with protocol HTTPS and a certificate, or use gke-l7-rilb",
+        )
+
+
+def unclaimed_gateway_features(spec: Node) -> Iterator[Finding]:
+    """Nothing in a Gateway that GKE's conformance reports list as unsupported."""
+    if spec.get("infrastructure").present():
+        yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "leave it out")
+    for address in spec.get("addresses").each():
+        if address.get("value").value is None:
+            yield _unclaimed(f"{address.path}.value", "GatewayAddressEmpty", "name a reserved address, or no address")
+
+
+def _unclaimed(path: str, feature: str, fix: str) -> Finding:
+    return Finding(
+        "gateway-unclaimed-features",
+        f"{path}: GKE lists {feature} as not supported",
+        fix=fix,
+    )
+
+
+def generated_target(reference: Node) -> Iterator[Finding]:
+    """Nothing aims at a Service whose name GKE generates: the name is not stable and policies do not attach to it."""
+    name = reference.get("name").text()
+    kind = reference.get("kind").text() or "Service"
+    if name is not None and kind == "Service" and GENERATED_SERVICE.fullmatch(name):
+        yield Finding(
+            "generated-service-target",
+            f"{reference.path}: Service {name} is generated by GKE with a hash in its name; policies on it never "
+            "attach (GatewayNotFound) and the name changes",
+            allowed=f"kind: InferencePool, group: {gke.INFERENCE_POOL_GROUP}",
+            fix="aim at the InferencePool itself",
+        )

@@ -1,0 +1,174 @@
+"""Rules about HealthCheckPolicy and GCPBackendPolicy.
+
+Sources: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_healthcheckpolicies.yaml`` @fc40d606 (its
+CEL rules since 2026-03-17), ``…_gcpbackendpolicies.yaml``; llm-d-router ``config/charts/llm-d-router-gateway``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+
+BLOCKS: Mapping[str, str] = {
+    "TCP": "tcpHealthCheck",
+    "HTTP": "httpHealthCheck",
+    "HTTPS": "httpsHealthCheck",
+    "HTTP2": "http2HealthCheck",
+    "GRPC": "grpcHealthCheck",
+}
+GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", "GCPInferencePoolImport": "networking.gke.io"}
+MODEL_SERVICE = "-kserve-workload-svc"
+LONGEST_INTERVAL = 300
+LARGEST_PORT = 65535
+LONGEST_TIMEOUT = 2147483647
+MOST_PROBES = 10
+LONGEST_DRAINING = 3600
+FULL_SAMPLE_RATE = 1_000_000
+HIGHEST_RATE = 1_000_000_000
+
+
+def target(reference: Node) -> Iterator[Finding]:
+    """``targetRef`` says group (also the empty one), kind and name, and the group fits the kind."""
+    group, kind = reference.get("group"), reference.get("kind").text()
+    if reference.value is None or (group.value is None and isinstance(reference.value, Mapping)):
+        yield Finding(
+            "health-check-shape",
+            f"{group.path} is missing: the CRD requires it in every version",
+            allowed=f'"" for a Service, {INFERENCE_POOL_GROUP} for an InferencePool',
+            fix="write group, also where it is empty",
+        )
+    elif kind in GROUP_OF and group.text() not in (None, GROUP_OF[kind]):
+        yield Finding(
+            "health-check-shape",
+            f"{group.path}: {kind} is not in group {group.text()!r}; the policy would attach to nothing",
+            allowed=repr(GROUP_OF[kind]),
+            fix=f"write group: {GROUP_OF[kind]!r}",
+        )
+
+
+def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
+    """A policy reaches targets of its own namespace only. ``namespace`` is the policy's, ``None`` while unknown."""
+    written = reference.text()
+    if written and namespace is not None and written != namespace:
+        yield _wrong(
+            reference.path,
+            f"is {written}, and the policy is in {namespace}: it attaches to nothing",
+            f"{namespace}, or no namespace",
+            "put the policy into the namespace of its target",
+        )
+
+
+def _within(node: Node, least: int, most: int, fix: str) -> Iterator[Finding]:
+    value = node.integer()
+    if value is not None and not least <= value <= most:
+        yield _wrong(node.path, f"is {value}", f"{least} to {most}", fix)
+
+
+def _wrong(path: str, problem: str, allowed: str, fix: str) -> Finding:
+    return Finding("health-check-shape", f"{path} {problem}", allowed=allowed, fix=fix)
+
+
+def health_check(spec: Node) -> Iterator[Finding]:
+    """A HealthCheckPolicy that every published version of the CRD admits."""
+    yield from target(spec.get("targetRef"))
+    default = spec.get("default")
+    yield from _times(default)
+    for key in ("healthyThreshold", "unhealthyThreshold"):
+        yield from _within(default.get(key), 1, MOST_PROBES, "leave it out, or choose 2")
+    config = default.get("config")
+    if not config.present():
+        if config.value is None:
+            yield _wrong(
+                "spec.default.config", "is missing: GKE then asks for /", "type and its block", "write the check"
+            )
+        return
+    kind = config.get("type").text()
+    if kind is not None and kind not in BLOCKS:
+        yield _wrong(config.get("type").path, f"{kind} is unknown", ", ".join(BLOCKS), "use HTTP")
+    elif kind is not None:
+        wrong = [block for block in BLOCKS.values() if block != BLOCKS[kind] and config.get(block).value is not None]
+        if wrong or config.get(BLOCKS[kind]).value is None:
+            has = f"has {', '.join(wrong)}" if wrong else f"has no {BLOCKS[kind]}"
+            yield _wrong(config.path, f"of type {kind} {has}", BLOCKS[kind], "let the block fit the type")
+        yield from _block(config.get(BLOCKS[kind]))
+
+
+def _times(default: Node) -> Iterator[Finding]:
+    interval, timeout = default.get("checkIntervalSec"), default.get("timeoutSec")
+    for node in (interval, timeout):
+        value = node.integer()
+        if value is not None and not 1 <= value <= LONGEST_INTERVAL:
+            yield _wrong(node.path, f"is {value}", f"1 to {LONGEST_INTERVAL} seconds", "choose 15 and 5")
+    if (interval.value is None) != (timeout.value is None):
+        missing = interval if interval.value is None else timeout
+        yield _wrong(missing.path, "is missing beside its sibling", "both or none", "write interval and timeout")
+    every, at_most = interval.integer(), timeout.integer()
+    if every is not None and at_most is not None and at_most > every:
+        yield _wrong(timeout.path, f"{at_most} is more than the interval {every}", f"at most {every}", "lower it")
+
+
+def _block(block: Node) -> Iterator[Finding]:
+    path = block.get("requestPath").text()
+    if path is not None and not path.startswith("/"):
+        yield _wrong(f"{block.path}.requestPath", "does not start with /", "/health", "write an absolute path")
+    port, how = block.get("port"), block.get("portSpecification")
+    number = port.integer()
+    if number is not None and not 1 <= number <= LARGEST_PORT:
+        yield _wrong(port.path, f"is {number}", f"1 to {LARGEST_PORT}", "write the container's port")
+    written = {
+        "USE_FIXED_PORT": port.value is not None,
+        "USE_NAMED_PORT": block.get("portName").value is not None,
+        "USE_SERVING_PORT": port.value is None,
+    }
+    choice = how.text()
+    if how.value is None and block.value is not None:
+        yield _wrong(
+            how.path,
+            "is missing: newer versions of the CRD refuse the policy",
+            "USE_FIXED_PORT with port, or USE_SERVING_PORT without",
+            "write portSpecification: USE_FIXED_PORT and port",
+        )
+    elif choice is not None and not written.get(choice, False):
+        yield _wrong(how.path, f"{choice} does not fit port and portName", ", ".join(written), "let them fit")
+
+
+def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
+    """A check of a model server asks ``/health`` by a protocol it speaks. ``/`` answers 404: never healthy."""
+    reference = spec.get("targetRef")
+    name, kind = reference.get("name").text() or "", reference.get("kind").text()
+    if kind != "InferencePool" and not name.endswith(MODEL_SERVICE):
+        return
+    config = spec.get("default", "config")
+    protocol = config.get("type").text()
+    if protocol is not None and protocol not in protocols:
+        yield Finding(
+            "model-health-check",
+            f"{config.path}: a {protocol} check does not fit a model server that speaks {' or '.join(protocols)}; "
+            "it logs 'Invalid HTTP request received' and stays unhealthy",
+            allowed=", ".join(protocols),
+            fix="check by HTTP",
+        )
+    path = config.get(BLOCKS.get(protocol or "HTTP", "httpHealthCheck"), "requestPath")
+    if protocol in ("HTTP", "HTTPS", "HTTP2") and (path.value is None or path.text() == "/"):
+        yield Finding(
+            "model-health-check",
+            f"{path.path} is {'/' if path.value else 'missing, which means /'}: vLLM answers 404 there, and every "
+            "backend stays unhealthy (no healthy upstream)",
+            allowed="/health",
+            fix="write requestPath: /health",
+        )
+
+
+def backend_policy(spec: Node) -> Iterator[Finding]:
+    """A GCPBackendPolicy that attaches, with its numbers in range: seconds, parts of a million, requests a second."""
+    yield from target(spec.get("targetRef"))
+    default = spec.get("default")
+    yield from _within(default.get("timeoutSec"), 1, LONGEST_TIMEOUT, "choose the longest generation, e.g. 600")
+    draining = default.get("connectionDraining", "drainingTimeoutSec")
+    yield from _within(draining, 0, LONGEST_DRAINING, "choose at most an hour")
+    sampling = default.get("logging", "sampleRate")
+    yield from _within(sampling, 0, FULL_SAMPLE_RATE, "count in parts of a million: 1000000 logs every request")
+    yield from _within(default.get("maxRatePerEndpoint"), 1, HIGHEST_RATE, "leave it out, or choose requests a second")

@@ -1,0 +1,228 @@
+"""Rules about models and the server's arguments on TPU.
+
+Sources: kserve v0.20.0 ``workload_storage.go`` (URI schemes); vllm-project/tpu-inference
+``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization methods).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from llmd_gke.catalog import models, tpu
+from llmd_gke.rules.finding import Finding
+
+URI_SCHEMES = ("hf", "oci", "pvc", "s3")
+
+MOVING_TAGS = frozenset({"latest", "nightly", "main"})
+
+TPU_QUANTIZATION = frozenset(
+    {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
+)
+TPU_KV_CONNECTORS = frozenset({"TPUConnector", "TPUConnectorHMA", "TPUOffloadConnector", "RaidenOffloadConnector"})
+
+REFUSED_ARGUMENTS: Mapping[str, str] = {
+    "--prefix-cache-block-size": "no vLLM has this argument, the server exits; --block-size is the one for KV pages",
+    "--cpu-offload-gb": "offloading to the CPU is a GPU feature",
+    "--swap-space": "swapping is a GPU feature",
+    "--distributed-executor-backend": "the TPU backend chooses it and overrides this value",
+    "--device": "the TPU image serves on TPU only",
+}
+"""Arguments that make the server exit on TPU, or that mean nothing there."""
+
+OWNED_ARGUMENTS: Mapping[str, str] = {
+    "--port": "the port is 8000: KServe's Service, the InferencePool and the health checks rely on it",
+    "--tensor-parallel-size": "set tensorParallel",
+    "--served-model-name": "set servedModelName",
+    "--max-model-len": "set maxModelLen",
+    "--max-num-seqs": "set maxNumSeqs",
+    "--max-num-batched-tokens": "set maxNumBatchedTokens",
+    "--dtype": "set dtype",
+    "--enable-prefix-caching": "set prefixCaching",
+    "--no-enable-prefix-caching": "set prefixCaching",
+    "--ssl-certfile": "backends speak plain HTTP behind GKE's Gateway",
+    "--ssl-keyfile": "backends speak plain HTTP behind GKE's Gateway",
+    "--api-key": "an argument is readable in the pod: put authentication at the Gateway",
+    "--host": "the server listens where KServe's probes and the InferencePool look for it",
+    "--pipeline-parallel-size": "set pipelineParallel",
+    "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
+}
+"""Arguments that a typed setting (or nobody) writes."""
+
+SHORT_ARGUMENTS: Mapping[str, str] = {
+    "-tp": "--tensor-parallel-size",
+    "-pp": "--pipeline-parallel-size",
+    "-q": "--quantization",
+}
+"""vLLM's short names for arguments that rules are about (vllm-project/vllm ``vllm/engine/arg_utils.py``)."""
+
+
+BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
+"""Without the longer names with dots that domain owners may have (https://cloud.google.com/storage/docs/buckets)."""
+
+
+def bucket(name: str) -> Iterator[Finding]:
+    """A bucket's name."""
+    if not BUCKET_NAME.fullmatch(name):
+        yield Finding(
+            "bucket-name",
+            f"{name!r} is not the name of a bucket",
+            allowed="3 to 63 lower-case letters, digits, dashes, underscores and dots; a letter or digit at both ends",
+            fix="for example my-project-weights",
+        )
+
+
+def bucket_uri(value: str) -> Iterator[Finding]:
+    """``gs://BUCKET`` or ``gs://BUCKET/PATH``."""
+    name = value.removeprefix("gs://").split("/")[0]
+    if not value.startswith("gs://") or not name:
+        yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
+    else:
+        yield from bucket(name)
+    if "," in value:
+        yield Finding("bucket-uri", f"{value!r} has a comma, which ends a mount option", fix="rename the folder")
+
+
+def weights_uri(value: str) -> Iterator[Finding]:
+    """As :func:`uri`, and ``gs://``, which is mounted past KServe."""
+    if value.startswith("gs://"):
+        yield from bucket_uri(value)
+        return
+    for finding in uri(value):
+        schemes = ", ".join(f"{known}://" for known in (*URI_SCHEMES, "gs"))
+        yield replace(finding, allowed=schemes) if finding.allowed.startswith("hf://,") else finding
+
+
+def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
+    """Downloaded weights fit on the node's boot disk, beside the system and the server's image."""
+    size = models.weights_gb(model_uri)
+    if size is not None and size + RESERVED_DISK_GB > disk_gb:
+        yield Finding(
+            "model-disk",
+            f"the weights of {model_uri} take about {size:.0f} GB, system and image about {RESERVED_DISK_GB} GB, and "
+            f"the pool's disks have {disk_gb} GB",
+            allowed=f"diskGb of at least {math.ceil(size) + RESERVED_DISK_GB}",
+            fix="enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
+        )
+
+
+RESERVED_DISK_GB = 40
+
+
+def uri(value: str) -> Iterator[Finding]:
+    """KServe 0.20 loads ``hf``, ``oci``, ``pvc`` and ``s3``; ``gs://`` ends in "unsupported schema in model URI"."""
+    scheme, _, rest = value.partition("://")
+    if not rest or scheme not in URI_SCHEMES:
+        hint = "KServe refuses gs://; serve from a bucket through a PVC" if scheme == "gs" else "hf://OWNER/NAME"
+        yield Finding(
+            "model-uri",
+            f"{value!r} is not a model URI that KServe loads",
+            allowed=", ".join(f"{known}://" for known in URI_SCHEMES),
+            fix=hint,
+        )
+    elif scheme != "oci" and "@" in rest.split("/")[0]:
+        yield Finding(
+            "model-uri",
+            "the URI holds a user or a key in front of `@`, which every reader of the cluster would see",
+            allowed=f"{scheme}://BUCKET/PATH" if scheme == "s3" else f"{scheme}://…",
+            fix="remove it, and let KServe take the key from a Secret of the service account",
+        )
+    elif scheme == "hf" and models.repository_of(value) is not None and value.count("/") != 3:
+        yield Finding("model-uri", f"{value!r} names no model", allowed="hf://OWNER/NAME", fix="hf://Qwen/Qwen3-4B")
+
+
+def image(value: str) -> Iterator[Finding]:
+    """The server image is pinned by a tag that does not move, or by digest."""
+    if "@sha256:" in value:
+        return
+    name, _, tag = value.rpartition(":")
+    if not name or "/" in tag:
+        tag = ""
+    if not tag or tag in MOVING_TAGS or tag.startswith("nightly"):
+        yield Finding(
+            "image-tag",
+            f"image {value!r} is not pinned: {tag or 'no tag'} moves, and nightly tags are pruned",
+            allowed="a release tag or a digest (@sha256:…)",
+            fix="pin a release tag",
+        )
+
+
+def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Finding]:
+    """On a single host the server uses all chips: a TPU pod must request every chip of its node."""
+    shape = tpu.find_slice(machine_type, topology)
+    if shape is not None and not shape.multi_host and value != shape.chips:
+        yield Finding(
+            "tensor-parallel",
+            f"tensorParallel {value} does not use the {shape.chips} chips of {machine_type} in {topology}",
+            allowed=str(shape.chips),
+            fix="leave tensorParallel out: it follows the pool",
+        )
+
+
+def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Finding]:
+    """The weights leave room for the KV cache: more than 90 % of the slice's HBM cannot work, 70 % is tight."""
+    shape = tpu.find_slice(machine_type, topology)
+    family = tpu.family_of(machine_type)
+    size = models.weights_gb(model_uri)
+    if shape is None or family is None or size is None:
+        return
+    memory = shape.chips * family.hbm_gb
+    if size > 0.9 * memory:
+        yield Finding(
+            "model-size",
+            f"the weights of {model_uri} take about {size:.0f} GB in bfloat16, {topology} of {machine_type} has "
+            f"{memory} GB of HBM",
+            allowed=f"weights up to about {0.9 * memory:.0f} GB",
+            fix="use a pool with more chips per slice, or a smaller or quantized model",
+        )
+    elif size > 0.7 * memory:
+        yield Finding(
+            "model-size",
+            f"the weights of {model_uri} take about {size:.0f} of {memory} GB of HBM: little is left for the KV cache",
+            fix="lower maxModelLen and maxNumSeqs, or use more chips",
+            severity="warning",
+        )
+
+
+def tested_on_tpu(model_uri: str) -> Iterator[Finding]:
+    """Whether upstream tests the model on TPU; an untested one may well work."""
+    repository = models.repository_of(model_uri)
+    model = models.known(model_uri)
+    if repository is not None and (model is None or not model.tested):
+        yield Finding(
+            "model-untested",
+            f"{repository} is not in the list of models that vLLM tests on TPU",
+            fix="Qwen/Qwen3-4B is a tested model for one chip",
+            severity="warning",
+        )
+
+
+def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> Iterator[Finding]:
+    """No argument that makes the server exit on TPU, or (``refuse_owned``) that a typed setting writes."""
+    words = list(arguments)
+    for position, word in enumerate(words):
+        name, _, value = word.partition("=")
+        name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
+        value = value or (words[position + 1] if position + 1 < len(words) else "")
+        if name in REFUSED_ARGUMENTS:
+            reason = REFUSED_ARGUMENTS[name]
+            yield Finding("tpu-server-argument", f"{name}: {reason}", fix=f"leave {name} out")
+        elif refuse_owned and name in OWNED_ARGUMENTS:
+            reason = OWNED_ARGUMENTS[name]
+            yield Finding("tpu-server-argument", f"{name} is not given by hand: {reason}", fix=f"leave {name} out")
+        elif name == "--quantization" and value not in TPU_QUANTIZATION:
+            yield Finding(
+                "tpu-server-argument",
+                f"--quantization {value} does not run on TPU",
+                allowed=", ".join(sorted(TPU_QUANTIZATION)),
+                fix="choose a quantization that TPU knows, or leave it out",
+            )
+        elif name == "--kv-transfer-config" and not any(f'"{known}"' in value for known in TPU_KV_CONNECTORS):
+            yield Finding(
+                "tpu-server-argument",
+                "--kv-transfer-config names a connector that does not run on TPU",
+                allowed=", ".join(sorted(TPU_KV_CONNECTORS)),
+                fix="leave --kv-transfer-config out",
+            )

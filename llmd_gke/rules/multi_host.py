@@ -1,0 +1,124 @@
+"""Rules about models on slices of several hosts.
+
+Sources: kserve v0.20.0 ``workload_multi_node.go`` (a LeaderWorkerSet, one pod a host); kubernetes-sigs/lws v0.9.0
+``pkg/webhooks/leaderworkerset_webhook.go`` (updates: one group goes before its successor comes);
+vllm-project/tpu-inference ``tpu_inference/envs.py`` @b8692ff01 (``VLLM_XLA_CACHE_PATH``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from llmd_gke.catalog import tpu
+from llmd_gke.catalog.tpu import Slice
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+
+
+def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
+    """Who runs a model on several hosts says so: nobody has shown it on v6e yet. On one host it means nothing."""
+    if shape.multi_host and not opted:
+        yield Finding(
+            "model-multi-host",
+            f"pool {pool} is a multi-host slice of {shape.hosts} nodes; models on several hosts are an experiment that "
+            "has not run on TPUs yet",
+            allowed="a single-host pool, or experimentalMultiHost: true on the model",
+            fix="use a single-host pool, or set experimentalMultiHost: true (see docs/models.md)",
+        )
+    if opted and not shape.multi_host:
+        yield Finding(
+            "model-multi-host",
+            f"pool {pool} has single hosts: there is nothing to span",
+            allowed="a pool whose topology has several hosts, such as 4x4 of ct6e-standard-4t",
+            fix="leave experimentalMultiHost out",
+        )
+
+
+def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Finding]:
+    """Tensor times pipeline parallelism is the chips of the slice, and stages are for several hosts only."""
+    if not shape.multi_host:
+        if pipeline is not None:
+            yield Finding(
+                "pipeline-parallel",
+                f"pipelineParallel {pipeline} on one host: its {shape.chips} chips share every layer",
+                allowed="a pool whose slice has several hosts",
+                fix="leave pipelineParallel out",
+            )
+        return
+    stages = pipeline or 1
+    if shape.chips % stages:
+        divisors = [number for number in range(1, shape.chips + 1) if shape.chips % number == 0]
+        yield Finding(
+            "pipeline-parallel",
+            f"pipelineParallel {stages} does not divide the {shape.chips} chips of {shape.topology}",
+            allowed=", ".join(map(str, divisors)),
+            fix=f"pipelineParallel: {shape.hosts}, or leave it out",
+        )
+    elif tensor is not None and tensor * stages != shape.chips:
+        yield Finding(
+            "tensor-parallel",
+            f"tensorParallel {tensor} x pipelineParallel {stages} does not use the {shape.chips} chips of "
+            f"{shape.topology} ({shape.hosts} x {shape.machine.name})",
+            allowed=str(shape.chips // stages),
+            fix="leave tensorParallel out: it follows the pool",
+        )
+
+
+def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
+    """Hosts of one slice compile at the same time and must not write one bucket: each keeps its own graphs."""
+    if cache is not None and shape.multi_host:
+        yield Finding(
+            "multi-host-cache",
+            f"the {shape.hosts} hosts of {shape.topology} would write the same compiled graphs into one bucket at once",
+            allowed="no compileCache: each host keeps its graphs as long as its pod lives",
+            fix="leave compileCache out",
+        )
+
+
+def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
+    """Each replica has a slice to itself.
+
+    No spare one is needed: LeaderWorkerSet's default takes a group away before its successor comes (``maxUnavailable``
+    1, ``maxSurge`` 0), and KServe 0.20 sets nothing else.
+    """
+    counts = list(replicas)
+    needed, slices = sum(counts), maximum // shape.hosts
+    if needed > slices:
+        yield Finding(
+            "tpu-pool-size",
+            f"the models on pool {pool} need {needed} slices ({needed * shape.hosts} hosts), it is {slices} "
+            f"{'slice' if slices == 1 else 'slices'} of {shape.hosts} hosts",
+            allowed=f"{slices} {'replica' if slices == 1 else 'replicas'} in all: a multi-host node pool is one slice",
+            fix="use one replica, and another pool for another model",
+        )
+
+
+def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
+    """``parallelism`` of a service (or Config) with workers describes the slice that its pods select."""
+    selector = pod.get("nodeSelector")
+    accelerator = selector.get(tpu.ACCELERATOR_LABEL).text()
+    topology = selector.get(tpu.TOPOLOGY_LABEL).text()
+    tensor, pipeline = parallelism.get("tensor"), parallelism.get("pipeline")
+    family = next((family for family in tpu.FAMILIES if family.accelerator == accelerator), None)
+    shapes = [shape for shape in family.slices() if shape.topology == topology] if family else []
+    stages = pipeline.integer()
+    if not shapes or stages is None:
+        return
+    allowed = sorted({shape.hosts for shape in shapes})
+    if stages not in allowed:
+        yield Finding(
+            "tpu-parallelism",
+            f"{pipeline.path}: KServe would make a group of {stages} pods, a {topology} slice has "
+            f"{' or '.join(map(str, allowed))} hosts",
+            allowed=" or ".join(map(str, allowed)),
+            fix="let pipeline be the hosts of the slice",
+        )
+        return
+    each, chips = tensor.integer(), shapes[0].chips
+    if each is not None and each * stages != chips:
+        yield Finding(
+            "tpu-parallelism",
+            f"{tensor.path}: {each} x {stages} is not the {chips} chips of {topology}",
+            allowed=str(chips // stages),
+            fix="let tensor be the chips of one host",
+        )

@@ -1,0 +1,193 @@
+"""Rules about names, addresses of objects and ranges."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from ipaddress import IPv4Network
+
+from llmd_gke.rules.finding import Finding
+
+DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
+LABEL_VALUE = re.compile(r"[-_a-z0-9]{0,63}")
+KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
+
+MODEL_NAME_LIMIT = 38
+"""KServe appends ``-kserve-self-signed-certs``: up to 38 characters every generated name stays predictable, beyond
+it is cut and hashed (knative ``kmeta.ChildName``, used by kserve v0.20.0 ``workload.go``)."""
+
+CLUSTER_NAME_LIMIT = 24
+"""The node service account is called ``NAME-nodes``, and Google allows 30 characters there."""
+
+
+def label(value: str, what: str, limit: int) -> Iterator[Finding]:
+    """Lower-case letters, digits and dashes, starting with a letter, at most ``limit`` characters."""
+    if not DNS_LABEL.fullmatch(value):
+        yield Finding(
+            "name-characters",
+            f"{value!r} is not a valid {what}",
+            allowed="lower-case letters, digits and dashes; a letter first, no dash last",
+            fix=f"for example {re.sub('[^a-z0-9]+', '-', value.lower()).strip('-0123456789') or 'name'}",
+        )
+    elif len(value) > limit:
+        yield Finding(
+            "name-length",
+            f"{what} {value!r} has {len(value)} characters",
+            allowed=f"at most {limit}",
+            fix=f"for example {value[:limit].rstrip('-')}",
+        )
+
+
+RESOURCE_NAME_LIMIT = 63
+"""Compute Engine's limit for names of its resources (https://cloud.google.com/compute/docs/naming-resources)."""
+
+
+def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
+    """The resource policy of a slice, named after cluster, pool and topology, is not too long for Compute Engine."""
+    over = len(policy) - RESOURCE_NAME_LIMIT
+    if over > 0:
+        yield Finding(
+            "name-length",
+            f"the slice's resource policy {policy!r} has {len(policy)} characters",
+            allowed=f"at most {RESOURCE_NAME_LIMIT}; cluster name, pool name and topology make it up",
+            fix=f"for example {pool[:-over].rstrip('-')}",
+        )
+
+
+RESERVED_NAMESPACES = frozenset({"default", "kserve", "cert-manager", "lws-system", "inference-gateway"})
+"""Namespaces that the platform or the cluster owns."""
+
+
+def namespace(value: str) -> Iterator[Finding]:
+    """A namespace for models: a valid name that belongs to nobody else."""
+    yield from label(value, "namespace", 63)
+    if value in RESERVED_NAMESPACES or value.startswith(("kube-", "gke-", "gmp-")):
+        yield Finding(
+            "reserved-namespace",
+            f"namespace {value} belongs to the cluster or the platform: closing it for models would cut that off",
+            allowed="a namespace for models only",
+            fix="namespace: models",
+        )
+
+
+SMALLEST_PODS = 21
+"""GKE gives each node a /24 for its 110 pods, and asks for room for eight nodes at least
+(https://cloud.google.com/kubernetes-engine/docs/concepts/alias-ips#defaults_limits)."""
+
+
+def pod_range(value: str) -> Iterator[Finding]:
+    """The pods' range has room for the nodes of a cluster."""
+    try:
+        network = IPv4Network(value)
+    except ValueError:
+        return
+    if network.prefixlen > SMALLEST_PODS:
+        yield Finding(
+            "pod-range",
+            f"{value} has room for {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
+            allowed=f"/{SMALLEST_PODS} or larger, such as a /14",
+            fix="pods: 10.4.0.0/14",
+        )
+
+
+SMALLEST_SUBNET = 29
+"""The smallest primary range of a subnet: Google keeps four of its addresses for itself
+(https://cloud.google.com/vpc/docs/subnets#ipv4-ranges)."""
+
+
+def node_range(value: str) -> Iterator[Finding]:
+    """The nodes' range is one that a subnet can have."""
+    try:
+        network = IPv4Network(value)
+    except ValueError:
+        return
+    if network.prefixlen > SMALLEST_SUBNET:
+        yield Finding(
+            "node-range",
+            f"{value} has {network.num_addresses} addresses, and Google keeps four of each subnet for itself",
+            allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
+            fix="nodes: 10.0.0.0/20",
+        )
+
+
+def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
+    """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
+    if not PROJECT_ID.fullmatch(value):
+        yield Finding(
+            "project-id",
+            f"{value!r} is not a Google Cloud project id",
+            allowed="6 to 30 lower-case letters, digits and dashes, a letter first",
+            fix=fix,
+        )
+
+
+def resource_label(key: str, value: str) -> Iterator[Finding]:
+    """A label of Google Cloud resources (https://cloud.google.com/compute/docs/labeling-resources)."""
+    if key.startswith("goog"):
+        yield Finding("label", f"label {key}: names that start with goog are Google's", fix="choose another name")
+    elif not LABEL_KEY.fullmatch(key) or not LABEL_VALUE.fullmatch(value):
+        yield Finding(
+            "label",
+            f"{key}={value} is not a label of Google Cloud",
+            allowed="at most 63 lower-case letters, digits, dashes and underscores each; a letter first in the name",
+            fix=f"for example {re.sub('[^-_a-z0-9]+', '-', key.lower())}",
+        )
+
+
+def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
+    """The full name of a Cloud KMS key (not of a version of it) in one of the locations."""
+    found = KMS_KEY.fullmatch(value)
+    place = f"projects/PROJECT/locations/{locations[0]}/keyRings/RING/cryptoKeys/KEY"
+    if not found:
+        yield Finding(
+            "kms-key", f"{value!r} is not the name of a Cloud KMS key", allowed=place, fix="copy its full name"
+        )
+    elif found[1] not in locations:
+        yield Finding(
+            "kms-key",
+            f"the key is in {found[1]}, the cluster in {locations[0]}",
+            allowed=" or ".join(locations),
+            fix=f"make a key in {locations[0]}",
+        )
+
+
+def cidr(value: str) -> Iterator[Finding]:
+    """An IPv4 range in CIDR notation, written with its first address."""
+    try:
+        # Without the slash a lone address would pass as a range of one.
+        valid = "/" in value and bool(IPv4Network(value))
+    except ValueError:
+        valid = False
+    if valid:
+        return
+    try:
+        example = str(IPv4Network(value, strict=False))
+    except ValueError:
+        example = "10.0.0.0/20"
+    yield Finding(
+        "cidr",
+        f"{value!r} is not an IPv4 range",
+        allowed="the first address of a range, a slash, and its number of fixed bits",
+        fix=f"for example {example}",
+    )
+
+
+def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
+    """No two ranges of the network overlap. ``ranges`` maps the key to a CIDR; unreadable ones are left out."""
+    networks: dict[str, IPv4Network] = {}
+    for key, text in ranges.items():
+        try:
+            network = IPv4Network(text)
+        except ValueError:
+            continue
+        for other, taken in networks.items():
+            if network.overlaps(taken):
+                yield Finding(
+                    "network-overlap",
+                    f"{key} {network} overlaps {other} {taken}",
+                    allowed="ranges that do not overlap",
+                    fix=f"choose another range for {key}",
+                )
+        networks[key] = network

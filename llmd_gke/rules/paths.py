@@ -1,0 +1,68 @@
+"""Rules about the paths of the server that a model's route passes on. Facts: :mod:`llmd_gke.catalog.endpoints`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from llmd_gke.catalog import endpoints
+from llmd_gke.rules.finding import Finding
+
+PATH = re.compile(r"(/[A-Za-z0-9_-][A-Za-z0-9._-]*)+")
+"""Segments that begin with no dot: no ``..``, no empty segment, nothing that a proxy would decode or normalise."""
+
+
+def rules_of_route(extra: int, *, at_root: bool) -> int:
+    """Rules of a model's HTTPRoute: one for each path, because a rewrite belongs to a rule; two more at the root."""
+    return len(endpoints.SERVED) + extra + (2 if at_root else 0)
+
+
+def path(value: str) -> Iterator[Finding]:
+    """One path of the setting ``paths``."""
+    if not PATH.fullmatch(value):
+        yield Finding(
+            "route-path",
+            f"{value!r} is not a path that a route can pass on",
+            allowed="a slash and letters, digits, dots, dashes or underscores, once or more; no / at the end",
+            fix="for example /v1/score",
+        )
+    elif (outer := _below(value, endpoints.SERVED)) is not None:
+        yield Finding(
+            "route-path",
+            f"{outer} and everything below it is passed on already",
+            fix="remove it",
+        )
+    elif (inner := [known for known in endpoints.INTERNAL if _covers(value, known)]) != []:
+        yield Finding(
+            "route-path-internal",
+            f"{value} passes {', '.join(inner)} on to everybody who reaches the gateway: it describes or changes the "
+            "server, or shows what others use",
+            fix="ask the pod instead (kubectl port-forward), or keep the gateway internal",
+            severity="warning",
+        )
+
+
+def paths(values: Sequence[str], *, at_root: bool) -> Iterator[Finding]:
+    """All of them together: each once, and no more than one HTTPRoute holds."""
+    for index, value in enumerate(values):
+        if (outer := _below(value, values[:index])) is not None:
+            yield Finding("route-path", f"{value} is covered by {outer} already", fix=f"keep {outer}")
+    needed = rules_of_route(len(values), at_root=at_root)
+    if needed > endpoints.ROUTE_RULES:
+        room = endpoints.ROUTE_RULES - rules_of_route(0, at_root=at_root)
+        yield Finding(
+            "route-rules",
+            f"{len(values)} more paths make {needed} rules; an HTTPRoute holds {endpoints.ROUTE_RULES}, and each path "
+            "is a rule of its own",
+            allowed=f"at most {room} more paths" + (" for a model at the root" if at_root else ""),
+            fix="name a common prefix, or fewer paths",
+        )
+
+
+def _covers(prefix: str, value: str) -> bool:
+    """As PathPrefix matches: whole segments."""
+    return value == prefix or value.startswith(f"{prefix}/")
+
+
+def _below(value: str, prefixes: Sequence[str]) -> str | None:
+    return next((prefix for prefix in prefixes if _covers(prefix, value)), None)

@@ -1,0 +1,156 @@
+"""Rules about model pods anywhere: server arguments, images, secrets, endpoint pickers.
+
+Sources: vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments);
+kubernetes-sigs/gateway-api-inference-extension#2385 (endpoint picker).
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from llmd_gke.catalog import tpu
+from llmd_gke.rules import models
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.versions import version_of
+
+ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
+
+SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY)$", re.I)
+SECRET_ARGUMENTS = frozenset({"--api-key", "--hf-token"})
+
+PICKER_FLOORS: Mapping[str, str] = {
+    "llm-d-inference-scheduler": "0.7.0",
+    "llm-d-router-endpoint-picker": "0.7.0",
+    "gateway-api-inference-extension/epp": "1.4.0",
+}
+"""Endpoint pickers by the end of their image's name, and the first version whose TLS offers h2 by ALPN."""
+
+
+def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
+    """The model pods in the ``spec`` of a KServe object, a workload or a pod."""
+    if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
+        for place in (spec, spec.get("prefill")):
+            yield from (place.get(key) for key in ("template", "worker") if place.get(key).value is not None)
+    elif kind == "Pod":
+        yield spec
+    elif kind == "LeaderWorkerSet":
+        both = spec.get("leaderWorkerTemplate")
+        yield from (both.get(key, "spec") for key in ("leaderTemplate", "workerTemplate") if both.get(key).value)
+    else:
+        yield spec.get("template", "spec")
+
+
+def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
+    """As :func:`pod_specs`, without workers beside a leader, which serve nothing themselves."""
+    if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
+        for place in (spec, spec.get("prefill")):
+            yield from [place.get(key) for key in ("template", "worker") if place.get(key).value is not None][:1]
+    else:
+        yield from list(pod_specs(kind, spec))[:1]
+
+
+def containers(pod: Node) -> Iterator[Node]:
+    """Containers and init containers."""
+    yield from pod.get("containers").each()
+    yield from pod.get("initContainers").each()
+
+
+def chips(container: Node) -> int | None:
+    """TPU chips a container asks for; extended resources have equal limits and requests."""
+    resources = container.get("resources")
+    for key in ("limits", "requests"):
+        value = resources.get(key, tpu.TPU_RESOURCE).integer()
+        if value is not None:
+            return value
+    return None
+
+
+def wants_tpu(pod: Node) -> bool:
+    """Whether a pod is for TPU: by its request or by its node selector."""
+    selector = pod.get("nodeSelector")
+    if any(selector.get(label).value is not None for label in (tpu.ACCELERATOR_LABEL, tpu.TOPOLOGY_LABEL)):
+        return True
+    return any(chips(container) is not None for container in containers(pod))
+
+
+def arguments(container: Node) -> list[str]:
+    """The words of command and arguments, also those inside a shell script or ``VLLM_ADDITIONAL_ARGS``."""
+    texts = [word for key in ("command", "args") for node in container.get(key).each() if (word := node.text())]
+    for variable in container.get("env").each():
+        if variable.get("name").text() == ADDITIONAL_ARGUMENTS:
+            texts.append(variable.get("value").text() or "")
+    return [word for text in texts for word in (_words(text) if any(c.isspace() for c in text) else [text])]
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text, comments=True)
+    except ValueError:
+        return text.split()
+
+
+def server_arguments(pod: Node, *, on_tpu: bool) -> Iterator[Finding]:
+    """No argument that makes the server exit. Off TPU, only those that no vLLM has are judged."""
+    for container in containers(pod):
+        for finding in models.server_arguments(arguments(container), refuse_owned=False):
+            if on_tpu or "--prefix-cache-block-size" in finding.problem:
+                yield replace(finding, problem=f"{container.path}: {finding.problem}")
+
+
+def images(pod: Node) -> Iterator[Finding]:
+    """Every image is pinned."""
+    for container in containers(pod):
+        value = container.get("image").text()
+        if value is not None:
+            for finding in models.image(value):
+                yield replace(finding, problem=f"{container.path}.{finding.problem}")
+
+
+def plain_secrets(pod: Node) -> Iterator[Finding]:
+    """No token or password in plain sight. Its value is never repeated."""
+    fix = "put it into a Secret and refer to it with valueFrom.secretKeyRef"
+    for container in containers(pod):
+        for variable in container.get("env").each():
+            name = variable.get("name").text() or ""
+            if SECRET_NAME.search(name) and variable.get("value").value not in (None, ""):
+                yield Finding("plain-secret", f"{variable.path}: {name} has its value written out", fix=fix)
+        for word in arguments(container):
+            if word.replace("_", "-").split("=")[0] in SECRET_ARGUMENTS:
+                name = word.split("=")[0]
+                yield Finding("plain-secret", f"{container.path}: {name} is readable in the pod's arguments", fix=fix)
+
+
+def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
+    """An endpoint picker is new enough to talk TLS with GKE's Gateway, and does so."""
+    for container in containers(pod):
+        image = container.get("image").text() or ""
+        name, _, tag = image.split("@")[0].partition(":") if "/" not in image else _split(image)
+        floor = next((version for end, version in floors.items() if name.endswith(end)), None)
+        found, least = version_of(tag), version_of(floor or "")
+        if floor and found and least and found < least:
+            yield Finding(
+                "endpoint-picker",
+                f"{container.path}.image: endpoint picker {tag} does not offer h2 in its TLS (No ALPN negotiated)",
+                allowed=f"{floor} or newer",
+                fix=f"use {floor} or newer",
+            )
+        words = arguments(container)
+        for position, word in enumerate(words):
+            key, given, value = word.partition("=")
+            value = value if given else (words[position + 1] if position + 1 < len(words) else "")
+            if key == "--secure-serving" and value.lower() == "false":
+                yield Finding(
+                    "endpoint-picker",
+                    f"{container.path}: --secure-serving=false; GKE's data plane calls the endpoint picker by TLS",
+                    fix="leave it out: the default is true",
+                )
+
+
+def _split(image: str) -> tuple[str, str, str]:
+    path, slash, last = image.split("@")[0].rpartition("/")
+    name, colon, tag = last.partition(":")
+    return f"{path}{slash}{name}", colon, tag

@@ -1,0 +1,156 @@
+"""Rules about HTTPRoutes behind GKE's Gateway. Facts: :mod:`llmd_gke.catalog.route_features`.
+
+A *route* is the ``spec`` of an HTTPRoute, or the same inside an LLMInferenceService or its Config.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from llmd_gke.catalog import route_features as features
+from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.catalog.route_features import RouteFeature
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, Unknown
+
+OLD_POOL_GROUP = "inference.networking.x-k8s.io"
+
+
+def inline_route(spec: Node) -> Node:
+    """The route inside the ``spec`` of an LLMInferenceService or LLMInferenceServiceConfig."""
+    return spec.get("router", "route", "http", "spec")
+
+
+def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: Iterable[str]) -> bool:
+    """Whether every parent is a Service (a mesh) or one of the Gateways ``others``: ``NAME`` or ``NAMESPACE/NAME``.
+
+    ``namespace`` is the route's, ``None`` while it is not known. A parent that may be one of the others counts as one:
+    what is unknown is noted, and the route is judged as soon as it is known.
+    """
+    names = set(others)
+    seen = False
+    for parent in parents:
+        seen = True
+        kind = parent.get("kind")
+        if kind.value is not None and kind.text() != "Gateway":
+            continue
+        if not _may_be_one_of(names, parent, namespace):
+            return False
+    return seen
+
+
+def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> bool:
+    name, place = parent.get("name"), parent.get("namespace")
+    if isinstance(name.value, Unknown):
+        return bool(others) and name.text() is None
+    written = name.text() or ""
+    if written in others:
+        return True
+    places = {other.rpartition("/")[0] for other in others if other.endswith(f"/{written}")}
+    where = namespace if place.value is None else place.text()
+    return where in places or (where is None and bool(places))
+
+
+def timeouts(route: Node) -> Iterator[Finding]:
+    """No rule has ``timeouts``: GKE refuses even ``0s``, and with the route every later change of the Gateway."""
+    for rule in route.get("rules").each():
+        if rule.get("timeouts").present():
+            yield Finding(
+                "route-timeouts",
+                f"{rule.path}.timeouts: GKE refuses timeouts in any form ({features.TIMEOUTS_ERROR}) and then stops "
+                "taking any change of the whole Gateway",
+                allowed="rules without timeouts",
+                fix="leave timeouts out and set spec.default.timeoutSec of a GCPBackendPolicy for the backend",
+            )
+
+
+def _refused(path: str, feature: RouteFeature) -> Finding:
+    return Finding(
+        "route-refused-features",
+        f"{path}: GKE refuses {feature.name} ({feature.conformance}), and with the route every later change of its "
+        "Gateway",
+        fix=feature.instead,
+    )
+
+
+def refused_features(route: Node) -> Iterator[Finding]:
+    """Nothing in the route that GKE rejects, besides timeouts."""
+    for rule in route.get("rules").each():
+        if rule.get("retry").present():
+            yield _refused(f"{rule.path}.retry", features.RETRY)
+        for match in rule.get("matches").each():
+            if match.get("path", "type").text() == "RegularExpression":
+                yield _refused(f"{match.path}.path", features.REGEX_PATH)
+            if match.get("method").present():
+                yield _refused(f"{match.path}.method", features.METHOD)
+        for used in rule.get("filters").each():
+            yield from _refused_filter(used)
+        for backend in rule.get("backendRefs").each():
+            if list(backend.get("filters").each()):
+                yield _refused(f"{backend.path}.filters", features.BACKEND_FILTER)
+
+
+def _refused_filter(used: Node) -> Iterator[Finding]:
+    if used.get("urlRewrite", "path", "type").text() == "ReplaceFullPath":
+        yield _refused(f"{used.path}.urlRewrite.path", features.FULL_PATH)
+    if used.get("type").text() == "CORS" or used.get("cors").present():
+        yield _refused(used.path, features.CORS)
+    redirect = used.get("requestRedirect")
+    if redirect.get("port").present():
+        yield _refused(f"{redirect.path}.port", features.REDIRECT_PORT)
+    if redirect.get("statusCode").integer() in features.UNSUPPORTED_REDIRECTS:
+        yield _refused(f"{redirect.path}.statusCode", features.REDIRECT_STATUS)
+
+
+def _unclaimed(path: str, feature: RouteFeature) -> Finding:
+    return Finding(
+        "route-unclaimed-features",
+        f"{path}: GKE does not claim to support {feature.name} ({feature.conformance}); should it refuse the route, "
+        "the whole Gateway stops",
+        fix=feature.instead,
+    )
+
+
+def unclaimed_features(route: Node) -> Iterator[Finding]:
+    """Nothing in the route that GKE's conformance reports do not claim."""
+    for parent in route.get("parentRefs").each():
+        if parent.get("port").present():
+            yield _unclaimed(f"{parent.path}.port", features.PARENT_PORT)
+    for rule in route.get("rules").each():
+        if rule.get("name").present():
+            yield _unclaimed(f"{rule.path}.name", features.NAMED_RULE)
+        if rule.get("sessionPersistence").present():
+            yield _unclaimed(f"{rule.path}.sessionPersistence", features.SESSION)
+        if sum(used.get("type").text() == "RequestMirror" for used in rule.get("filters").each()) > 1:
+            yield _unclaimed(f"{rule.path}.filters", features.MIRRORS)
+        for match in rule.get("matches").each():
+            for key in ("headers", "queryParams"):
+                for part in match.get(key).each():
+                    if part.get("type").text() == "RegularExpression":
+                        yield _unclaimed(part.path, features.REGEX_MATCH)
+            if list(match.get("queryParams").each()):
+                yield _unclaimed(f"{match.path}.queryParams", features.QUERY)
+
+
+def backends(route: Node) -> Iterator[Node]:
+    """Every ``backendRef`` of the route."""
+    for rule in route.get("rules").each():
+        yield from rule.get("backendRefs").each()
+
+
+def pool_groups(references: Iterable[Node]) -> Iterator[Finding]:
+    """References to InferencePools name the v1 group: GKE has no v1alpha2 pool, and other groups no pool at all."""
+    for reference in references:
+        if reference.get("kind").text() != "InferencePool":
+            continue
+        group = reference.get("group")
+        if group.text() == INFERENCE_POOL_GROUP or (group.value is not None and not group.present()):
+            continue
+        named = "no group" if group.text() in (None, "") else f"group {group.text()}"
+        yield Finding(
+            "inference-pool-group",
+            f"{reference.path}: an InferencePool is referred to by {named}; GKE has pools of {INFERENCE_POOL_GROUP} "
+            "only, and answers 503 for others",
+            allowed=f"group: {INFERENCE_POOL_GROUP}",
+            fix=f"write group: {INFERENCE_POOL_GROUP}",
+        )

@@ -1,0 +1,199 @@
+"""Rules about LLMInferenceService and LLMInferenceServiceConfig as such.
+
+Sources: kserve v0.20.0 ``pkg/apis/serving/v1alpha2/llm_inference_service_validation.go``,
+``pkg/controller/v1alpha2/llmisvc/{router,config_merge,workload_storage}.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from llmd_gke.rules import models, names
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+
+PIPELINE_PRESET = "kserve-config-llm-{role}worker-pipeline-parallel"
+"""Presets named in ``config_merge.go`` without a file in ``config/llmisvcconfig``."""
+
+MOST_POOL_PORTS = 8
+"""``maxItems`` of ``spec.targetPorts`` in gateway-api-inference-extension's v1 CRD."""
+
+
+def model_uri(spec: Node) -> Iterator[Finding]:
+    """KServe loads the model and its adapters, unless told that nothing is to be loaded."""
+    if spec.get("storageInitializer", "enabled").flag() is False:
+        return
+    model = spec.get("model")
+    for place in (model, *model.get("lora", "adapters").each()):
+        value = place.get("uri").text()
+        if value is not None:
+            for finding in models.uri(value):
+                yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
+
+
+def _shape(problem: str, fix: str) -> Finding:
+    return Finding("router-shape", problem, fix=fix)
+
+
+def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
+    """No combination that KServe's webhook refuses or with which the service never becomes Ready."""
+    router = spec.get("router")
+    gateway, route, http = router.get("gateway"), router.get("route"), router.get("route", "http")
+    refs = list(http.get("refs").each())
+    if refs and http.get("spec").present():
+        yield _shape(f"{http.path}: refs and spec exclude each other", "keep refs")
+    gateway_refs = list(gateway.get("refs").each())
+    if gateway.present() and refs and not gateway_refs and not gateway.notes.unknown:
+        yield _shape(f"{gateway.path} has no refs beside route refs: the webhook refuses it", "name the Gateway")
+    if not config and gateway_refs and router.get("scheduler").present() and route.value is None:
+        yield _shape(
+            f"{route.path} is missing beside a Gateway and a scheduler: the service stays in WaitingForGateway for "
+            "ever (kserve/kserve#5986)",
+            "refer to your HTTPRoute with router.route.http.refs",
+        )
+    if not config:
+        yield from _parents(gateway_refs, http.get("spec", "parentRefs"))
+    for ref in refs:
+        if ref.get("name").text() == f"{name}-kserve-route":
+            yield _shape(f"{ref.path}: KServe deletes a route of that name when routes are referred to", "rename it")
+    if config and list(spec.get("baseRefs").each()):
+        yield _shape("spec.baseRefs is not allowed in a Config", "list all Configs in the service")
+    if spec.get("replicas").present() and spec.get("scaling").present():
+        yield _shape("spec.replicas and spec.scaling exclude each other", "keep one")
+    least, most = spec.get("scaling", "minReplicas").integer(), spec.get("scaling", "maxReplicas").integer()
+    if least is not None and most is not None and least > most:
+        yield _shape(f"spec.scaling.minReplicas {least} is more than maxReplicas {most}", "swap them")
+    picker = router.get("scheduler", "config")
+    if picker.get("inline").present() and picker.get("ref").present():
+        yield _shape(f"{picker.path}: inline and ref exclude each other", "keep inline")
+
+
+def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
+    """Parents of an inline route are the Gateways that the router names, compared as the webhook does: as written."""
+    written = list(parents.each())
+    if not gateways or not written:
+        return
+    keys = ("namespace", "name", "sectionName")
+    both = [[tuple(ref.get(key) for key in keys) for ref in refs] for refs in (gateways, written)]
+    if any(node.value is not None and node.text() is None for refs in both for ref in refs for node in ref):
+        return
+    named, asked = (sorted(tuple(node.text() or "" for node in ref) for ref in refs) for refs in both)
+    if named != asked:
+        yield _shape(
+            f"{parents.path} differs from spec.router.gateway.refs in a name, namespace or sectionName: the webhook "
+            "refuses it",
+            "leave parentRefs out: KServe derives them from gateway.refs",
+        )
+
+
+def managed_route(spec: Node) -> Iterator[Finding]:
+    """The route is ours: one that KServe makes from its preset has timeouts on every rule."""
+    http = spec.get("router", "route", "http")
+    if not spec.get("router", "route").present() or http.get("spec").present() or http.get("spec").notes.unknown:
+        return
+    if not list(http.get("refs").each()) and not http.notes.unknown:
+        yield Finding(
+            "managed-route",
+            "spec.router.route: KServe would make the route itself, with timeouts on each of its 12 rules, which GKE "
+            "refuses (GWCER104), and with the v1alpha2 InferencePool first",
+            fix="make an HTTPRoute of your own and name it in router.route.http.refs",
+        )
+
+
+def inline_route(spec: Node) -> Iterator[Finding]:
+    """An inline route is written by KServe, which overwrites the group of the pool with v1alpha2."""
+    inline = spec.get("router", "route", "http", "spec")
+    if inline.present():
+        yield Finding(
+            "inline-route",
+            f"{inline.path}: KServe overwrites the pool's group with inference.networking.x-k8s.io, which GKE does not "
+            "have, until GKE reports a reason it never reports",
+            fix="make the HTTPRoute yourself and name it in router.route.http.refs",
+        )
+
+
+def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
+    """A worker has something to do, and the kinds of parallelism fit.
+
+    A Config (``config``) may leave the parallelism to the services that are based on it: the webhook does not look.
+    """
+    for place in (spec, spec.get("prefill")):
+        kinds = place.get("parallelism")
+        data, pipeline, local = kinds.get("data"), kinds.get("pipeline"), kinds.get("dataLocal")
+        if (
+            not config
+            and place.get("worker").present()
+            and not data.present()
+            and not pipeline.present()
+            and not kinds.notes.unknown
+        ):
+            yield Finding(
+                "worker-parallelism",
+                f"{place.get('worker').path} needs data or pipeline parallelism: KServe's webhook refuses it",
+                fix="set parallelism.data with dataLocal, or parallelism.pipeline",
+            )
+        if data.present() and pipeline.present():
+            yield Finding("worker-parallelism", f"{kinds.path}: data and pipeline exclude each other", fix="keep one")
+        if data.present() != local.present() and not kinds.notes.unknown:
+            yield Finding("worker-parallelism", f"{kinds.path}: data and dataLocal go together", fix="set both")
+
+
+def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
+    """Configs that KServe refers to for pipeline-parallel workers and never ships, each with what it means."""
+    prefill = spec.get("prefill")
+    for place, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
+        if place.get("worker").present() and place.get("parallelism", "pipeline").present():
+            preset = PIPELINE_PRESET.format(role=role)
+            yield (
+                preset,
+                Finding(
+                    "pipeline-worker-config",
+                    f"{place.get('worker').path} with pipeline parallelism: KServe refers to the "
+                    f"LLMInferenceServiceConfig {preset}, which neither it (kserve/kserve#5047) nor this program makes",
+                    fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
+                    "parallelism.data with dataLocal",
+                ),
+            )
+
+
+def pool_ports(ports: Node) -> Iterator[Finding]:
+    """An InferencePool has as many ports as its CRD admits."""
+    count = len(list(ports.each()))
+    if count > MOST_POOL_PORTS:
+        yield Finding(
+            "inference-pool-ports",
+            f"{ports.path} has {count} ports: the CRD refuses the pool",
+            allowed=f"at most {MOST_POOL_PORTS}",
+            fix="spread the ranks over several pods",
+        )
+
+
+def name_length(name: str) -> Iterator[Finding]:
+    """Names that KServe derives stay predictable: routes and policies must name them before they exist."""
+    for finding in names.label(name, "LLMInferenceService name", names.MODEL_NAME_LIMIT):
+        if finding.rule == "name-length":
+            problem = f"{finding.problem}: beyond that KServe cuts and hashes the names of pool and Service"
+            yield replace(finding, rule="model-name-length", problem=problem)
+
+
+def scaling(spec: Node) -> Iterator[Finding]:
+    """KServe 0.20 hands scaling to an autoscaler that somebody else has to install."""
+    for place in (spec, spec.get("prefill")):
+        if place.get("scaling").present():
+            yield Finding(
+                "service-scaling",
+                f"{place.get('scaling').path}: KServe 0.20 scales only through the workload variant autoscaler with "
+                "HPA or KEDA; where their CRDs are missing the service never becomes Ready (ScalingCRDNotFound)",
+                fix="set replicas, or install both and disable this rule",
+            )
+
+
+def kv_offloading(spec: Node) -> Iterator[Finding]:
+    """KV cache offloading is a CUDA feature."""
+    if spec.get("kvCacheOffloading").present():
+        yield Finding(
+            "tpu-server-argument",
+            "spec.kvCacheOffloading becomes a --kv-transfer-config that TPU refuses",
+            fix="leave kvCacheOffloading out",
+        )

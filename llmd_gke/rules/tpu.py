@@ -1,0 +1,256 @@
+"""Rules about TPU slices, node pools and zones. Facts: :mod:`llmd_gke.catalog.tpu`, :mod:`llmd_gke.catalog.zones`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from math import ceil
+
+from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog.zones import Capacity
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.platform import version_of
+
+ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
+
+
+def listed(values: Iterable[str]) -> str:
+    """Values in a stable order, for messages."""
+    return ", ".join(sorted(values))
+
+
+def machine_type(name: str) -> Iterator[Finding]:
+    """The machine type is a TPU host that GKE offers."""
+    if tpu.family_of(name) is None:
+        yield Finding(
+            "tpu-machine-type",
+            f"{name} is not a TPU machine type of GKE",
+            allowed=", ".join(tpu.machine_types()),
+            fix="choose one of these; for one v6e chip take ct6e-standard-1t",
+        )
+
+
+def topology(machine_type: str, topology: str) -> Iterator[Finding]:
+    """Nodes of the machine type can form the topology. v5e and v6e are two-dimensional, the others three."""
+    family = tpu.family_of(machine_type)
+    if family is None or tpu.find_slice(machine_type, topology) is not None:
+        return
+    others = sorted({s.machine.name for s in family.slices() if s.topology == topology})
+    sides = topology.count("x") + 1
+    if sides != family.dimensions:
+        problem = f"{family.name} topologies have {family.dimensions} dimensions, {topology} has {sides}"
+    elif others:
+        problem = f"{machine_type} cannot form {topology}; {' and '.join(others)} can"
+    else:
+        problem = f"{machine_type} cannot form {topology}"
+    allowed = tpu.topologies(machine_type)
+    yield Finding("tpu-topology", problem, allowed=", ".join(allowed), fix=f"use topology {allowed[0]} for one host")
+
+
+def zone(machine_type: str, zone: str) -> Iterator[Finding]:
+    """GKE offers the family in the zone: an error where it is known not to, a warning for a zone nobody knows."""
+    family = tpu.family_of(machine_type)
+    if family is None or zone in zones.GKE_ZONES[family.name]:
+        return
+    offered = listed(zones.GKE_ZONES[family.name])
+    if not ZONE.fullmatch(zone):
+        yield Finding(
+            "tpu-zone",
+            f"{zone!r} is not the name of a zone",
+            allowed=offered,
+            fix="name a zone, not a region" if zone else "name a zone",
+        )
+    elif zone in zones.known_zones() or zones.region_of(zone) in {zones.region_of(z) for z in zones.known_zones()}:
+        yield Finding(
+            "tpu-zone",
+            f"GKE has no {family.name} in {zone} (state {zones.ZONES_AS_OF}); a zone of TPU VMs or of a price list is "
+            "not a zone of GKE node pools",
+            allowed=offered,
+            fix="move the cluster to one of these zones",
+        )
+    else:
+        yield Finding(
+            "tpu-zone",
+            f"it is not known whether GKE has {family.name} in {zone} (state {zones.ZONES_AS_OF})",
+            allowed=offered,
+            fix="go on if you know better, else choose one of these",
+            severity="warning",
+        )
+
+
+def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) -> Iterator[Finding]:
+    """Single-host pools have 0..N independent nodes, a multi-host slice exists in whole or not at all."""
+    if minimum > maximum:
+        yield Finding(
+            "tpu-node-count",
+            f"minNodes {minimum} is more than maxNodes {maximum}",
+            allowed="minNodes <= maxNodes",
+            fix=f"set maxNodes to {minimum} or more",
+        )
+        return
+    shape = tpu.find_slice(machine_type, topology)
+    if shape is None or not shape.multi_host:
+        return
+    if maximum != shape.hosts or minimum not in (0, shape.hosts):
+        yield Finding(
+            "tpu-node-count",
+            f"a {topology} slice of {machine_type} is one unit of {shape.hosts} nodes, not {minimum} to {maximum}",
+            allowed=f"minNodes 0 or {shape.hosts}, maxNodes {shape.hosts}",
+            fix=f"set maxNodes to {shape.hosts}",
+        )
+
+
+def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Finding]:
+    """Flex-start is offered in few zones (calendar and flex-start exist nowhere in europe-west4-a)."""
+    family = tpu.family_of(machine_type)
+    if family is None or capacity != "flex-start":
+        return
+    offered = zones.FLEX_START_ZONES.get(family.name, frozenset[str]())
+    if zone not in offered:
+        yield Finding(
+            "tpu-capacity",
+            f"{family.name} has no flex-start capacity in {zone}",
+            allowed=f"flex-start in {listed(offered)}" if offered else "on-demand, spot or reservation",
+            fix="use capacity on-demand, spot or reservation, or another zone",
+        )
+
+
+def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours: int | None) -> Iterator[Finding]:
+    """A reservation goes with capacity ``reservation``, a longest run with ``flex-start``, and with nothing else.
+
+    Modes exclude each other (GoogleCloudPlatform/cluster-toolkit ``modules/compute/gke-node-pool/main.tf`` @10470803).
+    """
+    if capacity == "reservation" and not reservation:
+        yield Finding(
+            "tpu-reservation",
+            "capacity reservation without a reservation: GKE must know which one to use",
+            allowed="reservation: {name: NAME}, and its owner's project if another project shares it",
+            fix="name the reservation, or use capacity on-demand",
+        )
+    if capacity != "reservation" and reservation:
+        yield Finding(
+            "tpu-reservation",
+            f"reservation {reservation} with capacity {capacity}: the two exclude each other",
+            allowed="capacity: reservation",
+            fix="set capacity to reservation, or leave the reservation out",
+        )
+    if capacity != "flex-start" and max_run_hours is not None:
+        yield Finding(
+            "tpu-flex-start",
+            f"maxRunHours {max_run_hours} with capacity {capacity}: only flex-start hosts are taken away after a time",
+            allowed="capacity: flex-start",
+            fix="leave maxRunHours out",
+        )
+
+
+def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
+    """Google recommends flex-start for single hosts (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
+    shape = tpu.find_slice(machine_type, topology)
+    if capacity == "flex-start" and shape is not None and shape.multi_host:
+        yield Finding(
+            "tpu-flex-start",
+            f"flex-start has to find all {shape.hosts} hosts of a {topology} slice at once; Google recommends it for "
+            "single hosts",
+            fix="use a reservation for multi-host slices, or expect to wait",
+            severity="warning",
+        )
+
+
+def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
+    """The oldest control plane that the settings accept knows the family."""
+    family = tpu.family_of(machine_type)
+    if family is None or family.minimum_gke is None:
+        return
+    found, least = version_of(minimum), version_of(family.minimum_gke)
+    # "1.34" means the newest patch of 1.34.
+    exact = len(minimum.split(".")) > 2
+    if found and least and (found < least if exact else found[:2] < least[:2]):
+        yield Finding(
+            "tpu-gke-version",
+            f"{machine_type} needs GKE {family.minimum_gke}, the settings accept {minimum}",
+            allowed=f"minVersion {family.minimum_gke} or newer",
+            fix=f"set llmd-gke:cluster.minVersion to {family.minimum_gke}",
+        )
+
+
+def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
+    """Nodes are in the region of their cluster."""
+    region = zones.region_of(cluster_zone)
+    if ZONE.fullmatch(zone) and zones.region_of(zone) != region:
+        yield Finding(
+            "tpu-pool-region",
+            f"{zone} is not in the region of the cluster, {region}",
+            allowed=f"a zone of {region}",
+            fix="leave the pool's zone out, or make another stack for that region",
+        )
+
+
+def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
+    """The node's boot disk attaches to the machine: v6e takes Hyperdisk Balanced only, the default does not attach."""
+    family = tpu.family_of(machine_type)
+    if family is not None and disk_type not in family.boot_disks:
+        yield Finding(
+            "tpu-boot-disk",
+            f"{disk_type} does not attach to {machine_type}",
+            allowed=listed(family.boot_disks),
+            fix=f"set the disk type to {family.boot_disks[0]}",
+        )
+
+
+def placement(machine_type: str, topology: str, placement_type: str | None) -> Iterator[Finding]:
+    """Single-host pools carry no placement policy; multi-host ones need COMPACT (tpu7x: a workload policy instead).
+
+    GKE refuses a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
+    without one never forms a slice.
+    """
+    shape = tpu.find_slice(machine_type, topology)
+    family = tpu.family_of(machine_type)
+    if shape is None or family is None:
+        return
+    if not shape.multi_host and placement_type:
+        yield Finding(
+            "tpu-placement",
+            f"a single-host {topology} pool must not have a placement policy",
+            allowed="no placement policy",
+            fix="leave the placement policy out",
+        )
+    elif shape.multi_host and not family.workload_policy and placement_type != "COMPACT":
+        yield Finding(
+            "tpu-placement",
+            f"a multi-host {topology} pool needs placement type COMPACT with its topology",
+            allowed="COMPACT",
+            fix=f"set the placement policy to COMPACT and its TPU topology to {topology}",
+        )
+
+
+def surge_pods(replicas: int) -> int:
+    """Pods a rolling update of that many replicas starts beyond them: Kubernetes' default of 25 %, rounded up."""
+    return ceil(replicas / 4)
+
+
+def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
+    """A model update must find a spare host.
+
+    KServe 0.20 has no setting for the rollout strategy: the default 25 % surge starts one pod more, which stays
+    Pending for ever when every host is taken, while the LLMInferenceService still says Ready.
+    """
+    counts = list(replicas)
+    if not counts:
+        return
+    needed = sum(counts) + max(surge_pods(count) for count in counts)
+    if sum(counts) > maximum:
+        yield Finding(
+            "tpu-pool-size",
+            f"the models on pool {pool} need {sum(counts)} hosts, it has at most {maximum}",
+            allowed=f"maxNodes >= {needed} ({sum(counts)} for replicas, {needed - sum(counts)} for updates)",
+            fix=f"set maxNodes of pool {pool} to {needed}, or use fewer replicas",
+        )
+    elif needed > maximum:
+        yield Finding(
+            "tpu-update-room",
+            f"pool {pool} has {maximum} hosts for {sum(counts)} replicas: an update starts {needed - sum(counts)} pod "
+            "more, which would stay Pending for ever while the service says Ready",
+            allowed=f"maxNodes >= {needed}",
+            fix=f"set maxNodes of pool {pool} to {needed}, or, without quota for that, updatesNeedStop: true "
+            "(updates then mean: stop the model, change it, start it)",
+        )

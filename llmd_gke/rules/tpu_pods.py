@@ -1,0 +1,199 @@
+"""Rules about pods on TPU nodes: requests and selectors, parallelism, startup probe, environment.
+
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, selectors); vllm-project/tpu-inference
+``tpu_inference/envs.py`` @b8692ff01; kserve v0.20.0 ``config/llmisvcconfig/config-llm-template.yaml`` (probes).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from llmd_gke.catalog import tpu
+from llmd_gke.rules import models
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.pods import arguments, chips, containers, wants_tpu
+
+PRESET_STARTUP_MINUTES = 10
+"""Budget of the startup probe in KServe's preset: image, weights and the first XLA compilation need more."""
+
+MINIMUM_STARTUP_MINUTES = 15
+COMPUTE_CLASS = "cloud.google.com/compute-class"
+
+TPU_ENVIRONMENT: Mapping[str, str] = {
+    "CUDA_VISIBLE_DEVICES": "a GPU setting",
+    "VLLM_ATTENTION_BACKEND": "chooses CUDA kernels",
+    "PJRT_DEVICE": "the old torch-xla setting, no longer read",
+    "TPU_CHIPS_PER_HOST_BOUNDS": "set by GKE",
+    "TPU_HOST_BOUNDS": "set by GKE",
+    "TPU_WORKER_ID": "set by GKE or LeaderWorkerSet",
+    "TPU_NAME": "set by LeaderWorkerSet",
+    "TPU_ACCELERATOR_TYPE": "set by GKE",
+}
+TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
+
+
+def _family(accelerator: str | None) -> tpu.Family | None:
+    return next((family for family in tpu.FAMILIES if family.accelerator == accelerator), None)
+
+
+def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
+    """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
+
+    ``complete`` False: the rest of the pod is merged in from elsewhere, so what is missing here is not judged.
+    """
+    if not wants_tpu(pod):
+        return
+    selector = pod.get("nodeSelector")
+    asking = [(container, chips(container)) for container in containers(pod)]
+    asking = [(container, number) for container, number in asking if number is not None]
+    if len(asking) > 1:
+        names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
+        yield _pod(f"{pod.path}: containers {names} ask for chips; a TPU node's chips go to one container", "one")
+    if not asking and complete and not pod.notes.unknown:
+        yield _pod(f"{pod.path}: selects TPU nodes and asks for no {tpu.TPU_RESOURCE}", "all chips of the node")
+    family = _family(selector.get(tpu.ACCELERATOR_LABEL).text())
+    yield from _selectors(selector, complete)
+    if family is not None and len(asking) == 1:
+        yield from _chips(selector, family, asking[0][0], asking[0][1])
+
+
+def _pod(problem: str, allowed: str, fix: str = "ask for all chips of the node in the server's container") -> Finding:
+    return Finding("tpu-pod", problem, allowed=allowed, fix=fix)
+
+
+def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
+    accelerator, topology = selector.get(tpu.ACCELERATOR_LABEL), selector.get(tpu.TOPOLOGY_LABEL)
+    if complete and selector.get(COMPUTE_CLASS).value is None:
+        for label in (accelerator, topology):
+            if label.value is None:
+                yield _pod(
+                    f"{label.path} is missing: GKE refuses TPU pods that do not select accelerator and topology",
+                    "both labels",
+                    "select both, and gke-accelerator-count where a topology is ambiguous",
+                )
+    value = accelerator.text()
+    family = _family(value)
+    if value is not None and family is None:
+        known = ", ".join(family.accelerator for family in tpu.FAMILIES)
+        yield _pod(
+            f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API says v6e-4, GKE's label "
+            "tpu-v6e-slice)",
+            known,
+            "write GKE's label value",
+        )
+    shape = topology.text()
+    if family is not None and shape is not None and shape not in {s.topology for s in family.slices()}:
+        known = ", ".join(dict.fromkeys(s.topology for s in family.slices()))
+        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", known, "choose one of these")
+
+
+def _chips(selector: Node, family: tpu.Family, container: Node, asked: int) -> Iterator[Finding]:
+    topology, count = selector.get(tpu.TOPOLOGY_LABEL).text(), selector.get(tpu.COUNT_LABEL).integer()
+    per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
+    if count is not None and per_host and count not in per_host:
+        yield _pod(
+            f"{selector.path}: no {family.name} node with topology {topology} has {count} chips",
+            " or ".join(map(str, sorted(per_host))),
+            f"correct {tpu.COUNT_LABEL}",
+        )
+        return
+    allowed = {count} if count is not None else per_host
+    if allowed and asked not in allowed:
+        yield _pod(
+            f"{container.path} asks for {asked} chips of a {family.name} node in topology {topology}, which has "
+            f"{' or '.join(str(n) for n in sorted(allowed))}: GKE refuses pods that do not take all",
+            " or ".join(str(n) for n in sorted(allowed)),
+        )
+
+
+def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
+    """On one host the server spans all chips it asks for: by ``parallelism.tensor`` or ``--tensor-parallel-size``."""
+    selector = pod.get("nodeSelector")
+    family = _family(selector.get(tpu.ACCELERATOR_LABEL).text())
+    topology = selector.get(tpu.TOPOLOGY_LABEL).text()
+    for container in containers(pod):
+        asked = chips(container)
+        if asked is None or parallelism.get("data").value is not None:
+            continue
+        values = [(parallelism.get("tensor").path, parallelism.get("tensor").integer())]
+        words = arguments(container)
+        for position, word in enumerate(words):
+            name, _, value = word.replace("_", "-").partition("=")
+            value = value or (words[position + 1] if position + 1 < len(words) else "")
+            if name in ("--tensor-parallel-size", "-tp") and value.isdigit():
+                values.append((f"{container.path} {name}", int(value)))
+        for path, value in values:
+            if value is not None and value != asked and not _spans_hosts(family, topology, asked):
+                machine = next((m.name for m in family.machines if m.chips == asked), "") if family else ""
+                found = list(models.tensor_parallel(value, machine, topology or "")) if machine else []
+                problem = found[0].problem if found else f"tensor parallelism {value} over {asked} chips"
+                yield Finding(
+                    "tpu-parallelism",
+                    f"{path}: {problem}",
+                    allowed=str(asked),
+                    fix="let tensor parallelism equal the chips of the container",
+                )
+
+
+def _spans_hosts(family: tpu.Family | None, topology: str | None, asked: int) -> bool:
+    shapes = (
+        [] if family is None else [s for s in family.slices() if s.topology == topology and s.machine.chips == asked]
+    )
+    return any(shape.multi_host for shape in shapes)
+
+
+def startup_probe(pod: Node, minutes: int) -> Iterator[Finding]:
+    """The server has time for image, weights and the first XLA compilation before it is killed."""
+    for container in pod.get("containers").each():
+        if chips(container) is None:
+            continue
+        probe = container.get("startupProbe")
+        if not probe.present():
+            if probe.value is None:
+                yield _probe(
+                    probe.path,
+                    f"is missing: KServe's preset gives {PRESET_STARTUP_MINUTES} minutes, a bare pod none, and a long "
+                    "readiness delay makes every start as slow as the slowest",
+                    minutes,
+                )
+            continue
+        parts = {"periodSeconds": 10, "failureThreshold": 3, "initialDelaySeconds": 0}
+        read = {key: probe.get(key) for key in parts}
+        if any(node.value is not None and node.integer() is None for node in read.values()):
+            continue
+        period, failures, delay = (
+            default if (value := read[key].integer()) is None else value for key, default in parts.items()
+        )
+        budget = (period * failures + delay) / 60
+        if budget < minutes:
+            yield _probe(probe.path, f"gives {budget:.1f} minutes", minutes)
+
+
+def _probe(path: str, problem: str, minutes: int) -> Finding:
+    return Finding(
+        "tpu-startup-probe",
+        f"{path} {problem}; image, weights and the first XLA compilation take longer",
+        allowed=f"periodSeconds x failureThreshold of at least {minutes} minutes",
+        fix="set periodSeconds: 10 and failureThreshold: 180 on /health",
+    )
+
+
+def environment(pod: Node) -> Iterator[Finding]:
+    """Nothing in the environment that belongs to GPUs or that GKE sets itself."""
+    for container in containers(pod):
+        for variable in container.get("env").each():
+            name = variable.get("name").text() or ""
+            why = TPU_ENVIRONMENT.get(name) or next(
+                (why for prefix, why in TPU_ENVIRONMENT_PREFIXES.items() if name.startswith(prefix)), None
+            )
+            if name == "SKIP_JAX_PRECOMPILE" and variable.get("value").text() == "1":
+                why = "the first requests would wait for the compilation"
+            if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu":
+                why = "without cpu the loader breaks (write tpu,cpu or nothing)"
+            if why:
+                yield Finding("tpu-environment", f"{variable.path}: {name} on TPU: {why}", fix=f"leave {name} out")
+        for key in ("limits", "requests"):
+            if container.get("resources", key, "nvidia.com/gpu").present():
+                path = f"{container.path}.resources.{key}"
+                yield Finding("tpu-environment", f"{path}: GPUs in a TPU pod", fix="leave nvidia.com/gpu out")

@@ -1,0 +1,30 @@
+"""Rules about versions."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmd_gke.rules.finding import Finding
+
+VERSION = re.compile(r"v?(\d+)\.(\d+)(?:\.(\d+))?(?:-gke\.(\d+))?")
+
+
+def version_of(text: str) -> tuple[int, ...] | None:
+    """A version as numbers: ``v0.20.0``, ``1.34``, ``1.34.0-gke.1626000``; ``None`` for other text."""
+    match = VERSION.match(text)
+    return tuple(int(part or 0) for part in match.groups()) if match else None
+
+
+def gke(version: str, floor: str, key: str) -> Iterator[Finding]:
+    """The control plane is new enough to own the InferencePool CRD. ``key`` is how the caller's field is called."""
+    found, least = version_of(version), version_of(floor)
+    # "1.34" means the newest patch of 1.34.
+    exact = len(version.split(".")) > 2
+    if found and least and (found < least if exact else found[:2] < least[:2]):
+        yield Finding(
+            "cluster-version",
+            f"{key} {version} is older than {floor}, from which on GKE installs the InferencePool v1 CRD itself",
+            allowed=f"{floor} or newer",
+            fix=f"set {key} to {floor} or newer, or leave it to the release channel",
+        )

@@ -1,0 +1,46 @@
+"""The shape of a stack's settings: names, types, defaults. One section a file.
+Rules across fields are in :mod:`llmd_gke.settings.validation`.
+
+Keys are written in camelCase in ``Pulumi.<stack>.yaml``, under the project's namespace ``llmd-gke:``. Nothing here
+holds a secret: tokens are read by the program as Pulumi secrets and never enter these objects.
+"""
+
+from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.cluster import (
+    ClusterSettings,
+    EncryptionSettings,
+    ExclusionSettings,
+    MaintenanceSettings,
+    SystemPoolSettings,
+)
+from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
+from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
+from llmd_gke.settings.sections.platform import PlatformSettings
+from llmd_gke.settings.sections.pools import ReservationSettings, TpuPoolSettings
+from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
+from llmd_gke.settings.sections.stack import StackSettings
+from llmd_gke.settings.sections.storage import StorageSettings
+
+__all__ = [
+    "ClusterSettings",
+    "EgressSettings",
+    "EncryptionSettings",
+    "ExclusionSettings",
+    "ExistingNetworkSettings",
+    "GatewaySettings",
+    "MaintenanceSettings",
+    "ModelSettings",
+    "NetworkSettings",
+    "PlatformSettings",
+    "PluginSettings",
+    "ReservationSettings",
+    "SaturationSettings",
+    "SchedulerSettings",
+    "Shape",
+    "StackSettings",
+    "StorageSettings",
+    "SystemPoolSettings",
+    "TlsSettings",
+    "TpuPoolSettings",
+]

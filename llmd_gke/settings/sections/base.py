@@ -1,0 +1,21 @@
+"""What all settings share."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+
+class Shape(BaseModel):
+    """Base of all settings: frozen, strict, and no key that nobody reads."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, alias_generator=to_camel, populate_by_name=True, validate_default=True
+    )
+
+
+Nodes = Annotated[int, Field(ge=0, le=2048)]
+Cidr: TypeAlias = str
+"""An IPv4 range such as ``10.0.0.0/20``; :func:`llmd_gke.rules.names.cidr` checks it."""

@@ -1,0 +1,76 @@
+"""A stack as a whole."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from llmd_gke.catalog.apis import needed
+from llmd_gke.catalog.cost import Totals, total
+from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.cluster import ClusterSettings
+from llmd_gke.settings.sections.gateway import GatewaySettings
+from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.network import NetworkSettings
+from llmd_gke.settings.sections.platform import PlatformSettings
+from llmd_gke.settings.sections.pools import TpuPoolSettings
+from llmd_gke.settings.sections.storage import StorageSettings
+
+
+class StackSettings(Shape):
+    """Everything a stack says, checked. Made by :func:`llmd_gke.settings.parse`."""
+
+    project: str
+    """Id of the Google Cloud project: `pulumi config set gcp:project YOUR-PROJECT`."""
+    cluster: ClusterSettings
+    network: NetworkSettings = Field(default_factory=NetworkSettings)
+    tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)
+    gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    platform: PlatformSettings = Field(default_factory=PlatformSettings)
+    storage: StorageSettings = Field(default_factory=StorageSettings)
+    models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
+
+    @property
+    def totals(self) -> Totals:
+        """Chips and hourly price with all replicas running."""
+        nodes = [(pool, self.busy_nodes(pool)) for pool in self.tpu_pools]
+        return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
+
+    @property
+    def apis(self) -> tuple[str, ...]:
+        """The Google APIs that the project needs, without ``.googleapis.com``."""
+        cluster, tls = self.cluster, self.gateway.tls
+        return needed(
+            certificates=tls is not None and bool(tls.certificate_manager),
+            secrets=cluster.secret_manager,
+            binary_authorization=cluster.binary_authorization,
+            encryption=bool(cluster.encryption.disks or cluster.encryption.database),
+            buckets=self.uses_storage,
+        )
+
+    @property
+    def uses_storage(self) -> bool:
+        """Whether the program makes buckets or models use some."""
+        return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
+
+    def busy_nodes(self, pool: TpuPoolSettings) -> int:
+        """Nodes of a pool while all replicas run: the autoscaler takes the others away."""
+        hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
+        return max(pool.min_nodes, min(hosts, pool.max_nodes))
+
+    def pool(self, name: str) -> TpuPoolSettings:
+        """The TPU pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
+        return next(pool for pool in self.tpu_pools if pool.name == name)
+
+    def spans_hosts(self, model: ModelSettings) -> bool:
+        """Whether a model runs on a slice of several hosts."""
+        return self.pool(model.pool).slice.multi_host
+
+    @property
+    def multi_host_namespaces(self) -> tuple[str, ...]:
+        """The namespaces that have a model on a slice of several hosts."""
+        return tuple(dict.fromkeys(model.namespace for model in self.models if self.spans_hosts(model)))
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """The namespaces of the models, each once, in the order of the settings."""
+        return tuple(dict.fromkeys(model.namespace for model in self.models))

@@ -1,0 +1,30 @@
+"""Rules across the fields of a stack, using the checks of :mod:`llmd_gke.rules`. One section a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules import names
+from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.validation import cluster, gateway, models, pools
+from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
+from llmd_gke.settings.validation.finding_at import Located, at
+
+__all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "Located", "check"]
+
+
+def check(settings: StackSettings) -> Iterator[Located]:
+    """Every finding about settings whose shape is right."""
+    yield from at("gcp:project", settings.project, names.project(settings.project))
+    yield from cluster.place(settings)
+    yield from cluster.cluster(settings.cluster)
+    yield from cluster.network(settings)
+    yield from cluster.outside(settings)
+    for index, pool in enumerate(settings.tpu_pools):
+        yield from pools.pool(f"llmd-gke:tpuPools[{index}]", pool, settings.cluster)
+    for index, model in enumerate(settings.models):
+        yield from models.model_rules(f"llmd-gke:models[{index}]", model, settings)
+    yield from models.unique(settings)
+    yield from models.storage(settings)
+    yield from pools.room(settings)
+    yield from gateway.gateway(settings)

@@ -1,0 +1,209 @@
+"""Rules about place, cluster and network."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from llmd_gke.catalog import versions, zones
+from llmd_gke.rules import egress, maintenance, names
+from llmd_gke.rules import versions as version_checks
+from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.sections import ClusterSettings, ExistingNetworkSettings, NetworkSettings, StackSettings
+from llmd_gke.settings.validation.finding_at import Located, at
+
+REHEARSAL_PROJECT = "rehearsal"
+"""Project id of stacks that only ever run on the stand-ins of ``make up``."""
+
+CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
+"""Set by ``make``: which stand-in cloud the engine has been pointed at. Unset means Google Cloud."""
+
+
+def place(settings: StackSettings) -> Iterator[Located]:
+    """A stack made for the stand-ins never reaches Google Cloud."""
+    if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
+        yield Located(
+            "gcp:project",
+            settings.project,
+            Finding(
+                "rehearsal-only",
+                "this stack is made for the stand-ins on this machine and must not reach Google Cloud",
+                allowed="make up, make preview, or plain pulumi inside `make shell`",
+                fix="run `make up`; for Google Cloud use a stack with your project, such as eu4a",
+            ),
+        )
+
+
+def cluster(cluster: ClusterSettings) -> Iterator[Located]:
+    """Name, way in and system pool of the cluster."""
+    key = "llmd-gke:cluster"
+    limit = names.CLUSTER_NAME_LIMIT
+    yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
+    old = version_checks.gke(cluster.min_version, versions.gke_floor(), "minVersion")
+    yield from at(f"{key}.minVersion", cluster.min_version, old)
+    if cluster.control_plane == "zonal" and zones.is_ai_zone(cluster.zone):
+        yield Located(
+            f"{key}.controlPlane",
+            cluster.control_plane,
+            Finding(
+                "ai-zone",
+                f"{cluster.zone} is an AI zone: it holds accelerators, but no control plane",
+                allowed="regional",
+                fix="controlPlane: regional",
+            ),
+        )
+    if cluster.endpoint == "ip" and not cluster.authorized_networks:
+        yield Located(
+            f"{key}.authorizedNetworks",
+            {},
+            Finding(
+                "control-plane-access",
+                "nobody could reach the control plane: its IP endpoint admits authorised networks only",
+                allowed="at least one name with its CIDR, or endpoint: dns",
+                fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
+            ),
+        )
+    for name, cidr in cluster.authorized_networks.items():
+        yield from at(f"{key}.authorizedNetworks.{name}", cidr, names.cidr(cidr))
+        if cidr == "0.0.0.0/0":
+            finding = Finding(
+                "control-plane-access",
+                "the control plane would answer the whole Internet",
+                allowed="the ranges of your offices and runners, or endpoint: dns, which IAM guards",
+                fix=f"pulumi config set --path {key}.endpoint dns",
+            )
+            yield Located(f"{key}.authorizedNetworks.{name}", cidr, finding)
+    for name, value in cluster.labels.items():
+        yield from at(f"{key}.labels.{name}", value, names.resource_label(name, value))
+    yield from _system_zone(f"{key}.systemZone", cluster)
+    yield from _keys(f"{key}.encryption", cluster)
+    yield from _maintenance(f"{key}.maintenance", cluster)
+    pool = cluster.system_pool
+    yield from at(f"{key}.systemPool.machineType", pool.machine_type, ordinary_machine(pool.machine_type))
+    yield from at(f"{key}.systemPool.diskType", pool.disk_type, ordinary_disk(pool.machine_type, pool.disk_type))
+    if pool.min_nodes > pool.max_nodes:
+        yield Located(
+            f"{key}.systemPool.minNodes",
+            pool.min_nodes,
+            Finding(
+                "node-count",
+                f"minNodes {pool.min_nodes} is more than maxNodes {pool.max_nodes}",
+                allowed="minNodes <= maxNodes",
+                fix="swap them",
+            ),
+        )
+
+
+def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    zone = cluster.system_zone
+    if zone is not None and (zones.region_of(zone) != cluster.region or zones.is_ai_zone(zone) or zone.count("-") != 2):
+        finding = Finding(
+            "system-zone",
+            f"{zone} cannot hold the ordinary nodes of a cluster in {cluster.region}",
+            allowed=f"a zone of {cluster.region}, and not an AI zone",
+            fix=f"for example {cluster.region}-a, or leave it out",
+        )
+        yield Located(key, zone, finding)
+
+
+def _keys(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    keys = cluster.encryption
+    if keys.database:
+        yield from at(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)))
+    if keys.disks:
+        yield from at(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")))
+
+
+def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    times = cluster.maintenance
+    if times is None:
+        return
+    yield from at(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
+    for index, pause in enumerate(times.exclusions):
+        found = maintenance.exclusion(pause.start, pause.end, pause.scope)
+        yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), found)
+    titles = [pause.name for pause in times.exclusions]
+    yield from at(f"{key}.exclusions", titles, maintenance.exclusions(titles))
+
+
+def outside(settings: StackSettings) -> Iterator[Located]:
+    """What model pods may reach outside of the cluster."""
+    out, key = settings.network.egress, "llmd-gke:network.egress"
+    combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
+    yield from at(f"{key}.mode", out.mode, combined)
+    for index, name in enumerate(out.names):
+        yield from at(f"{key}.names[{index}]", name, egress.name(name))
+    if out.proxy is not None:
+        # Its value may hold a password.
+        yield from at(f"{key}.proxy", None, egress.proxy(out.proxy))
+    for index, model in enumerate(settings.models):
+        for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
+            if uri is not None:
+                yield from at(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))
+
+
+def network(settings: StackSettings) -> Iterator[Located]:
+    """The network's ranges, or where it is."""
+    network, key = settings.network, "llmd-gke:network"
+    yield from at(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
+    yield from at(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
+    if network.existing is not None:
+        yield from _existing(key, network, network.existing, settings.project)
+        return
+    ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
+    for name, cidr in ranges.items():
+        if name != "proxies":
+            yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+    yield from at(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
+    yield from at(f"{key}.pods", network.pods, names.pod_range(network.pods))
+    yield from at(key, ranges, names.disjoint(ranges))
+
+
+def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSettings, project: str) -> Iterator[Located]:
+    given = network.model_fields_set
+    for name in ("nodes", "pods", "services"):
+        if name in given:
+            finding = Finding(
+                "network-existing",
+                f"the subnet {existing.subnet} exists: its ranges are what they are",
+                allowed="existing.podsRange and existing.servicesRange, the names of its secondary ranges",
+                fix=f"leave {name} out",
+            )
+            yield Located(f"{key}.{name}", getattr(network, name), finding)
+    if "proxies" not in given:
+        finding = Finding(
+            "network-existing",
+            "the range of the VPC's proxy-only subnet must be said: NetworkPolicies admit requests from it only",
+            allowed="the ipCidrRange of the subnet with purpose REGIONAL_MANAGED_PROXY in the region",
+            fix=f"gcloud compute networks subnets list --filter purpose=REGIONAL_MANAGED_PROXY --project "
+            f"{existing.host_project or project}",
+        )
+        yield Located(f"{key}.proxies", None, finding)
+    place = f"{key}.existing"
+    for name, value in (
+        ("network", existing.network),
+        ("subnet", existing.subnet),
+        ("podsRange", existing.pods_range),
+        ("servicesRange", existing.services_range),
+    ):
+        yield from at(f"{place}.{name}", value, names.label(value, "name", 63))
+    if existing.pods_range == existing.services_range:
+        finding = Finding("network-existing", "pods and services need a range each", fix="name two secondary ranges")
+        yield Located(f"{place}.servicesRange", existing.services_range, finding)
+    host = existing.host_project
+    if host is None:
+        return
+    yield from at(f"{place}.hostProject", host, names.project(host, "name the project that shares the VPC"))
+    if host == project:
+        finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="leave hostProject out")
+        yield Located(f"{place}.hostProject", host, finding)
+    for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
+        if value == "create":
+            finding = Finding(
+                "network-shared-vpc",
+                f"nothing is made in the host project {host}: its network belongs to others",
+                allowed="existing",
+                fix=f"ask the administrators of {host} for it",
+            )
+            yield Located(f"{place}.{name}", value, finding)

@@ -1,0 +1,23 @@
+"""Where a finding belongs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llmd_gke.rules.finding import Finding
+
+
+@dataclass(frozen=True)
+class Located:
+    """A finding and the key it is about, e.g. ``llmd-gke:tpuPools[0].topology``, with the offending value."""
+
+    key: str
+    value: object
+    finding: Finding
+
+
+def at(key: str, value: object, findings: Iterator[Finding]) -> Iterator[Located]:
+    """The findings, each with its place."""
+    for finding in findings:
+        yield Located(key, value, finding)

@@ -1,0 +1,70 @@
+"""Rules about the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules import gateway as checks
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.sections import GatewaySettings, StackSettings
+from llmd_gke.settings.validation.finding_at import Located, at
+
+KEY = "llmd-gke:gateway"
+
+
+def gateway(settings: StackSettings) -> Iterator[Located]:
+    """Plain HTTP on the Internet only for those who ask for it; settings that need one another are all there."""
+    edge = settings.gateway
+    yield from _plain_http(edge)
+    if edge.tls is not None:
+        sources = {
+            "certificateManager": edge.tls.certificate_manager,
+            "preSharedCertificates": edge.tls.pre_shared_certificates,
+            "fromConfig": ("tls",) if edge.tls.from_config else (),
+        }
+        named = edge.tls.model_dump(by_alias=True, exclude_defaults=True, mode="json")
+        yield from at(f"{KEY}.tls", named, checks.certificates(sources))
+    if edge.domain is not None:
+        yield from at(f"{KEY}.domain", edge.domain, checks.domain(edge.domain))
+    yield from _together(edge)
+
+
+def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
+    if edge.exposure != "external" or edge.tls is not None:
+        return
+    if not edge.allow_plain_http:
+        finding = Finding(
+            "plain-http",
+            "an external gateway would serve plain HTTP without authentication to the Internet",
+            allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true if that is what you want",
+            fix="pulumi config set --path llmd-gke:gateway.exposure internal",
+        )
+        yield Located(f"{KEY}.exposure", edge.exposure, finding)
+    else:
+        finding = Finding(
+            "plain-http",
+            "the gateway serves plain HTTP without authentication to the Internet, as allowPlainHttp asks",
+            fix="use it for trials only",
+            severity="warning",
+        )
+        yield Located(f"{KEY}.allowPlainHttp", True, finding)
+
+
+def _together(edge: GatewaySettings) -> Iterator[Located]:
+    if edge.tls is not None and edge.allow_plain_http:
+        problem = "with tls the gateway serves HTTPS only, so this has no effect"
+        yield _needs("allowPlainHttp", True, problem, "leave allowPlainHttp out")
+    if edge.redirect_http and edge.tls is None:
+        yield _needs("redirectHttp", True, "there is no HTTPS to redirect to", "set tls, or leave redirectHttp out")
+    if edge.allow_global_access and edge.exposure == "external":
+        problem = "an external gateway can be reached from everywhere anyway; GKE knows this for internal ones"
+        yield _needs("allowGlobalAccess", True, problem, "leave allowGlobalAccess out")
+    if edge.dns_zone is not None and edge.domain is None:
+        yield _needs("dnsZone", edge.dns_zone, "a record needs a name", "set domain, or leave dnsZone out")
+    if edge.tls is not None and edge.tls.minimum_version is None and edge.tls.profile != "MODERN":
+        problem = "without minimumVersion no SSL policy is made, so this has no effect"
+        yield _needs("tls.profile", edge.tls.profile, problem, "set tls.minimumVersion, or leave tls.profile out")
+
+
+def _needs(key: str, value: object, problem: str, fix: str) -> Located:
+    return Located(f"{KEY}.{key}", value, Finding("gateway-combination", problem, fix=fix))

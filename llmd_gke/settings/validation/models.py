@@ -1,0 +1,111 @@
+"""Rules about models."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import tpu
+from llmd_gke.rules import models, multi_host, names, paths, pods, scheduling
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+from llmd_gke.settings.sections import ModelSettings, StackSettings
+from llmd_gke.settings.validation.finding_at import Located, at
+
+
+def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[Located]:
+    """One model, at ``key``: its names, weights, image, arguments and pool."""
+    limit = names.MODEL_NAME_LIMIT
+    yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
+    yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
+    yield from at(f"{key}.uri", model.uri, models.weights_uri(model.uri))
+    yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
+    yield from at(f"{key}.image", model.image, models.image(model.image))
+    yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    if model.compile_cache is not None:
+        yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
+    for index, path in enumerate(model.paths):
+        yield from at(f"{key}.paths[{index}]", path, paths.path(path))
+    yield from at(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
+    yield from _scheduler(f"{key}.scheduler", model)
+    pool = next((pool for pool in settings.tpu_pools if pool.name == model.pool), None)
+    if pool is None:
+        known = [pool.name for pool in settings.tpu_pools]
+        yield Located(
+            f"{key}.pool",
+            model.pool,
+            Finding(
+                "model-pool", f"there is no TPU pool {model.pool}", allowed=", ".join(known), fix=f"pool: {known[0]}"
+            ),
+        )
+        return
+    shape = tpu.find_slice(pool.machine_type, pool.topology)
+    if shape is None:
+        return
+    yield from at(f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host))
+    if shape.multi_host and not model.experimental_multi_host:
+        return
+    for finding in multi_host.split(model.tensor_parallel, model.pipeline_parallel, shape):
+        tensor = finding.rule == "tensor-parallel"
+        value = model.tensor_parallel if tensor else model.pipeline_parallel
+        yield Located(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
+    yield from at(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
+    if model.tensor_parallel is not None:
+        found = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
+        yield from at(f"{key}.tensorParallel", model.tensor_parallel, found)
+    if model.uri.startswith("hf://"):
+        yield from at(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
+    yield from at(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+
+
+def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
+    image = model.scheduler.image
+    yield from at(f"{key}.image", image, models.image(image))
+    pod = Node({"containers": [{"image": image}]})
+    yield from at(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
+    entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
+    if model.scheduler.saturation is not None:
+        kinds = [kind for kind, _ in entries]
+        yield from at(f"{key}.plugins", kinds, scheduling.saturation(kinds))
+    if entries:
+        found = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
+        yield from at(f"{key}.plugins", [kind for kind, _ in entries], found)
+
+
+def storage(settings: StackSettings) -> Iterator[Located]:
+    """Buckets that the program makes have names that can exist, and somebody uses them."""
+    used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
+    for index, bucket in enumerate(settings.storage.buckets):
+        key = f"llmd-gke:storage.buckets[{index}]"
+        yield from at(key, bucket, models.bucket(bucket))
+        if bucket not in used:
+            finding = Finding(
+                "unused-bucket",
+                "no model uses this bucket",
+                fix=f"name it in uri or compileCache of a model (gs://{bucket}), or remove it",
+                severity="warning",
+            )
+            yield Located(key, bucket, finding)
+
+
+def unique(settings: StackSettings) -> Iterator[Located]:
+    """No two pools or models share a name, and one model at most is at the root."""
+    seen: set[str] = set()
+    for index, pool in enumerate(settings.tpu_pools):
+        if pool.name in seen or pool.name == "system":
+            finding = Finding("unique-name", f"another pool is called {pool.name}", fix="give each pool its own name")
+            yield Located(f"llmd-gke:tpuPools[{index}].name", pool.name, finding)
+        seen.add(pool.name)
+    models_seen: set[str] = set()
+    rooted: str | None = None
+    for index, model in enumerate(settings.models):
+        key = f"llmd-gke:models[{index}]"
+        if model.name in models_seen:
+            finding = Finding(
+                "unique-name", f"another model is called {model.name}", fix="give each model its own name"
+            )
+            yield Located(f"{key}.name", model.name, finding)
+        models_seen.add(model.name)
+        if model.at_root and rooted is not None:
+            finding = Finding("root-model", f"{rooted} is at the root already", fix="keep atRoot for one model")
+            yield Located(f"{key}.atRoot", True, finding)
+        rooted = model.name if model.at_root else rooted

@@ -1,0 +1,178 @@
+"""The commands behind the Makefile: ``python -m localcloud --help``."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from llmd_gke.problems import BadInput, Problem, SetUpFailed
+from localcloud import binaries
+from localcloud.binaries import pruning
+from localcloud.cluster import cli as cluster_cli
+from localcloud.cluster import lifecycle, status_table
+from localcloud.cluster import removal as laptop_removal
+from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
+from localcloud.pulumi_cli import resolve
+from localcloud.workflow import commands, processes, removal, shell, state
+
+STATUSES = """
+Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
+up · 4 refused, a real cloud could be reached · 5 another run is going on · 6 what an earlier run left needs a
+decision · 130 stopped by Ctrl-C.
+"""
+
+app = typer.Typer(
+    help="The program on the real Pulumi engine: in the rehearsal, with stand-ins for Google Cloud and Kubernetes, or "
+    "on the laptop cloud, with real Kubernetes and KServe.\n\n" + STATUSES,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
+app.add_typer(cluster_cli.app, name="cluster")
+console = Console()
+chosen = Places.of()
+
+
+@app.callback()
+def choose_cloud(
+    context: typer.Context,
+    cloud: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = kind_of_environment(),
+) -> None:
+    """Chooses where the command works."""
+    global chosen
+    kind: Kind | None = next((one for one in KINDS if one == cloud), None)
+    if kind is None:
+        raise BadInput(f"CLOUD={cloud} is not known. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
+    if context.invoked_subcommand == "cluster":  # the rehearsal has none
+        kind = "laptop"
+    chosen = Places.of(kind=kind)
+    os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
+    os.environ["LLMD_GKE_HOME"] = str(chosen.home)
+    # In a shell of ours, `kubectl` is a script that runs the very program that is looked for here.
+    path = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
+
+
+def places() -> Places:
+    """The cloud of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
+    return chosen
+
+
+@app.command()
+def up(stack: StackOption = "local") -> None:
+    """Bring a stack up; set up the engine first if there is none."""
+    raise typer.Exit(commands.up(places(), stack, console))
+
+
+@app.command()
+def preview(stack: StackOption = "local") -> None:
+    """Show what `up` would do. Needs no credentials and no secrets."""
+    raise typer.Exit(commands.preview(places(), stack, console))
+
+
+@app.command()
+def down(
+    stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
+) -> None:
+    """Destroy what is up and stop everything."""
+    here = places()
+    remove = laptop_removal.down if here.kind == "laptop" else removal.down
+    raise typer.Exit(remove(here, stack, console))
+
+
+@app.command("shell")
+def shell_() -> None:
+    """Start a shell in which plain `pulumi` commands work, and `kubectl` on the laptop cloud."""
+    here = places()
+    commands.set_up(here, console)
+    raise typer.Exit(shell.run(here))
+
+
+@app.command()
+def env() -> None:
+    """Print the path of a file that a shell can source, for plain `pulumi` commands."""
+    here = places()
+    commands.set_up(here, Console(stderr=True))
+    print(here.env_script)
+
+
+@app.command()
+def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
+    """Set up the engine, for the laptop cloud its programs, too, and nothing else."""
+    engine = resolve.ensure(cache_folder(), console)
+    if places().kind == "laptop":
+        lifecycle.get_programs(places(), console)
+    if not quiet:
+        commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
+
+
+@app.command("programs")
+def programs_(
+    prune: Annotated[
+        bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")] = False,
+) -> None:
+    """Build the laptop cloud's programs that are missing, and list where each one is."""
+    if prune:
+        pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
+        return
+    binaries.ensure(binaries.names(), console)
+    for name in binaries.names():
+        commands.say(console, f"{name:<27} {binaries.path(name)}")
+
+
+@app.command()
+def status() -> None:
+    """Show the engine, the stacks, what their clouds hold, and what runs."""
+    here = places()
+    engine = resolve.ready(cache_folder())
+    commands.say(
+        console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}"
+    )
+    commands.say(console, f"folder   {here.home}")
+    for name in state.names(here):
+        present = state.read(here, name)
+        if present:
+            pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
+            commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
+    commands.say(console, f"clouds   {len(cloud.objects(here))} objects")
+    if here.kind == "laptop":
+        status_table.show(here, console)
+    commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
+
+
+@app.command()
+def clean() -> None:
+    """Remove the folder of the rehearsal or laptop cloud; the programs in the cache stay."""
+    raise typer.Exit(commands.clear_all(places(), console))
+
+
+def main() -> int:
+    """Runs a command; an expected failure prints its message and leaves with its status."""
+    try:
+        app(prog_name=f"python -m {Path(__file__).parent.parent.name}.laptop", standalone_mode=True)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    except OSError as error:
+        if error.errno != errno.ENOSPC:
+            raise
+        print(f"The disk is full ({error}).\nFix: free some space, then run the command again.", file=sys.stderr)
+        return SetUpFailed.status
+    except KeyboardInterrupt:
+        print("\nStopped. The next run goes on from here.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,26 @@
+"""Where built programs lie in the cache."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from localcloud.binaries.table import Program
+from localcloud.go_builds.wrapper import machine
+
+COMMAND = ".venv/bin/python -m localcloud programs"
+
+
+def key(program: Program) -> str:
+    """Names one build: version, machine, and a hash of everything that goes into it."""
+    target, wrapper = program.target, program.wrapper
+    more = [wrapper.unoptimized] if wrapper.unoptimized else []
+    parts = (wrapper.digest("go.mod", "go.sum", "*.go", "*/*.go"), target.package, target.ldflags, wrapper.tags, *more)
+    content = "\0".join(parts)
+    digest = hashlib.sha256(content.encode()).hexdigest()[:12]
+    return f"{program.name}-{program.version}-{machine()}-{digest}"
+
+
+def built(cache: Path, program: Program) -> Path:
+    """The built program, whether it is there or not."""
+    return cache / "programs" / key(program) / program.name

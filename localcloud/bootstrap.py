@@ -1,0 +1,240 @@
+"""Makes ``.venv`` from the hash-pinned requirements; the standard library is all it needs.
+
+``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set. uv, itself checked by hash, does the
+work from a small environment of its own in the cache folder. A stamp in ``.venv`` holds the hash of what is installed,
+so that a second run costs a few milliseconds and an interrupted one is simply done again. ``--resolve`` writes the pins
+anew.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+REQUIREMENTS = ROOT / "requirements"
+SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
+BESIDE = ("bench",)  # environments of their own in the cache, made when they are first used
+OLDEST, NEWEST = (3, 11), (3, 14)
+SCRIPT = """#!{python}
+import sys
+
+sys.path.insert(0, {root!r})
+from {module} import {function}
+
+sys.exit({function}())
+"""
+
+
+class Failed(Exception):
+    """What went wrong and how to mend it, as the user reads it."""
+
+
+def cache_folder() -> Path:
+    """``$LLMD_GKE_CACHE``, else ``llmd-gke`` in the user's cache folder."""
+    if given := os.environ.get("LLMD_GKE_CACHE"):
+        return Path(given).absolute()
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
+
+
+def check_python(version: tuple[int, int]) -> None:
+    """Raises ``Failed`` unless the pinned requirements exist for this Python."""
+    if not OLDEST <= version <= NEWEST:
+        found, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+        raise Failed(
+            f"Python {found} ({sys.executable}) does not fit. Allowed: Python {allowed}.\n"
+            "Fix: install one and put it first on PATH as `python3`, then run the command again."
+        )
+
+
+def wanted(name: str, installed: str) -> str:
+    """The set to have: a larger one that is there already is kept."""
+    return max(name, installed, key=SETS.index) if installed in SETS else name
+
+
+def stamp_of(name: str) -> str:
+    """What an environment with that set is stamped with."""
+    pins = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()
+    return f"{name} {pins} {sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def run(command: list[str], doing: str) -> None:
+    """Runs a step quietly; its output appears only when it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise Failed(f"{done.stdout.strip()}\n\nCould not {doing} (status {done.returncode}). {advice(done.stdout)}")
+
+
+def advice(output: str) -> str:
+    """The fix that fits what pip or uv said."""
+    if "No space left" in output:
+        return "The disk is full. Fix: free about 1.5 GB, then run the command again."
+    if "hash" in output.lower() and "mismatch" in output.lower():
+        return (
+            "A downloaded file does not have the pinned hash, so it was not installed.\n"
+            "Fix: check the package index you use, or run `make requirements` and review the change."
+        )
+    if "ensurepip" in output:
+        return (
+            "Fix: install Python's venv module (Debian, Ubuntu: apt install python3-venv), then run the command again."
+        )
+    return "Fix: check that the package index can be reached, then run the command again; it goes on where it stopped."
+
+
+def make_venv(folder: Path, *options: str) -> None:
+    """An empty virtual environment of the running Python, replacing what lies there."""
+    run([sys.executable, "-m", "venv", "--clear", *options, str(folder)], f"make the virtual environment {folder}")
+
+
+def uv() -> Path:
+    """The pinned uv, from an environment of its own in the cache folder; installed there when it is missing."""
+    pins = REQUIREMENTS / "uv.txt"
+    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
+    folder = cache_folder() / f"uv-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    program = folder / "bin" / "uv"
+    if not (folder / "complete").exists() or not (folder / "bin" / "python").exists():
+        make_venv(folder)
+        install = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+        run([*install, "--require-hashes", "-r", str(pins)], "install uv")
+        (folder / "complete").touch()
+    return program
+
+
+def beside(name: str, say: Callable[[str], None] = print) -> Path:
+    """The Python of a set of ``BESIDE``, installed in the cache folder when it is missing.
+
+    Raises ``Failed``. Clones with the same pins share it; an interrupted installation is simply done again.
+    """
+    check_python((sys.version_info[0], sys.version_info[1]))
+    pins = REQUIREMENTS / f"{name}.txt"
+    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
+    folder = cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    python = folder / "bin" / "python"
+    if not (folder / "complete").exists() or not python.exists():
+        with only_one(name):
+            if not (folder / "complete").exists() or not python.exists():
+                say(f"installing requirements/{name}.txt into {folder}, once")
+                tool = uv()
+                make_venv(folder, "--without-pip")
+                command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", "--python", str(python)]
+                run([*command, str(pins)], f"install requirements/{name}.txt")
+                (folder / "complete").touch()
+    return python
+
+
+@contextlib.contextmanager
+def only_one(what: str = "") -> Generator[None]:
+    """Waits for another command that is setting up the same: ``what``, by default this clone's ``.venv``."""
+    folder = cache_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    name = what or f"venv-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
+    with (folder / f"{name}.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"Another command is setting up {what or '.venv'}; waiting for it.", file=sys.stderr, flush=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def install(name: str) -> None:
+    """Makes ``.venv`` hold that set, exactly."""
+    check_python((sys.version_info[0], sys.version_info[1]))
+    stamp = VENV / "llmd-gke.stamp"
+    read = stamp.read_text() if stamp.exists() else ""
+    name = wanted(name, read.partition(" ")[0])
+    if read == stamp_of(name) and (VENV / "bin" / "python").exists():
+        write_scripts(VENV)
+        return
+    with only_one():
+        if stamp.exists() and stamp.read_text() == stamp_of(name):
+            return
+        started = time.monotonic()
+        print(f"Python environment: installing requirements/{name}.txt into .venv ...", flush=True)
+        tool = uv()
+        same_python = read.endswith(f" {sys.version_info[0]}.{sys.version_info[1]}")
+        if not (same_python and (VENV / "bin" / "python").exists()):
+            make_venv(VENV, "--without-pip")
+        stamp.unlink(missing_ok=True)
+        target = ["--python", str(VENV / "bin" / "python")]
+        command = [str(tool), "pip", "sync", "--require-hashes", "--compile-bytecode", *target]
+        run([*command, str(REQUIREMENTS / f"{name}.txt")], "install the Python packages")
+        write_scripts(VENV)
+        stamp.write_text(stamp_of(name))
+        print(f"Python environment: ready in {time.monotonic() - started:.0f} s.", flush=True)
+
+
+def write_scripts(folder: Path) -> None:
+    """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
+    import tomllib  # an older Python must get as far as the message that it does not fit
+
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})
+    for name, entry in scripts.items():
+        module, function = entry.split(":")
+        text = SCRIPT.format(python=folder / "bin" / "python", root=str(ROOT), module=module, function=function)
+        file = folder / "bin" / name
+        if not file.exists() or file.read_text(encoding="utf-8") != text:
+            file.write_text(text, encoding="utf-8")
+            file.chmod(0o755)
+
+
+def resolve() -> None:
+    """Writes requirements/*.txt anew from requirements/*.in, without recording where the packages come from."""
+    check_python((sys.version_info[0], sys.version_info[1]))
+    tool = uv()
+    quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]
+    for name in ("uv", *SETS, *BESIDE):
+        command = [
+            str(tool),
+            "pip",
+            "compile",
+            "--upgrade",
+            "--universal",
+            "--python-version",
+            "3.11",
+            "--generate-hashes",
+        ]
+        without = REQUIREMENTS / f"{name}.without"
+        if without.exists():
+            command += ["--excludes", str(without)]
+        where = [str(REQUIREMENTS / f"{name}.in"), "-o", str(REQUIREMENTS / f"{name}.txt")]
+        run([*command, *quiet, *where], f"resolve requirements/{name}.in")
+
+
+def main(arguments: list[str]) -> int:
+    """Returns the exit status: 0, 1 for a failure that is explained, 2 for a wrong call, 130 after Ctrl-C."""
+    try:
+        if arguments == ["--resolve"]:
+            resolve()
+        elif len(arguments) == 1 and arguments[0] in SETS:
+            install(arguments[0])
+        else:
+            print(f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--resolve", file=sys.stderr)
+            return 2
+    except Failed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    except OSError as error:
+        room = shutil.disk_usage(ROOT).free >> 20
+        print(f"{error}\nFix: check permissions and free space ({room} MB free here), then run again.", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped. The next run goes on from here.", file=sys.stderr)
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,98 @@
+"""``gke-gcloud-auth-plugin`` of the laptop cloud: ``python -m localcloud.cluster.auth_plugin``.
+
+Clients start it because the program's kubeconfig says so, exactly as on Google Cloud, and read a token from its output
+(https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins). The token is
+read from a file of the laptop cloud that only its owner can read; it is on no command line and in no log. A server that
+is not the laptop cloud's gets none.
+
+Not imitated: Google's login, IAM, the plugin's cache and its flags (which are ignored).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import cast
+from urllib.parse import urlsplit
+
+from llmd_gke.problems import BadInput, Problem, Stale
+from localcloud.cluster.layout import Layout
+
+API = "client.authentication.k8s.io/"
+VERSIONS = ("v1beta1", "v1")
+INFO = "KUBERNETES_EXEC_INFO"
+LIFE = timedelta(hours=1)
+"""How long a client keeps the token: as long as Google's, so that clients ask again."""
+
+_FIX = "Fix: run it inside `make shell CLOUD=laptop`."
+
+
+def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
+    """The ExecCredential, in the version that the client asked in.
+
+    Raises ``BadInput`` for a call that no Kubernetes client makes or a foreign server, ``Stale`` when the laptop cloud
+    does not run.
+    """
+    version, server = _asked(environ)
+    place = environ.get("LLMD_GKE_HOME")
+    if not place:
+        raise BadInput(f"gke-gcloud-auth-plugin of the laptop cloud: LLMD_GKE_HOME is not set.\n{_FIX}")
+    layout = Layout(Path(place))
+    try:
+        facts = cast("dict[str, object]", json.loads(layout.facts.read_text()))
+        token = layout.token("user").read_text().strip()
+    except (OSError, json.JSONDecodeError) as error:
+        raise Stale(
+            f"gke-gcloud-auth-plugin: there is no laptop cloud in {place} ({error}).\nFix: make up CLOUD=laptop"
+        ) from None
+    own = {str(facts[key]) for key in ("endpoint", "dnsEndpoint") if facts.get(key)}
+    host = urlsplit(server).hostname or ""
+    if server and host not in own:
+        raise BadInput(
+            f"gke-gcloud-auth-plugin of the laptop cloud: no token for {server}; allowed: {', '.join(sorted(own))}.\n"
+            "Fix: use the kubeconfig of `make shell CLOUD=laptop`, or leave that shell for any other cluster."
+        )
+    return {
+        "apiVersion": version,
+        "kind": "ExecCredential",
+        "status": {"token": token, "expirationTimestamp": (now + LIFE).strftime("%Y-%m-%dT%H:%M:%SZ")},
+    }
+
+
+def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
+    """The version and the server of the client's request; a call by hand has neither."""
+    given = environ.get(INFO)
+    if not given:
+        return f"{API}{VERSIONS[0]}", ""
+    try:
+        request: object = json.loads(given)
+    except json.JSONDecodeError:
+        request = None
+    asked = cast("dict[str, object]", request) if isinstance(request, dict) else {}
+    version = str(asked.get("apiVersion"))
+    if version.removeprefix(API) not in VERSIONS:
+        allowed = ", ".join(f"{API}{name}" for name in VERSIONS)
+        raise BadInput(
+            f"gke-gcloud-auth-plugin: {INFO} asks for {version!r}; allowed: {allowed}.\n"
+            f"Fix: set apiVersion of the kubeconfig's `exec` to {API}{VERSIONS[0]}."
+        )
+    cluster = cast("dict[str, dict[str, object]]", asked.get("spec") or {}).get("cluster") or {}
+    return version, str(cluster.get("server") or "")
+
+
+def main() -> int:
+    """Prints the credential; an expected failure leaves with its status and one message."""
+    try:
+        print(json.dumps(answer(os.environ, datetime.now(UTC))))
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

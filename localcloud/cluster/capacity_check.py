@@ -1,0 +1,32 @@
+"""Is there room for a laptop cloud to run: memory and disk."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.go_builds.capacity_check import MB, existing, memory_mb
+
+MEMORY_MB = 3500
+"""What a whole laptop cloud with one model needs: 2.5 GB of its processes and 0.9 GB of `pulumi up`."""
+
+DISK_MB = 500
+"""etcd's data, charts and logs."""
+
+
+def check(home: Path, memory: int | None = None, disk: int | None = None) -> None:
+    """Raises ``SetUpFailed`` when there is too little. The figures default to what this machine has now."""
+    usable = memory_mb() if memory is None else memory
+    if usable < MEMORY_MB:
+        raise SetUpFailed(
+            f"Not enough memory for the laptop cloud: {usable} MB can be used, {MEMORY_MB} MB needed.\n"
+            "Fix: end other programs (another laptop cloud? `make down CLOUD=laptop` there), then run it again."
+        )
+    there = existing(home)
+    free = shutil.disk_usage(there).free // MB if disk is None else disk
+    if free < DISK_MB:
+        raise SetUpFailed(
+            f"Not enough disk space for the laptop cloud: {free} MB free at {there}, {DISK_MB} MB needed.\n"
+            "Fix: free some, or point LLMD_GKE_HOME to a larger disk, then run the command again."
+        )

@@ -1,0 +1,84 @@
+"""Asks a model one question through the gateway, as its users will: ``python -m localcloud.cluster.chat``.
+
+Runs inside the namespaces. Reads from stdin, as JSON, ``url`` and ``servedModelName`` of the stack's outputs, and
+``address``, the gateway's. Prints the answer; exit status 1 and one line that says what is wrong when there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Mapping
+from typing import cast
+from urllib.parse import urlsplit
+
+import httpx
+import tenacity
+
+QUESTION = "Say in one sentence what this endpoint runs on."
+WAIT_S = 60.0
+"""A gateway needs some seconds for a route that is new, here as on Google Cloud (where it can be minutes)."""
+
+SOON = frozenset({404, 502, 503})
+"""What a gateway answers until it knows the route and a pod that is well."""
+
+
+class NotYet(Exception):
+    """No answer, with the reason; may pass."""
+
+
+def ask(url: str, model: str, address: str, question: str = QUESTION) -> tuple[str, float]:
+    """The model's answer and how long it took, in seconds. Raises :class:`NotYet`, or ``httpx.HTTPError``.
+
+    A URL with a domain is asked at the gateway's address: nobody resolves that name here. The certificate is not
+    checked then, since no authority has signed one for it.
+    """
+    split = urlsplit(url)
+    host = split.hostname or ""
+    here = split._replace(netloc=split.netloc.replace(host, address, 1)).geturl()
+    body = {"model": model, "messages": [{"role": "user", "content": question}], "max_tokens": 64}
+    started = time.monotonic()
+    with httpx.Client(verify=False, timeout=30.0, trust_env=False) as client:  # noqa: S501 - see above
+        target = f"{here}/v1/chat/completions"
+        extensions = {"sni_hostname": host} if host != address else {}
+        response = client.post(target, json=body, headers={"Host": split.netloc}, extensions=extensions)
+    if not response.is_success:
+        raise NotYet(f"{url}/v1/chat/completions answered {response.status_code}: {response.text.strip()[:300]}")
+    content = cast("Mapping[str, object]", response.json())
+    choices = cast("list[Mapping[str, Mapping[str, object]]]", content["choices"])
+    return str(choices[0]["message"]["content"]), time.monotonic() - started
+
+
+def patiently(url: str, model: str, address: str) -> tuple[str, float]:
+    """The same, tried again for a minute while the gateway may not know the route yet."""
+
+    def passing(error: BaseException) -> bool:
+        return isinstance(error, httpx.TransportError) or (
+            isinstance(error, NotYet) and any(f" answered {code}:" in str(error) for code in SOON)
+        )
+
+    again = tenacity.Retrying(
+        stop=tenacity.stop_after_delay(WAIT_S),
+        wait=tenacity.wait_fixed(0.5),
+        retry=tenacity.retry_if_exception(passing),
+        reraise=True,
+    )
+    return again(ask, url, model, address)
+
+
+def main() -> int:
+    """Prints the answer, or why there is none."""
+    asked = cast("Mapping[str, str]", json.load(sys.stdin))
+    url, model = asked["url"], asked["servedModelName"]
+    try:
+        answer, took = patiently(url, model, asked["address"])
+    except (NotYet, httpx.HTTPError, KeyError, json.JSONDecodeError) as error:
+        print(f"{model}: no answer. {error}")
+        return 1
+    print(f"{model} at {url} answers in {took:.2f} s:\n  {answer}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

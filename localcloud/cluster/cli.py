@@ -1,0 +1,74 @@
+"""``python -m localcloud cluster ...``: the cluster of a laptop cloud alone, without the program."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from llmd_gke.problems import Problem
+from localcloud import binaries
+from localcloud.cluster import start, status_table
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.processes import PROGRAMS
+from localcloud.common.workdir import Places
+from localcloud.gke_gateway.crds import upstream
+from localcloud.linux_namespaces import discover, enter
+from localcloud.workflow.environment import is_proxy
+from localcloud.workflow.lock import exclusive
+
+app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True, pretty_exceptions_enable=False)
+Only = Annotated[list[str] | None, typer.Option("--only", help="Start these processes only; may be repeated.")]
+
+
+def places() -> Places:
+    """The laptop cloud of this clone, or of ``$LLMD_GKE_HOME``."""
+    return Places.of(kind="laptop")
+
+
+@app.command("start")
+def start_(only: Only = None) -> None:
+    """Start the namespaces and the control plane, unless they run."""
+    here, console = places(), Console()
+    wanted = [name for name in PROGRAMS if only is None or name in only]
+    with exclusive(here, "cluster start"):
+        binaries.ensure(wanted, console)
+        if only is None or "gateway" in only:
+            upstream.prepare(Layout(here.home).crds)
+        start.start(here, {name: binaries.path(name) for name in wanted}, console, only)
+    status_table.show(here, console)
+
+
+@app.command()
+def stop() -> None:
+    """End everything inside; what etcd holds is kept."""
+    here = places()
+    with exclusive(here, "cluster stop"):
+        ran = start.stop(here)
+    print("Stopped." if ran else "Nothing ran.")
+
+
+@app.command()
+def status() -> None:
+    """Show what runs, its memory, its restarts and where the logs are."""
+    raise typer.Exit(0 if status_table.show(places(), Console()) else 1)
+
+
+@app.command(
+    "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
+)
+def exec_(words: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
+    """Run a command inside, as `kubectl get nodes`; KUBECONFIG is the administrator's."""
+    here = places()
+    present = discover.running(here.home)
+    if present is None:
+        raise Problem(f"No laptop cloud runs in {here.home}.\nFix: python -m localcloud cluster start")
+    import os
+
+    layout = Layout(here.home)
+    kept = {name: value for name, value in os.environ.items() if not is_proxy(name)}
+    environment = {**kept, "KUBECONFIG": str(layout.kubeconfig), "LLMD_GKE_HOME": str(here.home)}
+    environment["PATH"] = f"{here.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    raise typer.Exit(subprocess.run(enter.command(present.init.pid, words), env=environment, check=False).returncode)

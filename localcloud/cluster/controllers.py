@@ -1,0 +1,52 @@
+"""The platform's controllers in the cluster: an update that goes on once waits for them, and for nothing else."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from rich.console import Console
+
+from llmd_gke.manifests import charts
+from localcloud.cluster import kubectl
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover
+
+SECONDS = 120
+"""How long controllers may take to come back."""
+
+
+def wait(places: Places, console: Console) -> None:
+    """Waits until every Deployment of the platform's charts is available, two minutes at most.
+
+    What is still missing then, or why nothing could be asked, is said; nothing is raised. Models are not waited for:
+    they may need the very update that comes next.
+    """
+    if discover.running(places.home) is None:
+        return
+    done = kubectl.run(places, "get", "deployments", "-A", "-o", "json")
+    if done.returncode == 0:
+        found = _controllers(done.stdout)
+        if not found:  # the update failed before it came to the first of them
+            return
+        # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
+        words = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
+        done = kubectl.run(places, *words, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
+    for line in done.stderr.splitlines():
+        console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
+
+
+def _controllers(listed: str) -> list[Mapping[str, object]]:
+    """Of the Deployments in kubectl's list those of controllers, with what it takes to name them."""
+    theirs = charts.namespaces()
+    items = cast("Mapping[str, Sequence[Mapping[str, Mapping[str, str]]]]", json.loads(listed))["items"]
+    return [
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {key: item["metadata"][key] for key in ("namespace", "name")},
+        }
+        for item in items
+        if item["metadata"]["namespace"] in theirs
+    ]

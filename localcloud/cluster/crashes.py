@@ -1,0 +1,159 @@
+"""What ends again and again in a cluster: processes by the supervisor's word, containers by their pods' statuses."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+
+from llmd_gke.problems import Problem
+from localcloud.cluster import kubectl, logs, status
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.processes import API_SERVER
+from localcloud.cluster.service import STABLE_S
+from localcloud.common.workdir import Places
+from localcloud.kubernetes.fields import each, part, text
+
+TOO_OFTEN = 3
+"""So many ends in a row, and an update is stopped: what it waits for cannot come."""
+
+LOOK_S = 10.0
+"""How often pods are listed during an update."""
+
+OLDER_S = 90.0
+"""The update may be the very fix of a pod that was there before it: it gets this long to replace it."""
+
+TEMPLATE = "pod-template-hash"
+"""Label of a Deployment's pods (kubernetes.io/docs/concepts/workloads/controllers/deployment)."""
+
+Object = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Crash:
+    """A process or container that has ended: how often in a row, how the last time, and where its log is."""
+
+    what: str
+    ends: int
+    how: str
+    log: Path
+    pod: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what} has ended {self.ends} time{'' if self.ends == 1 else 's'} (last: {self.how})"
+
+    def with_log(self) -> str:
+        """The same with the end of the log."""
+        return f"{self}. The end of {self.log}:\n{logs.tail(self.log)}"
+
+
+def processes(layout: Layout, known: status.Status) -> list[Crash]:
+    """The processes that have ended and have not run for a minute since."""
+    return [
+        Crash(one.name, one.exits, one.last_exit, layout.log(one.name))
+        for one in known.processes
+        if one.exits and not (one.state == "ready" and time.time() - one.since > STABLE_S)
+    ]
+
+
+def containers(layout: Layout, listed: Sequence[Object]) -> list[Crash]:
+    """The containers that have ended and wait for their next start, without those that a newer pod replaces."""
+    return [
+        crash
+        for pod in listed
+        if not text(pod, "metadata", "deletionTimestamp") and not _replaced(pod, listed)
+        for kind in ("initContainerStatuses", "containerStatuses")
+        for container in each(pod, "status", kind)
+        if (crash := _crash(layout, pod, container))
+    ]
+
+
+def _crash(layout: Layout, pod: Object, container: Object) -> Crash | None:
+    state = part(container, "state")
+    ended = part(state, "terminated") or part(container, "lastState", "terminated")
+    waits = text(state, "waiting", "reason") == "CrashLoopBackOff"
+    if not (waits or part(state, "terminated")) or ended.get("exitCode") in (None, 0):
+        return None
+    namespace, name = text(pod, "metadata", "namespace"), text(pod, "metadata", "name")
+    own, starts = text(container, "name"), cast("int", container.get("restartCount") or 0)
+    log = layout.pods / f"{namespace}_{name}" / f"{own}.{starts}.log"
+    what = f"container {own} of pod {namespace}/{name}"
+    return Crash(what, starts + 1, f"status {ended['exitCode']}", log, pod=text(pod, "metadata", "uid"))
+
+
+def _replaced(pod: Object, listed: Sequence[Object]) -> bool:
+    """Whether its Deployment has made a pod of another template since."""
+    made = text(pod, "metadata", "creationTimestamp")
+    return any(
+        _deployment(other) == _deployment(pod) != ("", "")
+        and text(other, "metadata", "labels", TEMPLATE) != text(pod, "metadata", "labels", TEMPLATE)
+        and text(other, "metadata", "creationTimestamp") > made
+        for other in listed
+    )
+
+
+def _deployment(pod: Object) -> tuple[str, str]:
+    """Namespace and name of the Deployment of a pod; empty where it has none."""
+    template = text(pod, "metadata", "labels", TEMPLATE)
+    owners = [text(owner, "name") for owner in each(pod, "metadata", "ownerReferences")]
+    if not template or not owners:
+        return "", ""
+    return text(pod, "metadata", "namespace"), owners[0].removesuffix(f"-{template}")
+
+
+def pods(places: Places) -> list[Object]:
+    """Every pod; none where the API server does not answer."""
+    try:
+        done = kubectl.run(places, "get", "pods", "-A", "-o", "json", "--request-timeout=5s")
+    except Problem:
+        return []
+    return list(each(cast("Object", json.loads(done.stdout)), "items")) if done.returncode == 0 else []
+
+
+def serving(known: status.Status | None) -> bool:
+    """Whether the API server is up, so that it can be asked."""
+    return known is not None and any(one.name == API_SERVER and one.state == "ready" for one in known.processes)
+
+
+@dataclass
+class Watch:
+    """Says that an update has to be stopped: something has ended three times. ``cause`` is what, once it has."""
+
+    places: Places
+    console: Console
+    cause: str = ""
+    _began: float = field(default_factory=time.monotonic)
+    _looked: float = -LOOK_S
+    _older: set[str] | None = None
+
+    def __call__(self) -> bool:
+        """Looks at the processes, and every ten seconds at the pods; says what it has found."""
+        layout = Layout(self.places.home)
+        known = status.read(layout.status)
+        found = [one for one in processes(layout, known) if _waits(one, known)] if known else []
+        if not found and serving(known) and time.monotonic() - self._looked >= LOOK_S:
+            self._looked = time.monotonic()
+            found = self._containers(layout)
+        worst = next((one for one in found if one.ends >= TOO_OFTEN), None)
+        if worst:
+            self.cause = str(worst)
+            said = f"\ncluster: {worst}: what this update waits for cannot come. Stopping it."
+            self.console.print(said, highlight=False, soft_wrap=True, markup=False)
+        return bool(worst)
+
+    def _containers(self, layout: Layout) -> list[Crash]:
+        listed = pods(self.places)
+        if self._older is None:
+            self._older = {text(pod, "metadata", "uid") for pod in listed}
+        late = time.monotonic() - self._began > OLDER_S
+        return [one for one in containers(layout, listed) if late or one.pod not in self._older]
+
+
+def _waits(crash: Crash, known: status.Status) -> bool:
+    """Whether the process is down at this moment: one that runs again may go on."""
+    return any(one.name == crash.what and one.state == "pausing" for one in known.processes)

@@ -1,0 +1,60 @@
+"""What is wrong with a cluster, in sentences: processes that end again and again, etcd's quota."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import cast
+
+from localcloud.cluster import crashes, status
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.processes import ETCD_URL
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, enter
+from localcloud.workflow.environment import clean
+
+FULL = (
+    "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
+    "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
+)
+"""The trouble that does not pass by itself."""
+
+_ASK = f"""
+import urllib.error, urllib.request
+try:
+    print(urllib.request.urlopen("{ETCD_URL}/health", timeout=5).read().decode())
+except urllib.error.HTTPError as error:
+    print(error.read().decode())
+"""
+"""Run inside: etcd answers with the reason when it is not well
+(https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check)."""
+
+
+def found(places: Places) -> list[str]:
+    """What is wrong; empty when nothing is known to be."""
+    present = discover.running(places.home)
+    if present is None:
+        return ["it does not run"]
+    layout = Layout(places.home)
+    known = status.read(layout.status)
+    ended = crashes.processes(layout, known) if known else []
+    if crashes.serving(known):
+        ended += [one for one in crashes.containers(layout, crashes.pods(places)) if one.ends >= crashes.TOO_OFTEN]
+    sentences = [one.with_log() for one in ended]
+    if "NOSPACE" in etcd_health(places, present):
+        sentences.append(FULL)
+    return sentences
+
+
+def etcd_health(places: Places, present: discover.Spaces) -> str:
+    """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
+    command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
+    done = subprocess.run(command, env=clean(os.environ, places), capture_output=True, text=True, check=False)
+    try:
+        answer = cast("Mapping[str, object]", json.loads(done.stdout))
+    except json.JSONDecodeError:
+        return ""
+    return str(answer.get("reason") or "")

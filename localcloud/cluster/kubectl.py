@@ -1,0 +1,34 @@
+"""kubectl inside a laptop cloud that runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from llmd_gke.problems import Problem
+from localcloud import binaries
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, enter
+from localcloud.workflow.environment import clean
+
+
+def run(places: Places, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs it to its end, with ``said`` as its input; its status is the caller's to judge.
+
+    Raises ``Problem`` where no laptop cloud runs.
+    """
+    running = discover.running(places.home)
+    if running is None:
+        raise Problem("The laptop cloud does not run.\nFix: make up CLOUD=laptop")
+    layout = Layout(places.home)
+    # What it discovers it would keep in the user's home, or without one in the current folder.
+    own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
+    return subprocess.run(
+        enter.command(running.init.pid, [str(binaries.path("kubectl")), *words]),
+        env=clean(os.environ, places) | own,
+        input=said,
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -1,0 +1,117 @@
+"""What `make up` and its like do more on the laptop cloud than in the rehearsal."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+
+from llmd_gke.problems import Stale
+from llmd_gke.repository import CLONE
+from localcloud import binaries
+from localcloud.cluster import capacity_check, health, start, variables
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.processes import PROGRAMS
+from localcloud.common.workdir import Places
+from localcloud.gke_gateway.crds import upstream
+from localcloud.go_builds import charts
+from localcloud.linux_namespaces import discover, enter, rights
+from localcloud.workflow import state
+from localcloud.workflow.environment import clean
+
+
+def check(places: Places) -> None:
+    """Variables, rights, memory and disk, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
+    if discover.running(places.home) is None:
+        variables.check()
+        rights.options()
+        capacity_check.check(places.home)
+
+
+def check_data(places: Places, stack: str) -> None:
+    """What a stack remembers is still there. Raises ``Stale`` when the cluster's data were removed by hand."""
+    present = state.read(places, stack)
+    if present and present.ids and not has_data(places):
+        raise Stale(
+            f"Stack {stack} remembers {len(present.ids)} objects, but the cluster's data in {Layout(places.home).root} "
+            "are gone: they were removed by hand.\nFix: `make down CLOUD=laptop` forgets the stack, then "
+            "`make up CLOUD=laptop`."
+        )
+
+
+def has_data(places: Places) -> bool:
+    """Whether there is a cluster to start again."""
+    layout = Layout(places.home)
+    return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
+
+
+def get_programs(places: Places, console: Console) -> None:
+    """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go."""
+    binaries.ensure(binaries.names(), console)
+    charts.prepare(places.charts)
+    upstream.prepare(Layout(places.home).crds)
+
+
+def begin(places: Places, console: Console) -> None:
+    """Starts the cluster unless it runs."""
+    start.start(places, {name: binaries.path(name) for name in PROGRAMS}, console)
+
+
+def ask_models(places: Places, stack: str, console: Console) -> int:
+    """Sends one chat completion to each model's URL in the outputs. Returns 1 when one of them does not answer."""
+    present, running = state.read(places, stack), discover.running(places.home)
+    if present is None or running is None:
+        return 1
+    address = present.outputs.get("gatewayIp")
+    models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
+    failed = False
+    for endpoint in models.values():
+        command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
+        done = subprocess.run(
+            command,
+            env=clean({}, places) | {"PYTHONPATH": str(CLONE)},
+            input=json.dumps({**endpoint, "address": address}),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+        console.print(f"\n{done.stdout.rstrip()}", highlight=False, soft_wrap=True, markup=False)
+        failed = failed or done.returncode != 0
+    if failed:
+        explain(places, console)
+    return 1 if failed else 0
+
+
+def explain(places: Places, console: Console) -> None:
+    """Says what is wrong with the cluster, after a failure that may come of it."""
+    for line in health.found(places):
+        console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
+    console.print(
+        f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what runs.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def end(places: Places) -> None:
+    """Stops everything and removes the cluster's files."""
+    start.stop(places)
+    root = Layout(places.home).root
+
+    def unlock(_function: object, path: str, _error: object) -> None:
+        # A pod may have made a folder that its owner cannot write to.
+        Path(path).parent.chmod(0o700)
+        if Path(path).is_dir() and not Path(path).is_symlink():
+            Path(path).chmod(0o700)
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            Path(path).unlink(missing_ok=True)
+
+    if root.exists():
+        shutil.rmtree(root, onerror=unlock)

@@ -1,0 +1,68 @@
+"""The logs of processes and containers: their end, for messages, and their size."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from localcloud.cluster.layout import Layout
+
+LIMIT = 20 << 20
+"""The log of a process larger than this moves to NAME.previous.log."""
+
+CONTAINER_LIMIT = 10 << 20
+"""That of a container; the kubelet's own default (``containerLogMaxSize``)."""
+
+
+def tail(log: Path, lines: int = 8, width: int = 400) -> str:
+    """The last lines of a log, indented, each cut at ``width`` characters."""
+    try:
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - lines * 4096))
+            found = file.read().decode(errors="replace").splitlines()
+    except OSError:
+        return "  (there is none)"
+    return "\n".join(f"  {line[:width]}" for line in found[-lines:]) or "  (it is empty)"
+
+
+def previous(log: Path) -> Path:
+    """Where the older part of a log goes."""
+    return log.with_suffix(".previous.log")
+
+
+def rotate(log: Path, limit: int = LIMIT) -> None:
+    """Starts a log anew when it is too large; its last part, as long as the limit, is kept beside it.
+
+    The process appends to it, so it goes on at its beginning. What it writes in the very moment is lost.
+    """
+    try:
+        size = log.stat().st_size
+        if size <= limit:
+            return
+        older = previous(log)
+        try:
+            with log.open("rb") as file, older.open("wb") as copy:
+                file.seek(size - limit)
+                shutil.copyfileobj(file, copy, 1 << 20)
+        except OSError:
+            # Perhaps the disk is full: then its room matters more than its content.
+            older.unlink(missing_ok=True)
+        os.truncate(log, 0)
+    except FileNotFoundError:
+        return
+
+
+def keep_small(layout: Layout) -> None:
+    """Rotates what is too large of all that a cluster writes."""
+    for log, limit in _all(layout):
+        if not log.name.endswith(".previous.log"):
+            rotate(log, limit)
+
+
+def _all(layout: Layout) -> Iterator[tuple[Path, int]]:
+    for log in (*layout.logs.glob("*.log"), *layout.root.glob("gateway/envoy/*.log")):
+        yield log, LIMIT
+    for log in layout.pods.glob("*/*.log"):
+        yield log, CONTAINER_LIMIT

@@ -1,0 +1,93 @@
+"""Was an object of the cluster made by a create that the engine never saw end?
+
+Identities are those of the Kubernetes provider: ``namespace/name``, or ``name`` (pulumi/pulumi-kubernetes v4.25.0,
+``fqName`` in provider/pkg/provider/util.go and helm_release.go).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from llmd_gke.problems import Problem
+from localcloud.cluster import kubectl
+from localcloud.common.workdir import Places
+from localcloud.workflow.state import Pending
+
+PROVIDER = "kubernetes:"
+RELEASE = "kubernetes:helm.sh/v3:Release"
+MANAGER = "pulumi-kubernetes-"
+"""How these names begin (``fieldManagerName`` in provider/pkg/provider/provider.go)."""
+
+UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
+"""Helm refuses to go on with a release in such a state: "another operation is in progress"."""
+
+
+def made(places: Places, pending: Pending) -> str | None:
+    """The identity of what an unfinished create made, ``None`` when it made nothing.
+
+    A release that Helm had begun only is forgotten, so that it can be installed again. Raises ``Problem`` when the API
+    server does not answer.
+    """
+    name, namespace = _names(pending)
+    if not name:
+        return None
+    identity = f"{namespace}/{name}" if namespace else name
+    if pending.type == RELEASE:
+        return identity if _release(places, name, namespace) else None
+    words = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
+    return identity if _kubectl(places, *words).strip() else None
+
+
+def manager(places: Places, pending: Pending) -> str | None:
+    """The name under which the provider applied an object that it made, ``None`` for a release.
+
+    It makes one up for every object, and only under that name can it change what it has set: under another the API
+    server reports a conflict.
+    """
+    if pending.type == RELEASE:
+        return None
+    name, namespace = _names(pending)
+    found = _kubectl(places, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
+    metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(found))["metadata"]
+    fields = cast("Sequence[Mapping[str, object]]", metadata.get("managedFields") or [])
+    applied = (str(one["manager"]) for one in fields if one.get("operation") == "Apply")
+    return next((one for one in applied if one.startswith(MANAGER)), None)
+
+
+def kind(type_: str) -> str:
+    """``kubernetes:apps/v1:Deployment`` as kubectl takes it: ``Deployment.v1.apps``; core kinds end in a dot."""
+    _, group_version, name = type_.split(":", 2)
+    group, _, version = group_version.rpartition("/")
+    return f"{name}.{version}.{'' if group == 'core' else group}"
+
+
+def _names(pending: Pending) -> tuple[str, str]:
+    source: Mapping[str, object] = pending.inputs
+    if pending.type != RELEASE:
+        source = cast("Mapping[str, object]", pending.inputs.get("metadata") or {})
+    return str(source.get("name") or ""), str(source.get("namespace") or "")
+
+
+def _release(places: Places, name: str, namespace: str) -> bool:
+    """Whether Helm finished a release; its records are Secrets with the state as a label."""
+    records = ["secrets", *_in(namespace), "-l", f"owner=helm,name={name}"]
+    states = _kubectl(places, "get", *records, "-o", "jsonpath={.items[*].metadata.labels.status}").split()
+    if states and all(state in UNFINISHED for state in states):
+        _kubectl(places, "delete", *records)
+        return False
+    return bool(states)
+
+
+def _in(namespace: str) -> Sequence[str]:
+    return ["-n", namespace] if namespace else []
+
+
+def _kubectl(places: Places, *words: str) -> str:
+    done = kubectl.run(places, *words)
+    if done.returncode:
+        if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
+            return ""
+        raise Problem(f"{done.stderr.strip()}\n\n`kubectl {' '.join(words)}` failed.\nFix: make status CLOUD=laptop")
+    return done.stdout

@@ -1,0 +1,152 @@
+"""The processes of a cluster and their command lines.
+
+Flags: https://kubernetes.io/docs/reference/command-line-tools-reference/ for the version in catalog/versions.toml, and
+https://etcd.io/docs/v3.6/op-guide/configuration/.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.service import Service, answers, written
+from localcloud.linux_namespaces.addresses import CONTROL_PLANE, POD_RANGE, SERVICE_RANGE
+
+ETCD, API_SERVER = "etcd", "kube-apiserver"
+CONTROLLERS, SCHEDULER = "kube-controller-manager", "kube-scheduler"
+PROGRAMS = (ETCD, API_SERVER, CONTROLLERS, SCHEDULER)
+"""Programs of the control plane, in the order they start."""
+
+ETCD_URL = "http://127.0.0.1:2379"
+ETCD_QUOTA = 2 << 30
+"""etcd's own default: https://etcd.io/docs/v3.6/op-guide/maintenance/#space-quota."""
+
+DAEMONS = {
+    "service-proxy": "localcloud.service_network",
+    "kubelet": "localcloud.nodes",
+    "gateway": "localcloud.gke_gateway",
+}
+"""Processes of ours: name, module. Each calls :func:`localcloud.common.daemon.ready` with its name once it serves."""
+
+GRACE_S = {"kubelet": 20.0}
+"""The kubelet gets long enough to end its pods."""
+
+
+def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
+    """Every process of a cluster, for the programs that are given, in the order of their start."""
+    makers = {ETCD: _etcd, API_SERVER: _api_server, CONTROLLERS: _controllers, SCHEDULER: _scheduler}
+    found = [
+        makers[name](layout, programs[name]) if name != ETCD else _etcd(layout, programs[name], etcd_quota)
+        for name in PROGRAMS
+        if name in programs
+    ]
+    for name, module in DAEMONS.items():
+        if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
+            command, mark = (sys.executable, "-P", "-m", module), layout.mark(name)
+            found.append(
+                Service(
+                    name,
+                    command,
+                    ready=written(mark),
+                    after=(API_SERVER,),
+                    mark=mark,
+                    grace_s=GRACE_S.get(name, 5.0),
+                )
+            )
+    return found
+
+
+def _etcd(layout: Layout, program: Path, quota: int = ETCD_QUOTA) -> Service:
+    peer = "http://127.0.0.1:2380"
+    flags = {
+        "name": "laptop",
+        "data-dir": layout.etcd,
+        "listen-client-urls": ETCD_URL,
+        "advertise-client-urls": ETCD_URL,
+        "listen-peer-urls": peer,
+        "initial-advertise-peer-urls": peer,
+        "initial-cluster": f"laptop={peer}",
+        "quota-backend-bytes": quota,
+        "log-level": "warn",
+        # Half the time of every write; what a power cut may cost is a laptop cloud.
+        "unsafe-no-fsync": "true",
+    }
+    return Service(ETCD, _command(program, flags), ready=answers(f"{ETCD_URL}/readyz"))
+
+
+def _api_server(layout: Layout, program: Path) -> Service:
+    pki = layout.pki
+    flags = {
+        "etcd-servers": ETCD_URL,
+        # Not 0.0.0.0: the service proxy listens on port 443 of ClusterIPs.
+        "bind-address": CONTROL_PLANE,
+        "advertise-address": CONTROL_PLANE,
+        "secure-port": 443,
+        "tls-cert-file": pki / "apiserver.crt",
+        "tls-private-key-file": pki / "apiserver.key",
+        "client-ca-file": layout.authority,
+        "token-auth-file": pki / "tokens.csv",
+        "kubelet-client-certificate": pki / "apiserver-kubelet-client.crt",
+        "kubelet-client-key": pki / "apiserver-kubelet-client.key",
+        "requestheader-client-ca-file": pki / "front-proxy-ca.crt",
+        "requestheader-allowed-names": "front-proxy-client",
+        "requestheader-username-headers": "X-Remote-User",
+        "requestheader-group-headers": "X-Remote-Group",
+        "requestheader-extra-headers-prefix": "X-Remote-Extra-",
+        "proxy-client-cert-file": pki / "front-proxy-client.crt",
+        "proxy-client-key-file": pki / "front-proxy-client.key",
+        "kubelet-preferred-address-types": "InternalIP",
+        "service-account-issuer": "https://kubernetes.default.svc",
+        "service-account-key-file": pki / "sa.key",
+        "service-account-signing-key-file": pki / "sa.key",
+        "authorization-mode": "RBAC",
+        "service-cluster-ip-range": SERVICE_RANGE,
+        "allow-privileged": "true",
+        "profiling": "false",
+    }
+    check = answers(f"https://{CONTROL_PLANE}/readyz", layout.authority)
+    # Watches of clients that are still there can hold up its end for a minute; nothing is lost without them.
+    return Service(API_SERVER, _command(program, flags), after=(ETCD,), ready=check, grace_s=8.0)
+
+
+def _controllers(layout: Layout, program: Path) -> Service:
+    flags = {
+        **_client(layout, CONTROLLERS, 10257),
+        "cluster-cidr": POD_RANGE,
+        "allocate-node-cidrs": "false",
+        "use-service-account-credentials": "true",
+        "service-account-private-key-file": layout.pki / "sa.key",
+        "root-ca-file": layout.authority,
+        "kube-api-qps": 100,
+        "kube-api-burst": 200,
+    }
+    check = answers("https://127.0.0.1:10257/healthz", layout.authority)
+    return Service(CONTROLLERS, _command(program, flags), after=(API_SERVER,), ready=check)
+
+
+def _scheduler(layout: Layout, program: Path) -> Service:
+    flags = _client(layout, SCHEDULER, 10259)
+    check = answers("https://127.0.0.1:10259/healthz", layout.authority)
+    return Service(SCHEDULER, _command(program, flags), after=(API_SERVER,), ready=check)
+
+
+def _client(layout: Layout, name: str, port: int) -> dict[str, object]:
+    kubeconfig = layout.kubeconfig_of(name)
+    return {
+        "kubeconfig": kubeconfig,
+        "authentication-kubeconfig": kubeconfig,
+        "authorization-kubeconfig": kubeconfig,
+        "bind-address": "127.0.0.1",
+        "secure-port": port,
+        "tls-cert-file": layout.pki / "apiserver.crt",
+        "tls-private-key-file": layout.pki / "apiserver.key",
+        "leader-elect": "false",
+        "profiling": "false",
+    }
+
+
+def _command(program: Path, flags: Mapping[str, object]) -> tuple[str, ...]:
+    return (str(program), *(f"--{name}={value}" for name, value in flags.items()))

@@ -1,0 +1,65 @@
+"""A new cluster for a program that makes its second one: Google deletes a cluster with everything in it.
+
+The program's objects go one by one, its controllers go with the cluster (``deleted_with``). Here there is one control
+plane, so it is emptied when the next cluster is made.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from llmd_gke.problems import Problem
+from localcloud.cluster import status
+from localcloud.cluster.layout import Layout
+from localcloud.linux_namespaces.discover import SUPERVISOR
+
+RENEW = signal.SIGHUP
+"""Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""
+
+WAIT_S = 120.0
+FIX = "Fix: mend what the logs name or end other work on this machine, then make down CLOUD=laptop and make up again."
+
+
+def asked(layout: Layout) -> Path:
+    """There while a renewal is asked for and not yet under way."""
+    return layout.run / "renew"
+
+
+def used(layout: Layout) -> Path:
+    """There once a cluster of the program has had this control plane."""
+    return layout.root / "used"
+
+
+def take(layout: Layout) -> None:
+    """Makes sure that a cluster that is being made finds an empty control plane. Called inside the namespaces.
+
+    Raises ``Problem`` when the control plane does not come back.
+    """
+    if used(layout).exists() and (layout.etcd / "member").is_dir():
+        _renew(layout)
+    used(layout).touch()
+
+
+def _renew(layout: Layout) -> None:
+    # Process 1 of another namespace, such as the machine's own, must not get the signal.
+    if SUPERVISOR.encode() not in Path("/proc/1/cmdline").read_bytes():
+        raise Problem("This is not inside the laptop cloud.\nFix: make shell CLOUD=laptop")
+    asked(layout).touch()
+    os.kill(1, RENEW)
+    wait(layout)
+
+
+def wait(layout: Layout) -> None:
+    """Waits until a renewal that was asked for is over. Raises ``Problem`` when there is no control plane then."""
+    deadline = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline:
+        known = status.read(layout.status)
+        if known and not asked(layout).exists() and known.state != "starting":
+            if known.state == "ready":
+                return
+            raise Problem(f"The emptied control plane does not start: {known.message or known.state}\n{FIX}")
+        time.sleep(0.2)
+    raise Problem(f"The emptied control plane was not ready after {WAIT_S:.0f} s. Logs: {layout.logs}\n{FIX}")

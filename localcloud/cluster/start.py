@@ -1,0 +1,167 @@
+"""Starts and stops the namespaces with the cluster in them, from outside. Starting one that runs changes nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+
+import psutil
+from rich.console import Console
+
+from llmd_gke.problems import Problem, SetUpFailed
+from llmd_gke.repository import CLONE
+from localcloud.cluster import logs, status, variables
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, rights
+from localcloud.workflow.environment import clean
+
+START_S = 600.0
+"""The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
+
+STOP_S = 60.0
+
+
+def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
+    """Starts the cluster unless it runs, and waits until its control plane answers.
+
+    ``only`` names the processes to start; default: all. Raises ``BadInput`` before anything is done, and
+    ``SetUpFailed`` with the reason; nothing runs then.
+    """
+    with _one_at_a_time(places, console):
+        _start(places, programs, console, only)
+
+
+@contextlib.contextmanager
+def _one_at_a_time(places: Places, console: Console) -> Generator[None]:
+    """Waits for another command that starts the same cluster: two etcd would share one folder of data."""
+    places.home.mkdir(parents=True, exist_ok=True)
+    with (places.home / "start.lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            console.print("cluster: another command is starting it; waiting for that.", highlight=False, soft_wrap=True)
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
+    from localcloud.cluster import pki  # its library is not there for the rehearsal alone
+
+    layout = Layout(places.home)
+    present = discover.running(places.home)
+    if present and (known := status.read(layout.status)) and known.state in ("starting", "ready"):
+        if known.state == "starting":
+            wait(layout, None, console)
+        return
+    variables.check()
+    stop(places)
+    options = rights.options()
+    prepare(layout)
+    pki.prepare(layout)
+    asked = {
+        "programs": {name: str(path) for name, path in programs.items()},
+        "only": list(only) if only is not None else None,
+        "etcdQuota": variables.etcd_quota(),
+    }
+    (layout.run / "start.json").write_text(json.dumps(asked))
+    command = ["unshare", *options, sys.executable, "-P", "-m", discover.SUPERVISOR]
+    environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
+    with layout.log("supervisor").open("ab") as log:
+        launcher = subprocess.Popen(
+            command,
+            cwd=places.home,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        wait(layout, launcher, console)
+    except BaseException:
+        stop(places)
+        raise
+
+
+def prepare(layout: Layout) -> None:
+    """The folders of a cluster that is about to start; logs of the run before are kept beside the new ones."""
+    layout.home.chmod(0o700)  # pods keep their volumes below
+    shutil.rmtree(layout.run, ignore_errors=True)
+    for folder in (layout.root, layout.run, layout.logs, layout.pods):
+        folder.mkdir(parents=True, exist_ok=True)
+    layout.etcd.mkdir(mode=0o700, exist_ok=True)
+    for log in layout.logs.glob("*.log"):
+        if log != (older := logs.previous(log)) and not log.name.endswith(".previous.log"):
+            log.replace(older)
+
+
+def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console) -> None:
+    """Waits for the word of the supervisor: one that we launched, or that an earlier command did.
+
+    Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_S`.
+    """
+    deadline = time.monotonic() + START_S
+    with console.status("cluster: starting ...") as shown:
+        while True:
+            known = status.read(layout.status)
+            if known and known.state == "ready":
+                return
+            if known and known.state == "failed":
+                raise SetUpFailed(
+                    f"The cluster did not start: {known.message}\n"
+                    "Fix: make down CLOUD=laptop, then run the command again."
+                )
+            if launcher.poll() is not None if launcher else not discover.supervisors(layout.home):
+                log = layout.log("supervisor")
+                raise SetUpFailed(
+                    f"The cluster's supervisor ended. The end of {log}:\n{logs.tail(log)}\n"
+                    "Fix: mend what it names, then run the command again."
+                )
+            if time.monotonic() > deadline:
+                waiting = ", ".join(one.name for one in known.processes if one.state != "ready") if known else "all"
+                raise SetUpFailed(
+                    f"The cluster was not ready after {START_S:.0f} s; not ready: {waiting}. Logs: {layout.logs}\n"
+                    "Fix: look there, end other work on this machine, then run the command again."
+                )
+            if known:
+                missing = [one.name for one in known.processes if one.state != "ready"]
+                shown.update(f"cluster: waiting for {', '.join(missing)} ...")
+            time.sleep(0.1)
+
+
+def stop(places: Places) -> bool:
+    """Ends everything inside, in order where possible. Returns whether anything ran. What etcd holds is kept."""
+    there = discover.supervisors(places.home)
+    if not there:
+        return False
+    present = discover.running(places.home)
+    deadline = time.monotonic() + STOP_S
+    while present and time.monotonic() < deadline:
+        # Again and again: process 1 of a namespace does not get what comes before it listens.
+        _quietly(present.init, signal.SIGTERM)
+        _, alive = psutil.wait_procs(there, timeout=1.0)
+        if not alive:
+            break
+    for one in discover.supervisors(places.home):
+        _quietly(one, signal.SIGKILL)
+    _, alive = psutil.wait_procs(there, timeout=10)
+    if alive:
+        raise Problem(f"Processes {', '.join(str(one.pid) for one in alive)} do not end.\nFix: kill -9 them by number.")
+    return True
+
+
+def _quietly(process: psutil.Process, number: signal.Signals) -> None:
+    try:
+        process.send_signal(number)
+    except psutil.Error:
+        return

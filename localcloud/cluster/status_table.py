@@ -1,0 +1,81 @@
+"""Shows people what runs in a laptop cloud."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import psutil
+from rich.console import Console
+from rich.table import Table
+
+from localcloud.cluster import health, status
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover
+
+MB = 1 << 20
+
+
+def show(places: Places, console: Console) -> bool:
+    """Prints a table of the processes. Returns whether the cluster runs, is ready, and takes writes."""
+    layout = Layout(places.home)
+    present, known = discover.running(places.home), status.read(layout.status)
+    if present is None:
+        say(console, f"cluster  does not run ({places.home})")
+        return False
+    inside = {discover.inner_pid(one.pid): one for one in present.processes()}
+    if known is None:
+        say(console, f"cluster  process {present.init.pid} runs, but its folder {layout.run} is gone")
+        return False
+    table = Table(box=None, pad_edge=False)
+    for heading in ("process", "state", "pid", "memory", "children", "restarts", "for"):
+        table.add_column(heading, justify="right" if heading in ("pid", "memory", "children", "restarts") else "left")
+    for one in known.processes:
+        outer = inside.get(one.pid) if one.pid else None
+        below = list(_below(outer))
+        restarts = f"{one.restarts} ({one.last_exit})" if one.restarts else "0"
+        table.add_row(
+            one.name,
+            one.state,
+            str(outer.pid) if outer else "",
+            memory(outer),
+            f"{len(below)}, {sum(map(_rss, below)) // MB} MB" if below else "",
+            restarts,
+            f"{time.time() - one.since:.0f} s" if outer else "",
+        )
+    whole = sum(map(_rss, inside.values())) // MB
+    say(console, f"cluster  {known.state}, process {present.init.pid}, {len(inside)} processes, {whole} MB")
+    if known.message:
+        say(console, known.message)
+    console.print(table, soft_wrap=True, highlight=False)
+    troubles = health.found(places)
+    for line in troubles:
+        say(console, f"trouble  {line}")
+    say(console, f"logs     {layout.logs}")
+    # That a process was started again is over; only this is not.
+    return known.state == "ready" and health.FULL not in troubles
+
+
+def memory(process: psutil.Process | None) -> str:
+    """Resident memory, for people."""
+    return f"{_rss(process) // MB} MB" if process else ""
+
+
+def _rss(process: psutil.Process) -> int:
+    try:
+        return process.memory_info().rss
+    except psutil.Error:
+        return 0
+
+
+def _below(process: psutil.Process | None) -> Iterator[psutil.Process]:
+    try:
+        yield from process.children(recursive=True) if process else ()
+    except psutil.Error:
+        return
+
+
+def say(console: Console, text: str) -> None:
+    """One paragraph, never broken into lines of its own."""
+    console.print(text, highlight=False, soft_wrap=True, markup=False)

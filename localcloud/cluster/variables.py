@@ -1,0 +1,45 @@
+"""What the user sets about a laptop cloud by environment variables, looked at before anything is built or started.
+
+Each process reads its own ones when it starts; by then a value that cannot be used would only end it.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+
+from llmd_gke.problems import BadInput
+from localcloud.cluster.processes import ETCD_QUOTA
+from localcloud.nodes.timings import Knobs
+
+SIMULATOR = "LLMD_GKE_SIMULATOR_ARGS"
+QUOTA = "LLMD_GKE_ETCD_QUOTA_BYTES"
+"""Lets etcd's space quota be chosen at start."""
+
+
+def check(environment: Mapping[str, str] = os.environ) -> None:
+    """Raises ``BadInput`` for the first value that cannot be used."""
+    Knobs.read(environment)
+    etcd_quota(environment)
+    try:
+        shlex.split(environment.get(SIMULATOR, ""))
+    except ValueError as error:
+        raise BadInput(
+            f"{SIMULATOR}={environment[SIMULATOR]}: no arguments as a shell reads them ({error}).\n"
+            f"Fix: close the quotation, or unset {SIMULATOR}."
+        ) from None
+
+
+def etcd_quota(environment: Mapping[str, str] = os.environ) -> int:
+    """The space quota of etcd in bytes: what is set, or its own default. Raises ``BadInput`` for what is no number."""
+    given = environment.get(QUOTA)
+    if not given:
+        return ETCD_QUOTA
+    # To etcd, 0 is its default, too: https://etcd.io/docs/v3.6/op-guide/configuration/. It takes 63 bits.
+    if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) > 0):
+        raise BadInput(
+            f"{QUOTA}={given}: no number of bytes above 0.\n"
+            f"Fix: give one, such as {4 * ETCD_QUOTA}, or unset {QUOTA} for {ETCD_QUOTA}."
+        )
+    return int(given)

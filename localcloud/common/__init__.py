@@ -1,0 +1,1 @@
+"""What every room of the local clouds shares: folders, daemons."""

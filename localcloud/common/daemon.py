@@ -1,0 +1,73 @@
+"""How the laptop cloud's own daemons start and end: their folder, their log, their signals, their exit status."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import NoReturn
+
+from llmd_gke.problems import BadInput, Problem
+from localcloud.cluster.layout import Layout
+
+HOME = "LLMD_GKE_HOME"
+
+Main = Callable[[Layout], Coroutine[object, object, None]]
+"""A daemon: it serves the cluster in that folder until it is cancelled."""
+
+
+def run(main: Main) -> NoReturn:
+    """Runs a daemon for the cluster of ``$LLMD_GKE_HOME`` until SIGTERM or SIGINT, which cancel it, then exits.
+
+    Exit status: 0 when it was told to stop or ended by itself; a :class:`Problem`'s own, with its message and no
+    traceback, also when it comes out of a task group.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it tells of every request
+    status = 0
+    try:
+        asyncio.run(_until_told(main))
+    except* Problem as group:
+        # What is raised in here, SystemExit included, would come out wrapped in another group.
+        for problem in _each(group):
+            print(problem, file=sys.stderr)
+            status = problem.status
+    sys.exit(status)
+
+
+def ready(layout: Layout, name: str) -> None:
+    """Tells the supervisor that the daemon of that name serves: until then its end counts as a failed start."""
+    layout.mark(name).touch()
+
+
+async def _until_told(main: Main) -> None:
+    task = asyncio.create_task(main(_layout()))
+
+    def stop() -> None:
+        if not task.cancelling():  # a second signal would cut short what the first one began
+            task.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, stop)
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+
+
+def _layout() -> Layout:
+    home = os.environ.get(HOME)
+    if not home:
+        raise BadInput(f"{HOME} is not set: the folder of a laptop cloud.\nFix: make up CLOUD=laptop starts it all")
+    return Layout(Path(home))
+
+
+def _each(group: BaseExceptionGroup[Problem]) -> Iterator[Problem]:
+    for one in group.exceptions:
+        if isinstance(one, BaseExceptionGroup):
+            yield from _each(one)
+        else:
+            yield one

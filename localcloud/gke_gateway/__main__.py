@@ -1,0 +1,54 @@
+"""The daemon: ``python -m localcloud.gke_gateway``, for the cluster of ``$LLMD_GKE_HOME``, until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from localcloud.cluster.layout import Layout
+from localcloud.common import daemon
+from localcloud.gke_gateway import classes
+from localcloud.gke_gateway.applied_config import Store
+from localcloud.gke_gateway.controller import Controller
+from localcloud.gke_gateway.crds.install import definitions, install_crds
+from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.process import Envoy
+from localcloud.gke_gateway.events import Events
+from localcloud.gke_gateway.objects import GATEWAY_CLASS, RESOURCES
+from localcloud.gke_gateway.watched_objects import Watched
+from localcloud.kubernetes import client
+
+log = logging.getLogger("localcloud.gke_gateway")
+
+MANAGER = "gke-gateway-controller"
+
+
+async def serve(layout: Layout) -> None:
+    """Everything of the daemon, until it is cancelled."""
+    api = await client.from_home(layout.home)
+    root = layout.root / "gateway"
+    files = Files(root / "envoy")
+    watched = Watched(api, layout.home / "cloud" / "google.json")
+    controller = Controller(api, watched, files, Store(root / "programs"), Events(api))
+    envoy = Envoy(files, log_file=layout.log("envoy"))
+    async with asyncio.TaskGroup() as group:
+        group.create_task(watched.watch_cloud())
+        # Not later: the cluster that has the Gateway API on is made by the program, which waits for this.
+        daemon.ready(layout, "gateway")
+        await watched.gateway_api()
+        await _install(api, layout)
+        group.create_task(envoy.run())
+        group.create_task(watched.watch_kinds())
+        group.create_task(controller.run())
+
+
+async def _install(api: client.Kube, layout: Layout) -> None:
+    """What GKE brings into a cluster with the Gateway API: CRDs, then GatewayClasses."""
+    await install_crds(api, definitions(layout.crds))
+    for gateway_class in classes.objects():
+        await api.apply(RESOURCES[GATEWAY_CLASS], gateway_class, manager=MANAGER)
+    log.info("the Gateway API is on: CRDs and GatewayClasses are there")
+
+
+if __name__ == "__main__":
+    daemon.run(serve)

@@ -1,0 +1,70 @@
+"""Addresses of Gateways: reserved ones by name, others from a range; and their place in this network namespace."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import Protocol, cast
+
+from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+from localcloud.gke_gateway.classes import Class
+from localcloud.gke_gateway.objects import full_name
+from localcloud.providers.google import pools_view
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.values import JsonObject, objects, text
+
+EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
+"""Where an ephemeral address comes from: a range for documentation (RFC 5737), and the program's own subnet."""
+
+
+def reserved(cloud: Path) -> dict[str, str]:
+    """The addresses that the Google stand-in has reserved, by their resources' names. ``cloud`` is its JSON file.
+
+    Empty where there is no file. Raises ``ValueError`` for a damaged one.
+    """
+    return {found.name: found.address for found in pools_view.addresses(CloudFile(cloud).read()) if found.address}
+
+
+def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> str:
+    """The address of a Gateway; empty where it names one that does not exist."""
+    wanted = objects(gateway, "spec", "addresses")
+    if wanted:
+        return named.get(text(wanted[0], "value"), "") if text(wanted[0], "type") == "NamedAddress" else ""
+    given = objects(gateway, "status", "addresses")
+    if given:
+        return text(given[0], "value")
+    # The same every time, and unlikely to be another's; the high end, since reserved ones are spread below.
+    number = int(hashlib.sha256(full_name(gateway).encode()).hexdigest(), 16) % 200 + 50
+    return f"{INTERNAL_RANGE if of_class.internal else EXTERNAL_RANGE}{number}"
+
+
+class _Network(Protocol):
+    """What is used of pyroute2's ``IPRoute``, which says little about its types."""
+
+    def link_lookup(self, *, ifname: str) -> list[int]: ...
+    def get_addr(self, *, index: int) -> Iterable[_Address]: ...
+    def addr(self, command: str, *, index: int, address: str, prefixlen: int) -> object: ...
+    def close(self) -> None: ...
+
+
+class _Address(Protocol):
+    def get_attr(self, name: str) -> str | None: ...
+
+
+def bring_up(addresses: Collection[str]) -> None:
+    """Adds these addresses to the loopback device of this network namespace, where they are not there yet.
+
+    Raises ``PermissionError`` without the right to do so: the laptop cloud's own namespace gives it.
+    """
+    network = cast("_Network", IPRoute())
+    try:
+        loopback = network.link_lookup(ifname="lo")[0]
+        present = {entry.get_attr("IFA_LOCAL") for entry in network.get_addr(index=loopback)}
+        for address in sorted(set(addresses) - present):
+            network.addr("add", index=loopback, address=address, prefixlen=32)
+    except NetlinkError as error:
+        raise PermissionError(f"{sorted(addresses)} cannot be added to the loopback device: {error}") from None
+    finally:
+        network.close()

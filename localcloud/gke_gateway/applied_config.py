@@ -1,0 +1,125 @@
+"""What Gateways are programmed with: the last translation that GKE took, kept across restarts, and written for Envoy.
+
+While a Gateway is refused, its program stays as it was; endpoints go on following the pods, since another of GKE's
+controllers keeps the endpoint groups.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from localcloud.gke_gateway.endpoints import Source, endpoints
+from localcloud.gke_gateway.envoy.clusters import load_assignment
+from localcloud.gke_gateway.envoy.files import Files, write, write_folder, write_resources
+from localcloud.gke_gateway.objects import Key, World
+from localcloud.gke_gateway.translate import Program
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+
+@dataclass(frozen=True)
+class Store:
+    """Programs as files of a folder, one for each Gateway. Certificates' keys stay in Envoy's folder alone."""
+
+    folder: Path
+
+    def load(self) -> dict[Key, Program]:
+        """Every program, by namespace and name of its Gateway."""
+        return {_key(file): _read(file) for file in sorted(self.folder.glob("*/*.json"))}
+
+    def save(self, gateway: Key, program: Program) -> None:
+        """Keeps a program in place of the former one."""
+        file = self._file(gateway)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        sources: JsonObject = {name: source.as_json() for name, source in program.sources.items()}
+        content: JsonObject = {
+            "uid": program.uid,
+            "listeners": dict(program.listeners),
+            "routes": dict(program.routes),
+            "clusters": dict(program.clusters),
+            "secrets": list[JsonValue](sorted(program.secrets)),
+            "sources": sources,
+        }
+        write(file, content)
+
+    def drop(self, gateway: Key) -> None:
+        """Forgets the program of a Gateway that is gone."""
+        self._file(gateway).unlink(missing_ok=True)
+
+    def _file(self, gateway: Key) -> Path:
+        return self.folder / gateway[0] / f"{gateway[1]}.json"
+
+
+def _key(file: Path) -> Key:
+    return file.parent.name, file.stem
+
+
+def _read(file: Path) -> Program:
+    content = json.loads(file.read_text(encoding="utf-8"))
+    return Program(
+        content["uid"],
+        content["listeners"],
+        content["routes"],
+        content["clusters"],
+        # The secrets themselves are still where Envoy reads them.
+        {name: {} for name in content["secrets"]},
+        {name: Source.from_json(source) for name, source in content["sources"].items()},
+    )
+
+
+def write_programs(programs: Mapping[Key, Program], world: World, files: Files) -> bool:
+    """Writes Envoy's files for all Gateways; whether anything changed.
+
+    In the order in which nothing is ever missing: endpoints, certificates and clusters before routes and listeners
+    that use them (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#eventual-consistency-considerations).
+    """
+    files.prepare()
+    every = _merged(programs)
+    assignments = {name: _assignment(name, source, world) for name, source in every.sources.items()}
+    changed = [
+        write_folder(files.endpoints, assignments),
+        _write_secrets(every, files),
+        write_resources(files.clusters, every.clusters.values()),
+    ]
+    changed += [write_resources(files.routes(name), [routes]) for name, routes in every.routes.items()]
+    changed.append(write_resources(files.listeners, every.listeners.values()))
+    for file in files.routes("any").parent.glob("*.json"):
+        if file.stem not in every.routes:
+            file.unlink()
+    return any(changed)
+
+
+def _merged(programs: Mapping[Key, Program]) -> Program:
+    merged = Program()
+    for program in programs.values():
+        merged.listeners.update(program.listeners)
+        merged.routes.update(program.routes)
+        merged.clusters.update(program.clusters)
+        for name, secret in program.secrets.items():
+            # One that was read back is empty, and must not stand in for the certificate itself.
+            merged.secrets[name] = secret or merged.secrets.get(name, {})
+        merged.sources.update(program.sources)
+    return merged
+
+
+def _assignment(cluster: str, source: Source, world: World) -> JsonObject:
+    return load_assignment(cluster, endpoints(source, world), source.health_port)
+
+
+def _write_secrets(program: Program, files: Files) -> bool:
+    changed = [
+        write_resources(files.certificates / f"{name}.json", [secret])
+        for name, secret in program.secrets.items()
+        if secret
+    ]
+    for file in files.certificates.glob("*.json"):
+        if file.stem not in program.secrets:
+            file.unlink()
+    return any(changed)
+
+
+def without_secrets(program: Program) -> Program:
+    """The program as the store gives it back, to compare with one from there."""
+    return replace(program, secrets={name: {} for name in program.secrets})

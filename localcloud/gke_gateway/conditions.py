@@ -1,0 +1,51 @@
+"""Status conditions, written so that an unchanged one keeps its time: a second look changes nothing."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from localcloud.gke_gateway.objects import GATEWAY_GROUP
+from localcloud.providers.protocol.values import JsonObject, JsonValue, text
+
+
+@dataclass(frozen=True)
+class Condition:
+    """A condition to be written. ``reason`` defaults to the type, as in GKE's good cases."""
+
+    type: str
+    status: bool = True
+    reason: str = ""
+    message: str = ""
+
+
+def merged(
+    conditions: Sequence[Condition], generation: int, before: Sequence[JsonObject], now: str = ""
+) -> list[JsonValue]:
+    """The conditions as they go into a status; ``before`` are those that stand there."""
+    known = {text(entry, "type"): entry for entry in before}
+    return [_entry(condition, generation, known.get(condition.type), now or timestamp()) for condition in conditions]
+
+
+def _entry(condition: Condition, generation: int, before: JsonObject | None, now: str) -> JsonObject:
+    status = "True" if condition.status else "False"
+    same = before is not None and before.get("status") == status
+    return {
+        "type": condition.type,
+        "status": status,
+        "reason": condition.reason or condition.type,
+        "message": condition.message,
+        "observedGeneration": generation,
+        "lastTransitionTime": text(before, "lastTransitionTime") if same else now,
+    }
+
+
+def timestamp() -> str:
+    """Now, as Kubernetes writes times."""
+    return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def kinds_of_routes() -> list[JsonValue]:
+    """``supportedKinds`` of a listener."""
+    return [{"group": GATEWAY_GROUP, "kind": "HTTPRoute"}]

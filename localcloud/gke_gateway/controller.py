@@ -1,0 +1,138 @@
+"""Wires the pure parts: snapshot in, Envoy's files and statuses out, again after every change."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from localcloud.gke_gateway import statuses
+from localcloud.gke_gateway.addresses import address_of, bring_up
+from localcloud.gke_gateway.applied_config import Store, write_programs
+from localcloud.gke_gateway.classes import CLASSES, CONTROLLER
+from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.events import Events
+from localcloud.gke_gateway.objects import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    HTTP_ROUTE,
+    POOL,
+    RESOURCES,
+    Key,
+    World,
+    being_deleted,
+    key,
+    name,
+    namespace,
+    uid,
+)
+from localcloud.gke_gateway.policy_attachment import policy_statuses
+from localcloud.gke_gateway.translate import Program, Translation, translate
+from localcloud.gke_gateway.watched_objects import Watched
+from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Object, Unreachable
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, text
+
+log = logging.getLogger(__name__)
+
+GATHER_SECONDS = 0.05
+"""Changes come in bunches: a rollout is several objects."""
+
+FULL_LOOK_SECONDS = 30.0
+"""A look without a change: statuses that could not be written are written then."""
+
+
+@dataclass
+class Controller:
+    """GKE's Gateway controller. :meth:`run` works until it is cancelled."""
+
+    kube: Kube
+    watched: Watched
+    files: Files
+    store: Store
+    events: Events
+    programs: dict[Key, Program] = field(default_factory=dict[Key, Program])
+    _up: set[str] = field(default_factory=set[str])
+
+    async def run(self) -> None:
+        """Reconciles after every change."""
+        self.programs = self.store.load()
+        await self.watched.changed.wait()
+        while True:
+            try:
+                async with asyncio.timeout(FULL_LOOK_SECONDS):
+                    await self.watched.changed.wait()
+                await asyncio.sleep(GATHER_SECONDS)
+            except TimeoutError:
+                pass
+            self.watched.changed.clear()
+            try:
+                await self.reconcile(self.watched.world())
+            except (*Unreachable, KubeError) as error:
+                log.warning("statuses could not be written: %s", error)
+                self.watched.changed.set()
+                await asyncio.sleep(1)
+
+    async def reconcile(self, world: World) -> None:
+        """Programs Envoy with the snapshot, then writes the statuses."""
+        translations = self.translations(world)
+        self._take(translations)
+        wanted = {translation.address for translation in translations if translation.address}
+        if wanted - self._up:
+            # In a thread: pyroute2 runs an event loop of its own.
+            await asyncio.to_thread(bring_up, wanted)
+            self._up |= wanted
+        if write_programs(self.programs, world, self.files):
+            log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
+        await self._write_statuses(translations, world)
+
+    def translations(self, world: World) -> list[Translation]:
+        """Every Gateway of one of GKE's classes, translated."""
+        return [
+            translate(gateway, of_class, address_of(gateway, of_class, dict(world.addresses)), world, self.files)
+            for gateway in world.all(GATEWAY)
+            if (of_class := CLASSES.get(text(gateway, "spec", "gatewayClassName"))) and not being_deleted(gateway)
+        ]
+
+    def _take(self, translations: list[Translation]) -> None:
+        """Takes over new programs; those of refused Gateways stay, those of Gateways that are gone go."""
+        for translation in translations:
+            gateway = key(translation.gateway)
+            if translation.program is not None:
+                if self.programs.get(gateway) != translation.program:
+                    self.store.save(gateway, translation.program)
+                self.programs[gateway] = translation.program
+        present = {(key(one.gateway), uid(one.gateway)) for one in translations}
+        for gateway in [found for found, program in self.programs.items() if (found, program.uid) not in present]:
+            del self.programs[gateway]
+            self.store.drop(gateway)
+
+    async def _write_statuses(self, translations: list[Translation], world: World) -> None:
+        for gateway_class in world.all(GATEWAY_CLASS):
+            if text(gateway_class, "spec", "controllerName") == CONTROLLER:
+                await self._status(GATEWAY_CLASS, gateway_class, statuses.class_status(gateway_class))
+        for translation in translations:
+            await self._status(GATEWAY, translation.gateway, statuses.gateway_status(translation))
+            await self.events.tell(translation)
+        for kind, parents in ((HTTP_ROUTE, statuses.route_parents), (POOL, statuses.pool_parents)):
+            for obj in world.all(kind):
+                wanted = parents(obj, translations)
+                if wanted or objects(obj, "status", "parents"):
+                    await self._status(kind, obj, {"parents": wanted})
+        for policy, status in policy_statuses(world, translations):
+            await self._status(text(policy, "kind"), policy, status)
+
+    async def _status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:
+        """Writes the parts of a status that differ from what stands there."""
+        before = dig(obj, "status")
+        present = before if isinstance(before, dict) else {}
+        if all(present.get(part) == value for part, value in wanted.items()):
+            return
+        try:
+            written = await self.kube.patch_status(
+                RESOURCES[kind], name(obj), cast("Object", dict(wanted)), namespace(obj) or None
+            )
+        except (NotFound, Conflict):
+            return  # gone or changed meanwhile: the watch tells
+        self.watched.put(kind, {**written, "kind": kind})

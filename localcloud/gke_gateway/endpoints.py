@@ -1,0 +1,125 @@
+"""The addresses behind a backend, as GKE's network endpoint groups hold them: ready pods, each at its own address.
+
+https://cloud.google.com/kubernetes-engine/docs/concepts/container-native-load-balancing
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from localcloud.gke_gateway.objects import (
+    ENDPOINT_SLICE,
+    POD,
+    POOL,
+    SERVICE,
+    World,
+    being_deleted,
+    condition_is_true,
+    labels,
+    namespace,
+    selects,
+    strings,
+)
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
+
+SERVICE_LABEL = "kubernetes.io/service-name"
+
+
+@dataclass(frozen=True, order=True)
+class Endpoint:
+    """A pod's address and port."""
+
+    address: str
+    port: int
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where endpoints come from. ``kind`` Service (with a port of it), InferencePool, or empty for none at all.
+
+    ``health_port`` is where the load balancer asks for health, ``None`` for the serving port.
+    """
+
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    port: int = 0
+    health_port: int | None = None
+
+    def as_json(self) -> JsonObject:
+        """For the file of what a Gateway was programmed with."""
+        return {
+            "kind": self.kind,
+            "namespace": self.namespace,
+            "name": self.name,
+            "port": self.port,
+            "healthPort": self.health_port,
+        }
+
+    @classmethod
+    def from_json(cls, value: JsonObject) -> Source:
+        """The source that :meth:`as_json` gave."""
+        return cls(
+            text(value, "kind"),
+            text(value, "namespace"),
+            text(value, "name"),
+            number(value, "port") or 0,
+            number(value, "healthPort"),
+        )
+
+
+def endpoints(source: Source, world: World) -> list[Endpoint]:
+    """The ready endpoints now, in a stable order."""
+    if source.kind == SERVICE:
+        found = _of_service(source, world)
+    elif source.kind == POOL:
+        found = _of_pool(source, world)
+    else:
+        found = set[Endpoint]()
+    return sorted(found)
+
+
+def _of_service(source: Source, world: World) -> set[Endpoint]:
+    service = world.get(SERVICE, source.namespace, source.name)
+    port = service_port(service, source.port) if service else None
+    if port is None:
+        return set()
+    return {
+        Endpoint(address, target)
+        for slice_ in world.kinds.get(ENDPOINT_SLICE, {}).values()
+        if namespace(slice_) == source.namespace and labels(slice_).get(SERVICE_LABEL) == source.name
+        for target in _slice_ports(slice_, text(port, "name"))
+        for endpoint in objects(slice_, "endpoints")
+        # Not said means ready (discovery/v1 EndpointConditions).
+        if dig(endpoint, "conditions", "ready") is not False
+        for address in texts(endpoint, "addresses")
+    }
+
+
+def service_port(service: JsonObject, port: int) -> JsonObject | None:
+    """The entry of a Service's port number."""
+    return next((entry for entry in objects(service, "spec", "ports") if number(entry, "port") == port), None)
+
+
+def _slice_ports(slice_: JsonObject, name: str) -> list[int]:
+    found = [number(entry, "port") for entry in objects(slice_, "ports") if text(entry, "name") == name]
+    return [port for port in found if port is not None]
+
+
+def _of_pool(source: Source, world: World) -> set[Endpoint]:
+    pool = world.get(POOL, source.namespace, source.name)
+    if pool is None:
+        return set()
+    selector = strings(dig(pool, "spec", "selector", "matchLabels"))
+    ports = [number(entry, "number") for entry in objects(pool, "spec", "targetPorts")]
+    return {
+        Endpoint(text(pod, "status", "podIP"), port)
+        for pod in world.kinds.get(POD, {}).values()
+        if namespace(pod) == source.namespace and selects(selector, labels(pod)) and _takes_requests(pod)
+        for port in ports
+        if port is not None
+    }
+
+
+def _takes_requests(pod: JsonObject) -> bool:
+    return bool(text(pod, "status", "podIP")) and condition_is_true(pod, "Ready") and not being_deleted(pod)

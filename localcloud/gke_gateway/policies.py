@@ -1,0 +1,128 @@
+"""GKE's policies for a backend: the health check and the backend's settings that they ask for, or GKE's defaults.
+
+Defaults and fields: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_healthcheckpolicies.yaml`` and
+``…_gcpbackendpolicies.yaml`` @fc40d606, https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS, INFERENCE_POOL_GROUP
+from localcloud.gke_gateway.objects import (
+    BACKEND_POLICY,
+    GATEWAY,
+    GATEWAY_GROUP,
+    GATEWAY_POLICY,
+    HEALTH_CHECK_POLICY,
+    POOL,
+    SERVICE,
+    World,
+    namespace,
+)
+from localcloud.providers.protocol.values import JsonObject, dig, number, text
+
+CheckType: TypeAlias = Literal["TCP", "HTTP", "HTTPS", "HTTP2", "GRPC"]
+Target: TypeAlias = tuple[str, str, str]
+"""Kind, namespace and name of what a policy is attached to."""
+
+GROUPS = {SERVICE: "", POOL: INFERENCE_POOL_GROUP, GATEWAY: GATEWAY_GROUP}
+TARGETS = {
+    HEALTH_CHECK_POLICY: (SERVICE, POOL),
+    BACKEND_POLICY: (SERVICE, POOL),
+    GATEWAY_POLICY: (GATEWAY,),
+}
+"""What each policy can be attached to."""
+
+_BLOCKS: dict[CheckType, str] = {
+    "TCP": "tcpHealthCheck",
+    "HTTP": "httpHealthCheck",
+    "HTTPS": "httpsHealthCheck",
+    "HTTP2": "http2HealthCheck",
+    "GRPC": "grpcHealthCheck",
+}
+
+
+@dataclass(frozen=True)
+class HealthCheck:
+    """How the load balancer asks a backend. Times in seconds; ``port`` ``None`` is the serving port."""
+
+    type: CheckType = "HTTP"
+    path: str = "/"
+    host: str = ""
+    port: int | None = None
+    interval: int = 5
+    timeout: int = 5
+    healthy: int = 2
+    unhealthy: int = 2
+    grpc_service: str = ""
+    response: str = ""
+
+
+@dataclass(frozen=True)
+class BackendSettings:
+    """What a GCPBackendPolicy says. ``timeout``: seconds for a whole answer; ``drain``: for leaving endpoints."""
+
+    timeout: int = DEFAULT_BACKEND_TIMEOUT_SECONDS
+    drain: int = 0
+    logging: bool = False
+
+
+def target(policy: JsonObject) -> Target | None:
+    """What the policy is attached to; ``None`` where the kind cannot carry it.
+
+    A policy reaches its own namespace only, whatever its ``targetRef`` names.
+    """
+    kind = text(policy, "spec", "targetRef", "kind")
+    where = text(policy, "spec", "targetRef", "namespace") or namespace(policy)
+    fits = kind in TARGETS.get(text(policy, "kind"), ()) and text(policy, "spec", "targetRef", "group") == GROUPS[kind]
+    if not fits or where != namespace(policy):
+        return None
+    return kind, where, text(policy, "spec", "targetRef", "name")
+
+
+def policy_for(world: World, kind: str, wanted: Target) -> JsonObject | None:
+    """The policy of that kind for a target: the oldest wins."""
+    return next((policy for policy in world.all(kind) if target(policy) == wanted), None)
+
+
+def health_check(world: World, wanted: Target, protocol: CheckType = "HTTP") -> HealthCheck:
+    """The health check of a backend. Without a policy GKE asks ``/`` at the serving port, in the backend's protocol.
+
+    HTTP/2 without TLS is asked in HTTP/1.1 (kubernetes-sigs/gateway-api-inference-extension#2966).
+    """
+    policy = policy_for(world, HEALTH_CHECK_POLICY, wanted)
+    if policy is None:
+        return HealthCheck(type=protocol)
+    default = dig(policy, "spec", "default")
+    kind = _check_type(text(default, "config", "type")) or "HTTP"
+    block = dig(default, "config", _BLOCKS[kind])
+    serving = text(block, "portSpecification") == "USE_SERVING_PORT"
+    return HealthCheck(
+        type=kind,
+        path=text(block, "requestPath") or "/",
+        host=text(block, "host"),
+        port=None if serving else number(block, "port"),
+        interval=number(default, "checkIntervalSec") or 5,
+        timeout=number(default, "timeoutSec") or 5,
+        healthy=number(default, "healthyThreshold") or 2,
+        unhealthy=number(default, "unhealthyThreshold") or 2,
+        grpc_service=text(block, "grpcServiceName"),
+        response=text(block, "response"),
+    )
+
+
+def _check_type(value: str) -> CheckType | None:
+    return next((kind for kind in _BLOCKS if kind == value), None)
+
+
+def backend_settings(world: World, wanted: Target) -> BackendSettings:
+    """The settings of a backend: 30 s for an answer, unless a policy says otherwise."""
+    policy = policy_for(world, BACKEND_POLICY, wanted)
+    default = dig(policy, "spec", "default")
+    return BackendSettings(
+        timeout=number(default, "timeoutSec") or DEFAULT_BACKEND_TIMEOUT_SECONDS,
+        drain=number(default, "connectionDraining", "drainingTimeoutSec") or 0,
+        logging=dig(default, "logging", "enabled") is True,
+    )

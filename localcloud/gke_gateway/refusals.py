@@ -1,0 +1,183 @@
+"""What GKE's Gateway controller refuses: a table of pure functions. Add one, with its source, and it is in force.
+
+A refusal costs more than its own object: GKE translates a Gateway with all its routes as one, and while any part is
+refused ("failed to translate Gateway …" in the Gateway's events) nothing of that Gateway changes any more. So one
+route freezes every other one (FREEZE). The codes are GKE's own; its tool gcpdiag looks for them in the logs
+(GoogleCloudPlatform/gcpdiag ``gcpdiag/lint/gke/err_2023_007_gw_controller_http_route_misconfig.py``). Wording is quoted
+where a source stands beside it. "No public source; wording inferred" marks what is known to be refused, but not in
+which words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from localcloud.gke_gateway.classes import Class
+from localcloud.gke_gateway.objects import SECRET, World, full_name, namespace
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
+
+REPORTS = "conformance/reports/v1.6.0/gke-gateway"
+"""kubernetes-sigs/gateway-api: features that GKE lists as unsupported (the same in v1.4 and v1.5)."""
+
+FREEZE = "bkraad47/ramen docs/wiki/configuration.md, 1eaf7a17"
+"""Somebody's run on GKE: ReplacePrefixMatch works, ReplaceFullPath is refused with GWCER104, and that one route stops
+every other route of its Gateway until it is put right."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why GKE takes no change. ``reason`` is that of the object's condition Accepted, ``message`` its text."""
+
+    reason: str
+    message: str
+
+
+RouteRule = Callable[[JsonObject, Class], Iterator[str]]
+GatewayRule = Callable[[JsonObject, World], Iterator[Refusal]]
+
+
+def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
+    """The first thing that GKE refuses about a route under a Gateway of that class."""
+    for rule in ROUTE_RULES:
+        for error in rule(route, of_class):
+            # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131 (`Error GWCER104: HTTPRoute "…/…" is
+            # misconfigured, err: …`); the reason as in kserve/kserve#5311.
+            message = f'Error GWCER104: HTTPRoute "{full_name(route)}" is misconfigured, err: {error}.'
+            return Refusal("UnsupportedValue", message)
+    return None
+
+
+def gateway_refusal(gateway: JsonObject, world: World) -> Refusal | None:
+    """The first thing that GKE refuses about a Gateway itself."""
+    return next((found for rule in GATEWAY_RULES for found in rule(gateway, world)), None)
+
+
+def _rules(route: JsonObject) -> list[JsonObject]:
+    return objects(route, "spec", "rules")
+
+
+def _timeouts(route: JsonObject, _: Class) -> Iterator[str]:
+    """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311).
+
+    Wording: kserve/kserve#5707.
+    """
+    if any("timeouts" in rule for rule in _rules(route)):
+        yield "Timeouts are not supported"
+
+
+def _retry(route: JsonObject, _: Class) -> Iterator[str]:
+    """HTTPRouteRetry: unsupported (REPORTS). No public source; wording inferred."""
+    if any("retry" in rule for rule in _rules(route)):
+        yield "Retry is not supported"
+
+
+def _matches(route: JsonObject, _: Class) -> Iterator[str]:
+    """Regular expressions: `GWCER104: Paths must start with a '/' character "^/.*$"` (kserve/kserve#5319).
+
+    Of one that starts with '/', and of methods (HTTPRouteMethodMatching: unsupported, REPORTS): no public source;
+    wording inferred.
+    """
+    for rule in _rules(route):
+        for match in objects(rule, "matches"):
+            path = text(match, "path", "value")
+            if path and not path.startswith("/"):
+                yield f"Paths must start with a '/' character \"{path}\""
+            if text(match, "path", "type") == "RegularExpression":
+                yield f'Path match type RegularExpression is not supported "{path}"'
+            if text(match, "method"):
+                yield "Method matching is not supported"
+
+
+def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
+    """Filters of rules. HTTPRoutePathRewrite, HTTPRoutePortRedirect, 303/307/308, CORS: unsupported (REPORTS).
+
+    ReplacePrefixMatch works nevertheless, ReplaceFullPath does not (FREEZE). A redirect's port:
+    https://docs.cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities#spec-rules-filters. That the
+    classic load balancer takes no filters, and in which words it says so, was seen in events of a Gateway whose record
+    has no address that is known. The others: no public source; wording inferred.
+    """
+    for rule in _rules(route):
+        found = objects(rule, "filters")
+        if found and not of_class.filters:
+            yield (
+                f"classic GXLB (GatewayClass {of_class.name}) does not support rule filters, "
+                "GFEv3 based External LB (GatewayClass gke-l7-global-external-managed) supports rule filters"
+            )
+        for entry in found:
+            if text(entry, "urlRewrite", "path", "type") == "ReplaceFullPath":
+                yield "Path rewrite type ReplaceFullPath is not supported"
+            if number(entry, "requestRedirect", "port") is not None:
+                yield "Port in a RequestRedirect filter is not supported"
+            status = number(entry, "requestRedirect", "statusCode")
+            if status is not None and status not in (301, 302):
+                yield f"Redirect status code {status} is not supported"
+            if text(entry, "type") in ("CORS", "ExtensionRef"):
+                yield f"Filter type {text(entry, 'type')} is not supported"
+
+
+def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
+    """HTTPRouteBackendRequestHeaderModification: filters inside backendRefs are unsupported (REPORTS).
+
+    No public source; wording inferred.
+    """
+    for rule in _rules(route):
+        if any(objects(ref, "filters") for ref in objects(rule, "backendRefs")):
+            yield "Filters in backendRefs are not supported"
+
+
+ROUTE_RULES: tuple[RouteRule, ...] = (_timeouts, _retry, _matches, _filters, _backend_filters)
+
+
+def _addresses(gateway: JsonObject, world: World) -> Iterator[Refusal]:
+    """Reserved addresses by their name only (kubernetes-sigs/gateway-api#2632), and only those that exist.
+
+    The words for one that does not exist were seen in records whose own address is not known: no source to follow.
+    """
+    for address in objects(gateway, "spec", "addresses"):
+        # The API server fills in IPAddress where no type is given.
+        kind, value = text(address, "type") or "IPAddress", text(address, "value")
+        error = ""
+        if kind != "NamedAddress":
+            error = f'unsupported address type "{kind}", only "NamedAddress" is supported.'
+        elif value not in world.addresses:
+            error = f'address "{value}" does not exist'
+        if error:
+            invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
+            yield Refusal("UnsupportedAddress", invalid)
+
+
+def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
+    """Namespace and name of every Secret with a certificate that the listeners name."""
+    return [
+        (text(ref, "namespace") or namespace(gateway), text(ref, "name"))
+        for listener in objects(gateway, "spec", "listeners")
+        for ref in objects(listener, "tls", "certificateRefs")
+    ]
+
+
+def _secrets(gateway: JsonObject, world: World) -> Iterator[Refusal]:
+    """A missing Secret stops the whole Gateway, its HTTP listeners too, with this message.
+
+    Source: shivkumarkonnuri/linktracker-infra ``docs/linktracker-gitops-implementation.md``, d5c36974, issue 4. The
+    condition's reason is the Gateway API's.
+    """
+    for where, called in certificate_secrets(gateway):
+        if world.get(SECRET, where, called) is None:
+            yield Refusal("InvalidCertificateRef", f"Error GWCER102: Secret {where}/{called} not found.")
+
+
+def _certificates(gateway: JsonObject, _: World) -> Iterator[Refusal]:
+    """An HTTPS listener without any certificate; the Gateway API asks for one, or for a vendor's option.
+
+    No public source; wording inferred.
+    """
+    for listener in objects(gateway, "spec", "listeners"):
+        options = dig(listener, "tls", "options")
+        if text(listener, "protocol") == "HTTPS" and not objects(listener, "tls", "certificateRefs") and not options:
+            error = f'listener "{text(listener, "name")}" has no certificate'
+            invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
+            yield Refusal("InvalidCertificateRef", invalid)
+
+
+GATEWAY_RULES: tuple[GatewayRule, ...] = (_addresses, _secrets, _certificates)

@@ -1,0 +1,193 @@
+"""The statuses that GKE's controller writes, as pure functions of a translation.
+
+Types, reasons and messages are those of `kubectl describe` on GKE: of a Gateway that serves, and its listeners
+(pradeepgadde/blog ``_posts/2024-07-24-gcp-anthos-north-south-routing-mcg.md``), and of routes
+(kubernetes-sigs/gateway-api-inference-extension#1131). Those of a refused Gateway (Programmed with reason Invalid,
+GatewayHealthy with reason Error) were seen in a record of 2026-01-20 whose address is not known. Left out: the
+deprecated conditions Scheduled, Ready and Detached.
+"""
+
+from __future__ import annotations
+
+from localcloud.gke_gateway.classes import CONTROLLER
+from localcloud.gke_gateway.conditions import Condition, kinds_of_routes, merged
+from localcloud.gke_gateway.objects import GATEWAY, GATEWAY_GROUP, generation, name, namespace
+from localcloud.gke_gateway.translate import Bound, Translation
+from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
+
+HEALTHY = "networking.gke.io/GatewayHealthy"
+
+
+def class_status(gateway_class: JsonObject) -> JsonObject:
+    """A GatewayClass is accepted at once."""
+    conditions = [Condition("Accepted")]
+    return {"conditions": merged(conditions, generation(gateway_class), objects(gateway_class, "status", "conditions"))}
+
+
+def gateway_status(translation: Translation) -> JsonObject:
+    """Accepted, Programmed and GatewayHealthy, the address, and each listener.
+
+    A refused Gateway keeps its address: what it was programmed with before goes on serving.
+    """
+    gateway, refusal = translation.gateway, translation.refusal
+    conditions = [Condition("Accepted"), Condition("Programmed"), Condition(HEALTHY, reason="Healthy")]
+    if refusal is not None:
+        conditions[1:] = [
+            Condition("Programmed", status=False, reason="Invalid", message=refusal.message),
+            Condition(HEALTHY, status=False, reason="Error", message=f"Gateway: Invalid : {refusal.message}"),
+        ]
+    addresses: list[JsonValue] = [{"type": "IPAddress", "value": translation.address}] if translation.address else []
+    return {
+        "addresses": addresses,
+        "conditions": merged(conditions, generation(gateway), objects(gateway, "status", "conditions")),
+        "listeners": [_listener(listener, translation) for listener in objects(gateway, "spec", "listeners")],
+    }
+
+
+def _listener(listener: JsonObject, translation: Translation) -> JsonObject:
+    called = text(listener, "name")
+    attached = {
+        (namespace(one.attachment.route), name(one.attachment.route))
+        for one in translation.bound
+        if called in [text(entry, "name") for entry in one.attachment.listeners]
+    }
+    conditions = [Condition("ResolvedRefs"), Condition("Accepted"), Condition("Programmed")]
+    refusal = translation.refusal
+    if refusal is not None and translation.own_refusal:
+        wrong = Condition("Accepted", status=False, reason=refusal.reason, message=refusal.message)
+        conditions = [wrong, Condition("Programmed", status=False, reason="Invalid", message=refusal.message)]
+        if refusal.reason == "InvalidCertificateRef":
+            unresolved = Condition("ResolvedRefs", status=False, reason=refusal.reason, message=refusal.message)
+            conditions = [unresolved, Condition("Accepted"), conditions[1]]
+    listed = objects(translation.gateway, "status", "listeners")
+    before = next((entry for entry in listed if text(entry, "name") == called), None)
+    return {
+        "name": called,
+        "attachedRoutes": len(attached),
+        "supportedKinds": kinds_of_routes(),
+        "conditions": merged(conditions, generation(translation.gateway), objects(before, "conditions")),
+    }
+
+
+def route_parents(route: JsonObject, translations: list[Translation]) -> list[JsonValue]:
+    """``status.parents`` of a route, whole: GKE's entries anew, those of other controllers as they are.
+
+    While a Gateway is frozen, routes that GKE does not refuse themselves keep what they had: GKE does not get to them.
+    """
+    before = objects(route, "status", "parents")
+    parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
+    for translation in translations:
+        for one in translation.bound:
+            if one.attachment.route is not route and one.attachment.route != route:
+                continue
+            known = _known(before, one.attachment.parent)
+            if translation.refusal is not None and one.refusal is None and one.attachment.listeners:
+                parents += [known] if known else []
+                continue
+            entry: JsonObject = {
+                "parentRef": one.attachment.parent,
+                "controllerName": CONTROLLER,
+                "conditions": merged(_route_conditions(one), generation(route), objects(known, "conditions")),
+            }
+            parents.append(entry)
+    return parents
+
+
+def _known(parents: list[JsonObject], parent: JsonObject) -> JsonObject | None:
+    return next(
+        (e for e in parents if e.get("parentRef") == parent and text(e, "controllerName") == CONTROLLER),
+        None,
+    )
+
+
+def _route_conditions(one: Bound) -> list[Condition]:
+    failed = "ReconciliationFailed"
+    if one.attachment.problem:
+        problem, message = one.attachment.problem, one.attachment.message
+        return [
+            Condition("ResolvedRefs"),
+            Condition("Accepted", status=False, reason=problem, message=message),
+            Condition("Reconciled", status=False, reason=failed, message=message),
+        ]
+    if one.refusal is not None:
+        # kserve/kserve#5311: Accepted False, UnsupportedValue.
+        return [
+            Condition("ResolvedRefs"),
+            Condition("Accepted", status=False, reason=one.refusal.reason, message=one.refusal.message),
+            Condition("Reconciled", status=False, reason=failed, message=one.refusal.message),
+        ]
+    if (broken := one.broken) is not None:
+        # kubernetes-sigs/gateway-api-inference-extension#1131: Accepted stays True.
+        return [
+            Condition("ResolvedRefs", status=False, reason=broken.problem, message=broken.message),
+            Condition("Accepted"),
+            Condition("Reconciled", status=False, reason=failed, message=broken.message),
+        ]
+    return [Condition("ResolvedRefs"), Condition("Accepted"), Condition("Reconciled", reason="ReconciliationSucceeded")]
+
+
+def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[JsonValue]:
+    """``status.parents`` of an InferencePool, whole: one entry for each Gateway that reaches it by a route.
+
+    KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve v0.20.0 ``router.go``).
+    """
+    before = objects(pool, "status", "parents")
+    parents: list[JsonValue] = [
+        entry
+        for entry in before
+        # Upstream's placeholder, "no controller has looked yet", goes with the first real entry.
+        if text(entry, "controllerName") not in ("", CONTROLLER)
+    ]
+    for translation in translations:
+        if not any(_reaches(one, pool) for one in translation.bound):
+            continue
+        gateway = translation.gateway
+        parent: JsonObject = {
+            "group": GATEWAY_GROUP,
+            "kind": GATEWAY,
+            "namespace": namespace(gateway),
+            "name": name(gateway),
+        }
+        known = _known(before, parent)
+        if translation.refusal is not None:
+            parents += [known] if known else []
+            continue
+        conditions = [Condition("Accepted"), Condition("ResolvedRefs")]
+        if any(_lacks_picker(one, pool) for one in translation.bound):
+            conditions[1] = Condition("ResolvedRefs", status=False, reason="InvalidExtensionRef")
+        parents.append(
+            {
+                "parentRef": parent,
+                "controllerName": CONTROLLER,
+                "conditions": merged(conditions, generation(pool), objects(known, "conditions")),
+            }
+        )
+    return parents
+
+
+def _reaches(one: Bound, pool: JsonObject) -> bool:
+    return any(reference.pool == (namespace(pool), name(pool)) for rule in one.rules for reference in rule.references)
+
+
+def _lacks_picker(one: Bound, pool: JsonObject) -> bool:
+    return any(
+        reference.pool == (namespace(pool), name(pool)) and reference.backend is None
+        for rule in one.rules
+        for reference in rule.references
+    )
+
+
+def policy_status(policy: JsonObject, *, attached: bool, conflicted: bool) -> JsonObject:
+    """Attached, once what it targets is a backend of a programmed Gateway (or the Gateway); the oldest policy wins.
+
+    Condition Attached: kubernetes-sigs/gateway-api-inference-extension#1475. Reason and wording of the other cases: no
+    public source; inferred.
+    """
+    before = objects(policy, "status", "conditions")
+    if attached:
+        condition = Condition("Attached")
+    elif conflicted:
+        condition = Condition("Attached", False, "Conflicted", "An older policy has the same target.")
+    else:
+        condition = Condition("Attached", False, "TargetNotFound", "No Gateway uses what the policy is for.")
+    return {"conditions": merged([condition], generation(policy), before)}

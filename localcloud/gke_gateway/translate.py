@@ -1,0 +1,168 @@
+"""A Gateway with its routes as one Envoy configuration, or the refusal that keeps GKE from making one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from localcloud.gke_gateway import certificates
+from localcloud.gke_gateway.backends import Reference, resolve
+from localcloud.gke_gateway.classes import Class
+from localcloud.gke_gateway.endpoints import Source
+from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluster
+from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
+from localcloud.gke_gateway.envoy.routes import Rule, unmatched, virtual_host
+from localcloud.gke_gateway.objects import SECRET, World, key, name, namespace, uid
+from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
+from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text
+
+
+@dataclass(frozen=True)
+class Program:
+    """What Envoy serves for a Gateway, each resource under its name, and where each cluster's endpoints come from.
+
+    ``uid`` is the Gateway's.
+    """
+
+    uid: str = ""
+    listeners: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    routes: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    clusters: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    secrets: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
+    sources: dict[str, Source] = field(default_factory=dict[str, Source])
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A reference of a route to the Gateway, and what became of its backends."""
+
+    attachment: Attachment
+    rules: tuple[Rule, ...] = ()
+    refusal: Refusal | None = None
+
+    @property
+    def broken(self) -> Reference | None:
+        """The first reference that does not resolve."""
+        return next((ref for rule in self.rules for ref in (*rule.references, *rule.mirrors) if ref.problem), None)
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A translated Gateway. With a ``refusal`` (of its own or of a route) there is no program, and nothing changes."""
+
+    gateway: JsonObject
+    of_class: Class
+    address: str
+    bound: tuple[Bound, ...]
+    refusal: Refusal | None
+    own_refusal: bool
+    program: Program | None
+
+
+def translate(gateway: JsonObject, of_class: Class, address: str, world: World, files: Files) -> Translation:
+    """The Gateway at that address, with everything that refers to it."""
+    bound = tuple(_bind(one, gateway, of_class, world) for one in attachments(gateway, world))
+    own = gateway_refusal(gateway, world) or _unusable_secret(gateway, world)
+    refusal = own or next((one.refusal for one in bound if one.refusal), None)
+    program = None if refusal else _program(gateway, address, bound, world, files)
+    return Translation(gateway, of_class, address, bound, refusal, own is not None, program)
+
+
+def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: World) -> Bound:
+    if not attachment.listeners:
+        return Bound(attachment)
+    route = attachment.route
+    rules = tuple(
+        Rule(
+            route,
+            index,
+            rule,
+            tuple(resolve(ref, route, gateway, of_class, world) for ref in objects(rule, "backendRefs")),
+            tuple(
+                resolve(mirror, route, gateway, of_class, world)
+                for entry in objects(rule, "filters")
+                if isinstance(mirror := dig(entry, "requestMirror", "backendRef"), dict)
+            ),
+        )
+        for index, rule in enumerate(objects(route, "spec", "rules"))
+    )
+    return Bound(attachment, rules, route_refusal(route, of_class))
+
+
+def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
+    for where, called in certificate_secrets(gateway):
+        secret = world.get(SECRET, where, called)
+        if secret is not None and certificates.from_secret(called, secret) is None:
+            # No public source; wording inferred.
+            message = f"Error GWCER102: Secret {where}/{called} holds no certificate and key."
+            return Refusal("InvalidCertificateRef", message)
+    return None
+
+
+def _program(gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: World, files: Files) -> Program:
+    program = Program(uid(gateway))
+    by_port: dict[int, list[JsonObject]] = {}
+    for one in objects(gateway, "spec", "listeners"):
+        by_port.setdefault(number(one, "port") or 0, []).append(one)
+    for port, of_port in by_port.items():
+        called = f"{namespace(gateway)}_{name(gateway)}_{port}"
+        hosts = _hosts(of_port, bound)
+        program.routes[called] = route_configuration(called, hosts)
+        secrets = _secrets(gateway, of_port, world, files)
+        program.secrets.update(secrets)
+        secret_files = [files.certificates / f"{secret}.json" for secret in secrets]
+        program.listeners[called] = listener(
+            called, address, port, files.routes(called), files.access_log, secret_files
+        )
+    for one in bound:
+        for rule in one.rules:
+            for reference in (*rule.references, *rule.mirrors):
+                _add_backend(program, reference, files)
+    return program
+
+
+def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonObject]:
+    by_host: dict[str, list[Rule]] = {}
+    names = {text(entry, "name") for entry in listeners}
+    for one in bound:
+        for entry in one.attachment.listeners:
+            if text(entry, "name") in names:
+                for host in hostnames(entry, one.attachment.route):
+                    known = by_host.setdefault(host, [])
+                    known += [rule for rule in one.rules if rule not in known]
+    hosts = [virtual_host(host, rules) for host, rules in sorted(by_host.items())]
+    if "" not in by_host:
+        routes: list[JsonValue] = [unmatched()]
+        hosts.append({"name": "unmatched", "domains": ["*"], "routes": routes})
+    return hosts
+
+
+def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, files: Files) -> Mapping[str, JsonObject]:
+    """The certificates of a port, by their names in Envoy."""
+    found: dict[str, JsonObject] = {}
+    for entry in listeners:
+        for ref in objects(entry, "tls", "certificateRefs"):
+            where, called = text(ref, "namespace") or namespace(gateway), text(ref, "name")
+            in_envoy = f"secret_{where}_{called}"
+            secret = world.get(SECRET, where, called)
+            made = certificates.from_secret(in_envoy, secret) if secret else None
+            if made:
+                found[in_envoy] = made
+        if text(entry, "protocol") == "HTTPS" and dig(entry, "tls", "options"):
+            in_envoy = f"made_{'_'.join(key(gateway))}_{text(entry, 'name')}"
+            domain = text(entry, "hostname")
+            found[in_envoy] = certificates.self_signed(in_envoy, domain, files.root / "self-signed")
+    return found
+
+
+def _add_backend(program: Program, reference: Reference, files: Files) -> None:
+    backend = reference.backend
+    if backend is None:
+        return
+    program.clusters[backend.cluster] = backend_cluster(backend, files.endpoints)
+    program.sources[backend.cluster] = backend.source
+    if backend.picker is not None:
+        program.clusters[backend.picker.cluster] = picker_cluster(backend.picker, files.endpoints)
+        program.sources[backend.picker.cluster] = backend.picker.source

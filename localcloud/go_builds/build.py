@@ -1,0 +1,268 @@
+"""The builder: modules, standard library, programs."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import resource
+import shutil
+import threading
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import IO
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.go_builds import capacity_check, go_toolchain, lock, packages
+from localcloud.go_builds.go_process import Work
+from localcloud.go_builds.prefetch import Ahead
+from localcloud.go_builds.progress import Display, Estimate, Steps
+from localcloud.go_builds.wrapper import Job, Wrapper
+
+STANDARD_MB = 300
+"""What the standard library takes in Go's build cache."""
+
+PROGRAM_MB = 80
+"""A finished program, on the average (measured: 25 to 166)."""
+
+Prepared = tuple[Work, packages.Packages]
+"""Where a wrapper's programs are built, and every package to compile."""
+
+
+def nothing() -> None:
+    """What is done meanwhile by default."""
+
+
+def unheard(name: str) -> None:
+    """Says nothing of a finished program."""
+    del name
+
+
+def children_s() -> float:
+    """Processor seconds of all processes that we started and that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+@dataclass
+class Builder:
+    """One builder at work, for ``jobs`` in that order; ``SetUpFailed`` where toolchain, disk or memory do not fit."""
+
+    cache: Path
+    jobs: Sequence[Job]
+    purpose: go_toolchain.Purpose
+    display: Display
+    lock: IO[str]
+    go: go_toolchain.Go = field(init=False)
+    steps: Steps = field(init=False)
+    needed_mb: int = field(init=False)
+    ahead: Ahead[Prepared] | None = field(default=None, init=False)
+    finished: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self.go = go_toolchain.find(os.environ, self.purpose)
+        peak_mb = max((self._modules_mb(job) + self._disk_mb(job) for job in self.jobs), default=0)
+        self.needed_mb = peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
+        capacity_check.check_disk(capacity_check.look(self.cache), self.needed_mb, self.cache, self.purpose)
+        self.steps = Steps([max(job.cpu_s, 1.0) / self.compilers(job) for job in self.jobs])
+
+    @property
+    def folder(self) -> Path:
+        """Where everything lies while it is built."""
+        return self.cache / "building"
+
+    @property
+    def count(self) -> int:
+        """How many programs are to be built."""
+        return sum(len(job.targets) for job in self.jobs)
+
+    def compilers(self, job: Job) -> int:
+        """How many compilers may run now. Raises ``SetUpFailed``."""
+        return capacity_check.compilers(capacity_check.look(self.cache), job.wrapper.memory_mb, job.purpose)
+
+    def _modules_mb(self, job: Job) -> int:
+        """What its modules will take on the disk; nothing where they are there already."""
+        folders = (self.go.modules, self._modules(job))
+        return 0 if any((one / job.wrapper.pinned_folder).is_dir() for one in folders) else job.wrapper.modules_mb
+
+    def _disk_mb(self, job: Job) -> int:
+        """What compiling it will take on the disk, less what an interrupted build has left already."""
+        return max(0, job.wrapper.disk_mb - capacity_check.size_mb(self._own(job) / "gocache"))
+
+    def _own(self, job: Job) -> Path:
+        """Where its programs are built. Goes with all that is in it as soon as they are whole."""
+        return self.folder / job.wrapper.name
+
+    def _modules(self, job: Job) -> Path:
+        """Modules that the user's Go does not have."""
+        return self._own(job) / "modules"
+
+    def build(self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str], None] = unheard) -> float:
+        """Builds what that job names; returns the processor seconds it took, with what was got ahead beside it.
+
+        ``begun`` is called once compiling begins, ``done`` with each program built.
+        """
+        since_s = children_s()
+        prepared = self._prepared(job)
+        with self._next_prepared(job):
+            self._compile(job, prepared, begun, done)
+        return children_s() - since_s
+
+    def _compile(self, job: Job, prepared: Prepared, begun: Callable[[], None], done: Callable[[str], None]) -> None:
+        work, found = prepared
+        compilers = self.compilers(job)
+        options = ["build", "-v", "-trimpath", "-buildvcs=false", *job.wrapper.flags, "-p", str(compilers)]
+        # Packages compiled so far, one a line; an interrupted build is measured on from there.
+        record_file = self._own(job) / "compiled.txt"
+        before = record_file.read_text().split() if record_file.exists() else []
+        estimate = Estimate(found.weights, job.cpu_s / compilers, before)
+        self.steps.begin(estimate)
+        once, earlier = threading.Event(), self.finished
+
+        def first() -> None:
+            if not once.is_set():
+                once.set()
+                begun()
+
+        with record_file.open("a") as record:
+
+            def heard(line: str) -> None:
+                if line in found.weights:
+                    estimate.compiled(line)
+                    record.write(f"{line}\n")
+                    record.flush()
+                self._show(job.targets[self.finished - earlier].name, estimate)
+
+            self._standard(work, [*options, *found.standard], heard, first)
+            # What programs are made of, at once: program by program, the end of each would leave processors idle.
+            # Commands are not among it, for Go would link each one that it is given, and throw it away.
+            if found.libraries:
+                work.run([*options, *found.libraries], heard, first)
+            for target in job.targets:
+                made = self._own(job) / "tmp" / target.name
+                work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)
+                kept = job.kept[target.name]
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                made.replace(kept)
+                self.finished += 1
+                done(target.name)
+        shutil.rmtree(self._own(job), ignore_errors=True)
+
+    def module_folder(self, job: Job, path: str) -> Path:
+        """The folder of a module that the wrapper pins, downloaded where it is missing; it goes with the build."""
+
+        def heard(line: str) -> None:
+            del line
+            self.display.show(f"getting the Go module {path}")
+
+        try:
+            return self._module_folder(self._work(job, own_modules=False), path, heard)
+        except SetUpFailed:
+            return self._module_folder(self._work(job, own_modules=True), path, heard)
+
+    def _work(self, job: Job, *, own_modules: bool) -> Work:
+        """Lays out the folder of a wrapper.
+
+        What the user's Go has already is used from there, and nothing is added to it: four gigabytes of modules for
+        programs that are built once do not belong into everybody's module cache. Where something is missing, everything
+        is unpacked into a folder of our own, which goes when the work is done.
+        """
+        own = self._own(job)
+        for part in ("gocache", "tmp"):
+            (own / part).mkdir(parents=True, exist_ok=True)
+        environment = go_toolchain.environment(os.environ, self.go.version, own)
+        environment = (
+            go_toolchain.own_modules(environment, self.go, self._modules(job))
+            if own_modules
+            else go_toolchain.offline(environment)
+        )
+        source = job.wrapper.source
+        work = Work(self.go, environment, source, source, job.purpose, self.lock)
+        return work.at(self._with_files(work, job.wrapper)) if job.wrapper.files else work
+
+    def _with_files(self, work: Work, wrapper: Wrapper) -> Path:
+        """A copy of the wrapper module with the files that its code embeds."""
+        copy = self.folder / wrapper.name / "source"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(wrapper.source, copy)
+        if wrapper.files:
+            for name, text in wrapper.files(self._module_folder(work, wrapper.pins[0])).items():
+                (copy / name).write_text(text)
+        return copy
+
+    @staticmethod
+    def _module_folder(work: Work, path: str, heard: Callable[[str], None] = lambda _: None) -> Path:
+        work.run(["mod", "download", path], heard)
+        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], heard).strip())
+
+    def _prepared(self, job: Job) -> Prepared:
+        """Where to build, and every package to compile; modules that are missing are downloaded."""
+        downloads = 0
+
+        def heard(line: str) -> None:
+            nonlocal downloads
+            downloads += line.startswith("go: downloading")
+            got = f"getting Go modules ({downloads} downloaded)" if downloads else "reading Go modules"
+            self.display.show(f"{self._which(job.targets[0].name)}: {got}")
+
+        heard("")
+        ahead, self.ahead = self.ahead, None
+        return (ahead.result(lambda: heard("")) if ahead else None) or self._packages(job, heard)
+
+    @contextlib.contextmanager
+    def _next_prepared(self, job: Job) -> Generator[None]:
+        """The same for the next wrapper, beside what is done meanwhile."""
+        following = next((after for one, after in pairwise(self.jobs) if one is job), None)
+        if following is None or capacity_check.look(self.cache).cache_mb <= self.needed_mb + self._modules_mb(
+            following
+        ):
+            yield
+            return
+        self.ahead = Ahead(lambda heard: self._packages(following, heard))
+        try:
+            yield
+        except BaseException:
+            self.ahead.stop()
+            raise
+
+    def _packages(self, job: Job, heard: Callable[[str], None]) -> Prepared:
+        wanted = (target.package for target in job.targets)
+        arguments = ["list", "-deps", f"-json={packages.FIELDS}", *job.wrapper.flags, *wanted]
+        try:
+            work = self._work(job, own_modules=False)
+            return work, packages.read(work.run(arguments, lambda _: heard("")))
+        except SetUpFailed:
+            work = self._work(job, own_modules=True)
+            return work, packages.read(work.run(arguments, heard))
+
+    def _standard(
+        self, work: Work, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None]
+    ) -> None:
+        """Compiles the standard library once for all wrappers; each gets it as links into its own build cache."""
+        once, own = self.folder / "standard", Path(work.environment["GOCACHE"])
+        once.mkdir(exist_ok=True)
+        work.within({**work.environment, "GOCACHE": str(once)}).run(arguments, heard, begun)
+        for parent, _, files in os.walk(once):
+            there = own / Path(parent).relative_to(once)
+            there.mkdir(exist_ok=True)
+            for name in files:
+                if not (there / name).exists():
+                    (there / name).hardlink_to(f"{parent}/{name}")
+
+    def _which(self, name: str) -> str:
+        return f"{name} ({self.finished + 1} of {self.count})"
+
+    def _show(self, name: str, estimate: Estimate) -> None:
+        count, total = estimate.count
+        what = f"compiling, package {count} of {total}" if count < total else "linking"
+        left_s = self.steps.left_s(self.display.elapsed_s)
+        self.display.show(f"{self._which(name)}: {what}", share=self.steps.share, left_s=left_s)
+
+
+@contextlib.contextmanager
+def alone(cache: Path, display: Display) -> Generator[IO[str]]:
+    """Waits for other builders on this machine; leaves nothing of the building behind when all went well."""
+    with lock.builder(cache, lambda pid: display.show(f"another process ({pid}) is building; waiting")) as held:
+        yield held
+        shutil.rmtree(cache / "building", ignore_errors=True)

@@ -1,0 +1,85 @@
+"""Is there room to build: disk and memory."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.go_builds.go_toolchain import Purpose
+
+MB = 1 << 20
+PER_COMPILER_MB = 900
+"""Two compilers at once peak at 1.8 GB (measured with the Pulumi CLI)."""
+
+
+@dataclass(frozen=True)
+class Room:
+    """Free space in the cache folder, usable memory (MB), and processors."""
+
+    cache_mb: int
+    memory_mb: int
+    processors: int
+
+
+def existing(folder: Path) -> Path:
+    """The nearest folder above that exists; a disk is asked through it."""
+    while not folder.exists():
+        folder = folder.parent
+    return folder
+
+
+def size_mb(folder: Path) -> int:
+    """Space that the files below a folder take, in MB; 0 where there is no such folder."""
+    total = 0
+    for parent, _, files in os.walk(folder):
+        for name in files:
+            total += os.lstat(f"{parent}/{name}").st_blocks * 512
+    return total // MB
+
+
+def memory_mb(limits: Path = Path("/sys/fs/cgroup")) -> int:
+    """Memory that can still be used, in MB, within the limit of the control group if there is one."""
+    free = psutil.virtual_memory().available
+    try:
+        most, used = (limits / "memory.max").read_text().strip(), int((limits / "memory.current").read_text())
+    except (OSError, ValueError):
+        return free // MB
+    return min(free, int(most) - used) // MB if most.isdigit() else free // MB
+
+
+def look(cache: Path) -> Room:
+    """What this machine has now."""
+    return Room(
+        cache_mb=shutil.disk_usage(existing(cache)).free // MB,
+        memory_mb=memory_mb(),
+        processors=len(os.sched_getaffinity(0)),
+    )
+
+
+def check_disk(room: Room, needed_mb: int, cache: Path, purpose: Purpose) -> None:
+    """Raises ``SetUpFailed`` when the cache folder has not that much free."""
+    if room.cache_mb < needed_mb:
+        raise SetUpFailed(
+            f"Not enough disk space to build {purpose.what}: {room.cache_mb} MB free at {cache}, {needed_mb} MB needed "
+            "(most of it only while building).\n"
+            "Fix: free some, or point LLMD_GKE_CACHE to a larger disk, then run the command again."
+        )
+
+
+def compilers(room: Room, least_mb: int, purpose: Purpose) -> int:
+    """How many compilers may run at once.
+
+    ``least_mb`` is what a build with one compiler takes; each further one takes ``PER_COMPILER_MB``. Raises
+    ``SetUpFailed`` when not even one fits.
+    """
+    if room.memory_mb < least_mb:
+        raise SetUpFailed(
+            f"Not enough memory to build {purpose.what}: {room.memory_mb} MB can be used, {least_mb} MB needed.\n"
+            f"Fix: {purpose.fix('end other programs')}, then run the command again; it goes on where it stopped."
+        )
+    return max(1, min(room.processors, 1 + (room.memory_mb - least_mb) // PER_COMPILER_MB))

@@ -1,0 +1,99 @@
+"""The chart folder for the Platform component (``llmd-gke:platform.chartFolder``), from the published Go modules.
+
+Every chart is the one that its project publishes, at the version of ``catalog/versions.toml``. Two are stamped on
+publication, which is repeated here: cert-manager's (cert-manager ``make/manifests.mk``, target
+``cert-manager-$(VERSION).tgz``, which also leaves out the files in :data:`UNPUBLISHED`), and LeaderWorkerSet's
+(kubernetes-sigs/lws ``hack/push-chart.sh``; the image's tag is one of the program's values).
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmd_gke.catalog import versions
+from llmd_gke.problems import SetUpFailed
+from localcloud.go_builds import modules
+
+STAMP = ".made-from"
+UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")
+_KSERVE = "github.com/kserve/kserve"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a chart is: the module, and the folder in it. ``stamped``: its project sets the versions on publication."""
+
+    module: str
+    folder: str
+    stamped: bool = False
+
+
+SOURCES = {
+    "cert-manager": Source("github.com/cert-manager/cert-manager", "deploy/charts/cert-manager", stamped=True),
+    "lws": Source("sigs.k8s.io/lws", "charts/lws", stamped=True),
+    "kserve-llmisvc-crd": Source(_KSERVE, "charts/kserve-llmisvc-crd"),
+    "kserve-llmisvc-resources": Source(_KSERVE, "charts/kserve-llmisvc-resources"),
+    "kserve-runtime-configs": Source(_KSERVE, "charts/kserve-runtime-configs"),
+}
+
+
+def prepare(folder: Path) -> Path:
+    """Puts the charts of ``catalog/versions.toml`` into ``folder``, one sub-folder each, and returns it.
+
+    A second call changes nothing; a chart of another version is replaced. Raises ``SetUpFailed`` when a module cannot
+    be had or holds no such chart.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, source in SOURCES.items():
+        version = module_version(name)
+        stamp = f"{source.module}@{version} {source.folder}\n"
+        target = folder / name
+        if _is_made(target, stamp):
+            continue
+        _make(name, source, version, stamp, target)
+    return folder
+
+
+def module_version(chart: str) -> str:
+    """The Go module's version of a chart: that of the chart, with a ``v``."""
+    return "v" + versions.chart(chart).version.removeprefix("v")
+
+
+def _is_made(target: Path, stamp: str) -> bool:
+    try:
+        return (target / STAMP).read_text() == stamp
+    except OSError:
+        return False
+
+
+def _make(name: str, source: Source, version: str, stamp: str, target: Path) -> None:
+    chart = modules.folder(source.module, version) / source.folder
+    if not (chart / "Chart.yaml").is_file():
+        raise SetUpFailed(
+            f"{source.module} {version} has no chart at {source.folder}.\n"
+            "Fix: correct the place in localcloud/go_builds/charts.py, or choose another version in "
+            "llmd_gke/catalog/versions.toml."
+        )
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{name}-") as beside:
+        made = Path(beside) / name
+        # Files of the module cache are read-only: only their contents are copied.
+        shutil.copytree(chart, made, copy_function=shutil.copyfile, ignore=shutil.ignore_patterns(*UNPUBLISHED))
+        for path in (made, *made.rglob("*")):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        if source.stamped:
+            about = made / "Chart.yaml"
+            about.write_text(stamped(about.read_text(), versions.chart(name).version, version))
+        (made / STAMP).write_text(stamp)
+        if target.exists():
+            shutil.rmtree(target)
+        made.rename(target)
+
+
+def stamped(about: str, version: str, app_version: str) -> str:
+    """``Chart.yaml`` with the versions that its project gives it on publication."""
+    about = re.sub(r"(?m)^version:.*$", f"version: {version}", about)
+    return re.sub(r"(?m)^appVersion:.*$", f"appVersion: {app_version}", about)

@@ -1,0 +1,131 @@
+"""Runs Go: its messages line by line, and no compiler left when we end."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import queue
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO, cast
+
+from localcloud.go_builds import go_toolchain
+
+
+@dataclass(frozen=True)
+class Work:
+    """One wrapper module being built: the toolchain, its environment, the folder it runs in, and the builder's lock.
+
+    ``module`` is the wrapper module as messages name it; ``source`` may be a copy of it with more files.
+    """
+
+    go: go_toolchain.Go
+    environment: Mapping[str, str]
+    module: Path
+    source: Path
+    purpose: go_toolchain.Purpose
+    lock: IO[str]
+
+    def within(self, environment: Mapping[str, str]) -> Work:
+        """The same with another environment."""
+        return replace(self, environment=environment)
+
+    def at(self, source: Path) -> Work:
+        """The same in another folder."""
+        return replace(self, source=source)
+
+    def run(self, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None] | None = None) -> str:
+        """Runs Go in the module and returns its standard output; ``heard`` gets each line of its messages.
+
+        Go runs in a process group of its own and inherits the builder's lock: Ctrl-C ends it in good order, and should
+        this process be killed, the next builder waits until the compilers are gone. Raises ``SetUpFailed``.
+        """
+        messages: list[str] = []
+        output: list[str] = []
+        process: subprocess.Popen[str] | None = None
+        try:
+            with _interrupts_wait():  # or Go could be there already, and nobody know of it
+                process = self._start(arguments)
+            messages_of, output_of = cast("IO[str]", process.stderr), cast("IO[str]", process.stdout)
+            reader = threading.Thread(target=lambda: output.append(output_of.read()), daemon=True)
+            reader.start()
+            beside = threading.Thread(target=begun or (lambda: None), daemon=True)
+            beside.start()
+            for line in _lines_and_ticks(messages_of):
+                if line:
+                    messages.append(line)
+                heard(line)
+            process.wait()
+            beside.join()
+            reader.join()
+        except BaseException:
+            if process is not None:
+                _end(process)
+            raise
+        if process.returncode:
+            raise go_toolchain.explain("\n".join(messages), self.purpose, self.module)
+        return "".join(output)
+
+    def _start(self, arguments: list[str]) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [self.go.command, *arguments],
+            cwd=self.source,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+            pass_fds=(self.lock.fileno(),),
+        )
+
+
+@contextlib.contextmanager
+def _interrupts_wait() -> Generator[None]:
+    """Ctrl-C comes at the end of the block. Signals are the main thread's: elsewhere there is nothing to do."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        signal.raise_signal(signal.SIGINT)
+
+
+def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:
+    """Each line as it comes, and an empty one every second so that the time shown goes on."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def pump() -> None:
+        for line in stream:
+            lines.put(line.rstrip("\n"))
+        lines.put(None)
+
+    threading.Thread(target=pump, daemon=True).start()
+    while True:
+        try:
+            line = lines.get(timeout=1)
+        except queue.Empty:
+            yield ""
+            continue
+        if line is None:
+            return
+        yield line
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Interrupts Go and its compilers, waits, and kills what is still there after ten seconds."""
+    for sort, patience_s in ((signal.SIGINT, 10), (signal.SIGKILL, 10)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, sort)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(patience_s)
+            return

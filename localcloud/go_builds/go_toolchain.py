@@ -1,0 +1,154 @@
+"""The Go toolchain: is it there, does it fit, and what did it say when it refused."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmd_gke.problems import SetUpFailed
+
+OLDEST, TESTED, NEWEST = (1, 26), (1, 26), (1, 27)
+ANY = "LLMD_GKE_ANY_GO"
+"""Set to 1 to try a Go that is newer than the newest that is known to work."""
+
+_REFUSED = re.compile(
+    r"(?P<module>[\w.~/-]+\.[\w.~/-]+)@(?P<version>v[\w.+-]+)(?:/go\.mod)?: "
+    r"(?P<reason>(?:reading|verifying|invalid version|unrecognized import|Get ).*)"
+)
+_MISSING_SUM = re.compile(r"missing go\.sum entry for (?:module providing package \S+|go\.mod file).*")
+
+
+@dataclass(frozen=True)
+class Go:
+    """A usable Go: its command, version (major, minor), the user's module folder and where modules come from."""
+
+    command: str
+    version: tuple[int, int]
+    modules: Path
+    proxy: str = ""
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """What Go is needed for, in the words of messages: ``what`` is built, and ``instead`` of building it one can …"""
+
+    what: str = "what is needed"
+    instead: str = ""
+
+    def fix(self, first: str) -> str:
+        """``first``, or instead."""
+        return f"{first}, or {self.instead}" if self.instead else first
+
+
+def parse(text: str) -> tuple[int, int] | None:
+    """``go1.26.8`` as ``(1, 26)``; ``None`` for anything else."""
+    match = re.match(r"go(\d+)\.(\d+)", text.strip())
+    return (int(match[1]), int(match[2])) if match else None
+
+
+def name(version: tuple[int, int]) -> str:
+    """``(1, 26)`` as ``1.26``."""
+    return f"{version[0]}.{version[1]}"
+
+
+def check(version: tuple[int, int], purpose: Purpose = Purpose(), *, anyway: bool = False) -> None:
+    """Raises ``SetUpFailed`` for a Go that the programs cannot be built with."""
+    if version < OLDEST:
+        problem = f"Go {name(version)} is too old to build {purpose.what}"
+    elif version > NEWEST and not anyway:
+        problem = f"Go {name(version)} is newer than any that {purpose.what} was built with here"
+    else:
+        return
+    install = f"install Go {name(TESTED)} from https://go.dev/dl/ and put it first on PATH ({ANY}=1 tries a newer one)"
+    raise SetUpFailed(
+        f"{problem}. Allowed: Go {name(OLDEST)} to {name(NEWEST)}.\n"
+        f"Fix: {purpose.fix(install)}; then run the command again."
+    )
+
+
+def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
+    """The Go on PATH. Raises ``SetUpFailed`` when there is none or it does not fit."""
+    command = shutil.which("go", path=environ.get("PATH"))
+    install = f"install Go {name(TESTED)} from https://go.dev/dl/"
+    if command is None:
+        raise SetUpFailed(
+            f"To build {purpose.what}, Go is needed, and there is no Go on PATH.\n"
+            f"Fix: {purpose.fix(install)}; then run the command again."
+        )
+    asked = subprocess.run(
+        [command, "env", "GOVERSION", "GOMODCACHE", "GOPROXY"],
+        env={**environ, "GOTOOLCHAIN": "local"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = asked.stdout.splitlines()
+    version = parse(lines[0]) if asked.returncode == 0 and len(lines) >= 2 else None
+    if version is None:
+        raise SetUpFailed(
+            f"{command} does not work: {(asked.stderr or asked.stdout).strip()}\nFix: install Go {name(TESTED)} anew."
+        )
+    check(version, purpose, anyway=environ.get(ANY) == "1")
+    return Go(command, version, Path(lines[1]), lines[2] if len(lines) > 2 else "")
+
+
+def environment(environ: Mapping[str, str], version: tuple[int, int], work: Path) -> dict[str, str]:
+    """Settings of a build: pinned modules only, this toolchain only, static, with a build cache of its own."""
+    result = {key: value for key, value in environ.items() if key not in {"GOFLAGS", "GOOS", "GOARCH"}}
+    result |= {
+        "CGO_ENABLED": "0",
+        "GO111MODULE": "on",
+        "GOCACHE": str(work / "gocache"),
+        "GOFLAGS": "-mod=readonly -modcacherw",
+        "GOTMPDIR": str(work / "tmp"),
+        "GOTOOLCHAIN": "local",
+        "GOWORK": "off",
+    }
+    if version > TESTED:
+        result["GOEXPERIMENT"] = "nojsonv2"  # the new encoding/json of 1.27 changes what older modules rely on
+    return result
+
+
+def own_modules(environment: Mapping[str, str], go: Go, folder: Path) -> dict[str, str]:
+    """The same with a module folder of its own, filled from what the user's Go has, else from its proxies."""
+    kept = f"file://{go.modules / 'cache' / 'download'}"
+    return {**environment, "GOMODCACHE": str(folder), "GOPROXY": ",".join(filter(None, [kept, go.proxy]))}
+
+
+def offline(environment: Mapping[str, str]) -> dict[str, str]:
+    """The same without any download."""
+    return {**environment, "GOPROXY": "off"}
+
+
+def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
+    """What Go's error output means, and the fix. ``module`` is the wrapper module that was built."""
+    tail = "\n".join(output.strip().splitlines()[-15:])
+    if "no space left on device" in output:
+        return SetUpFailed(
+            f"The disk became full while {purpose.what} was built.\n"
+            "Fix: free some GB, or point LLMD_GKE_CACHE to a larger disk, then run the command again; it goes on where "
+            "it stopped."
+        )
+    if refused := _REFUSED.search(output):
+        pinned, version = refused["module"], refused["version"]
+        check_it = (
+            f"check with `go mod download {pinned}@{version}` whether GOPROXY and GOSUMDB let it through and the "
+            "network is there"
+        )
+        return SetUpFailed(
+            f"The Go module {pinned} {version} could not be had: {refused['reason'].strip()}\n"
+            f"It is needed to build {purpose.what}.\n"
+            f"Fix: {purpose.fix(check_it)}; then run the command again."
+        )
+    if _MISSING_SUM.search(output):
+        return SetUpFailed(f"{tail}\n\ngo.sum does not fit go.mod in {module}.\nFix: git restore {module}")
+    if "signal: killed" in output:
+        return SetUpFailed(
+            f"A compiler was killed while {purpose.what} was built, most likely because memory ran out.\n"
+            "Fix: end other programs, then run the command again; it goes on where it stopped."
+        )
+    return SetUpFailed(f"{tail}\n\nGo could not build {purpose.what}. Fix: {purpose.fix('what it says above')}.")

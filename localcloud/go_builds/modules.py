@@ -1,0 +1,48 @@
+"""Published Go modules as files: charts and CRDs are read from the module cache, never copied into the repository."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.go_builds import go_toolchain
+
+
+def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -> Path:
+    """The unpacked module, downloaded where the cache lacks it; Go checks it against the checksum database.
+
+    Raises ``SetUpFailed`` naming module and version where it cannot be had. ``version`` is exact, with its ``v``.
+    """
+    go = go_toolchain.find(environ)
+    found = go.modules / f"{escaped(module)}@{escaped(version)}"
+    return found if found.is_dir() else _download(go, module, version, environ)
+
+
+def escaped(path: str) -> str:
+    """The module's name in the cache: an upper-case letter is written ``!`` and small (golang.org/ref/mod)."""
+    return "".join(f"!{letter.lower()}" if letter.isupper() else letter for letter in path)
+
+
+def _download(go: go_toolchain.Go, module: str, version: str, environ: Mapping[str, str]) -> Path:
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-") as empty:
+        answer = subprocess.run(
+            [go.command, "mod", "download", "-json", f"{module}@{version}"],
+            cwd=empty,
+            env={**environ, "GOFLAGS": "-mod=mod", "GOTOOLCHAIN": "local", "GOWORK": "off"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    if answer.returncode != 0:
+        error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout
+        raise SetUpFailed(
+            f"The Go module {module} {version} could not be had: {(error or answer.stderr).strip()}\n"
+            f"Fix: check with `go mod download {module}@{version}` whether GOPROXY and GOSUMDB let it through and the "
+            "network is there; then run the command again."
+        )
+    return Path(json.loads(answer.stdout)["Dir"])

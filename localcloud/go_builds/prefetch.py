@@ -1,0 +1,58 @@
+"""Getting the next wrapper's modules while this one's programs are compiled.
+
+Downloading and unpacking leave the processors idle, compiling leaves the network idle.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from llmd_gke.problems import SetUpFailed
+
+T = TypeVar("T")
+Heard = Callable[[str], None]
+"""Gets each line of Go's messages, and an empty one every second."""
+
+
+class _NotWanted(Exception):
+    """Ends Go in the middle of it."""
+
+
+class Ahead(Generic[T]):
+    """Work that is done beside other work, by ``get``, which calls what it is given at least once a second."""
+
+    def __init__(self, get: Callable[[Heard], T]) -> None:
+        self._found: list[T] = []
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._work, args=(get,), daemon=True)
+        self._thread.start()
+
+    def _work(self, get: Callable[[Heard], T]) -> None:
+        try:
+            self._found.append(get(self._heard))
+        except (_NotWanted, SetUpFailed):
+            # What failed is tried once more when its turn comes, and then it is said.
+            return
+
+    def _heard(self, line: str) -> None:
+        del line
+        if self._stop.is_set():
+            raise _NotWanted
+
+    def result(self, waiting: Callable[[], None]) -> T | None:
+        """What was found, ``None`` when it failed. ``waiting`` is called every second until it is there."""
+        try:
+            while self._thread.is_alive():
+                waiting()
+                self._thread.join(timeout=1)
+        except BaseException:
+            self.stop()
+            raise
+        return self._found[0] if self._found else None
+
+    def stop(self) -> None:
+        """Ends it, and waits until Go is gone."""
+        self._stop.set()
+        self._thread.join()

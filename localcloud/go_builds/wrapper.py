@@ -1,0 +1,94 @@
+"""What can be built: programs, and the wrapper modules below ``gomod/`` that pin them."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from localcloud.go_builds.go_toolchain import Purpose
+
+GOMOD = Path(__file__).resolve().parents[1] / "gomod"
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """A Go module of ours that pins others.
+
+    ``name``: its folder below ``gomod/``. ``pins``: path and version of the module it wraps. ``tags``: build tags.
+    ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
+    ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
+    files (name to text) that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly
+    runs, while optimizing it is much of what the build costs.
+    """
+
+    name: str
+    pins: tuple[str, str]
+    disk_mb: int
+    modules_mb: int
+    memory_mb: int
+    tags: str = ""
+    files: Callable[[Path], Mapping[str, str]] | None = None
+    unoptimized: str = ""
+    folder: Path = field(default=GOMOD)
+
+    @property
+    def flags(self) -> list[str]:
+        """Flags of every ``go build`` and ``go list`` in it."""
+        tags = ["-tags", self.tags] if self.tags else []
+        return [*tags, f"-gcflags={self.unoptimized}=-N -l"] if self.unoptimized else tags
+
+    @property
+    def source(self) -> Path:
+        """Its folder."""
+        return self.folder / self.name
+
+    @property
+    def pinned_folder(self) -> str:
+        """The wrapped module's folder in a module cache (an upper-case letter is written ``!`` and small)."""
+        path, version = self.pins
+        return "".join(f"!{letter.lower()}" if letter.isupper() else letter for letter in f"{path}@{version}")
+
+    def digest(self, *patterns: str) -> str:
+        """A hash of its files that match."""
+        content = hashlib.sha256()
+        for file in sorted({path for pattern in patterns for path in self.source.glob(pattern) if path.is_file()}):
+            content.update(str(file.relative_to(self.source)).encode() + b"\0" + file.read_bytes() + b"\0")
+        return content.hexdigest()[:12]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A program: its file name, the package it is built from, link-time variables, and processor seconds (measured)."""
+
+    name: str
+    package: str
+    cpu_s: float
+    stamps: Mapping[str, str] = field(default_factory=dict[str, str])
+
+    @property
+    def ldflags(self) -> str:
+        """What the linker is told."""
+        return " ".join(["-s -w", *(f"-X {variable}={value}" for variable, value in self.stamps.items())])
+
+
+@dataclass(frozen=True)
+class Job:
+    """Programs of one wrapper that are to be built now, in that order, and where each is kept once it is whole."""
+
+    wrapper: Wrapper
+    targets: tuple[Target, ...]
+    kept: Mapping[str, Path]
+    purpose: Purpose
+
+    @property
+    def cpu_s(self) -> float:
+        """Processor seconds of all of them."""
+        return sum(target.cpu_s for target in self.targets)
+
+
+def machine() -> str:
+    """Operating system and processor, as in ``linux-x86_64``."""
+    return f"{platform.system().lower()}-{platform.machine()}"

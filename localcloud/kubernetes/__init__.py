@@ -1,0 +1,1 @@
+"""A Kubernetes client for the daemons: objects as plain data, watches, a cache."""

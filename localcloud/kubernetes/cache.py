@@ -1,0 +1,62 @@
+"""A kind's objects, kept current in memory, for daemons that work out everything anew when something changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Iterator
+
+from localcloud.kubernetes.client import Key, Kube, Object, Resource, key
+from localcloud.kubernetes.watch import Event, watch
+
+
+class Mirror:
+    """The objects of one kind. ``changed`` is set with every change; whoever waits for it clears it."""
+
+    def __init__(self, resource: Resource, changed: asyncio.Event | None = None) -> None:
+        self.resource = resource
+        self.objects: dict[Key, Object] = {}
+        self.changed = changed or asyncio.Event()
+        self.synced = asyncio.Event()
+
+    def __iter__(self) -> Iterator[Object]:
+        return iter(list(self.objects.values()))
+
+    def get(self, name: str, namespace: str = "") -> Object | None:
+        """The object of that name, if it exists."""
+        return self.objects.get((namespace, name))
+
+    def take(self, event: Event) -> None:
+        """Takes one change in."""
+        if event.type == "SYNCED":
+            self.synced.set()
+        elif event.type == "DELETED":
+            self.objects.pop(key(event.object), None)
+        else:
+            self.objects[key(event.object)] = event.object
+        self.changed.set()
+
+    async def follow(self, kube: Kube, *, labels: str | None = None, fields: str | None = None) -> None:
+        """Follows the API server until cancelled."""
+        async with contextlib.aclosing(watch(kube, self.resource, labels=labels, fields=fields)) as events:
+            async for event in events:
+                self.take(event)
+
+
+@contextlib.asynccontextmanager
+async def mirrors(kube: Kube, *resources: Resource) -> AsyncGenerator[tuple[asyncio.Event, list[Mirror]], None]:
+    """Mirrors of several kinds, listed already, with one common event for changes of any.
+
+    A task that watches fails only by a defect; the block is cancelled then, and the error raised.
+    """
+    changed = asyncio.Event()
+    made = [Mirror(resource, changed) for resource in resources]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(mirror.follow(kube)) for mirror in made]
+        for mirror in made:
+            await mirror.synced.wait()
+        try:
+            yield changed, made
+        finally:
+            for task in tasks:
+                task.cancel()

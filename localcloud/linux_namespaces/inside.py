@@ -1,0 +1,40 @@
+"""Runs a command in the namespaces of a laptop cloud from wherever one is: entering them, unless one is there already.
+
+``python -m localcloud.linux_namespaces.inside COMMAND...``, with ``$LLMD_GKE_HOME``; what the scripts in its ``bin`` use.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from llmd_gke.problems import Problem, Stale
+from localcloud.linux_namespaces import discover, enter
+from localcloud.workflow.environment import is_proxy
+
+
+def command(home: Path, words: Sequence[str]) -> list[str]:
+    """The command line for :func:`os.execvp`. Raises ``Stale`` when the laptop cloud does not run."""
+    if discover.inside(home):
+        return list(words)
+    present = discover.running(home)
+    if present is None:
+        raise Stale(f"The laptop cloud of {home} does not run.\nFix: make up CLOUD=laptop")
+    return enter.command(present.init.pid, words)
+
+
+def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+    """Becomes the command; returns only when something is wrong."""
+    try:
+        found = command(Path(os.environ["LLMD_GKE_HOME"]), words)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    environment = {name: value for name, value in os.environ.items() if not is_proxy(name)}
+    os.execvpe(found[0], found, environment)  # noqa: S606 - no shell
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,82 @@
+"""May this user make the namespaces? If not: why, and what to do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from llmd_gke.problems import SetUpFailed
+
+OTHERS = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+OF_A_USER = ("--user", "--map-root-user", *OTHERS)
+
+SWITCHES = {
+    "/proc/sys/kernel/unprivileged_userns_clone": ("0", "sysctl -w kernel.unprivileged_userns_clone=1"),
+    "/proc/sys/kernel/apparmor_restrict_unprivileged_userns": (
+        "1",
+        "sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+    "/proc/sys/user/max_user_namespaces": ("0", "sysctl -w user.max_user_namespaces=65536"),
+}
+"""Kernel settings that switch user namespaces off: Debian's, Ubuntu's (from 23.10) and the general one
+(https://docs.kernel.org/admin-guide/sysctl/user.html, https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces)."""
+
+Try = Callable[[Sequence[str]], str]
+
+
+def tried(options: Sequence[str]) -> str:
+    """What ``unshare`` says against these options; empty when it works."""
+    command = ["unshare", *options, "true"]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    return "" if done.returncode == 0 else (done.stderr.strip() or f"status {done.returncode}")
+
+
+def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequence[str] | None = None) -> list[str]:
+    """The options for ``unshare``. Root does without a user namespace where those are off.
+
+    Raises ``SetUpFailed`` naming what stands in the way and the command that removes it.
+    """
+    if sys.platform != "linux":
+        raise SetUpFailed(
+            f"The laptop cloud needs Linux (this is {sys.platform}).\n"
+            "Fix: run it on a Linux machine or in a virtual one; the rehearsal (`make up`) needs none."
+        )
+    if not shutil.which("unshare"):
+        raise SetUpFailed("`unshare` is not on PATH.\nFix: install util-linux 2.32 or newer.")
+    reason = attempt(OF_A_USER)
+    if not reason:
+        return list(OF_A_USER)
+    root = os.geteuid() == 0 if is_root is None else is_root
+    if root and not attempt(OTHERS):
+        return list(OTHERS)
+    off = found_switches() if switches is None else list(switches)
+    if off:
+        fix = " && ".join(f"sudo {SWITCHES[path][1]}" for path in off)
+        names = ", ".join(path.removeprefix("/proc/sys/").replace("/", ".") for path in off)
+        raise SetUpFailed(
+            f"This system does not let users make namespaces of their own ({names}; unshare says: {reason}).\n"
+            f"Fix: {fix}\n"
+            "or run the command as root. `make up` (the rehearsal) needs neither."
+        )
+    raise SetUpFailed(
+        f"The namespaces of the laptop cloud cannot be made: {reason}.\n"
+        "A container usually forbids it. Fix: start the container with `--security-opt seccomp=unconfined "
+        "--security-opt systempaths=unconfined --security-opt apparmor=unconfined` (or `--privileged`), or run "
+        "outside of it. `make up` (the rehearsal) needs none of this."
+    )
+
+
+def found_switches() -> list[str]:
+    """Which kernel settings stand in the way here."""
+    found: list[str] = []
+    for path, (off, _) in SWITCHES.items():
+        try:
+            if Path(path).read_text().strip() == off:
+                found.append(path)
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,23 @@
+"""Where a process could send packets to."""
+
+from __future__ import annotations
+
+import ipaddress
+from pathlib import Path
+
+from localcloud.linux_namespaces.addresses import BRIDGE
+
+
+def ways_out(pid: int | str) -> list[str]:
+    """Networks beyond this machine that a process could reach: none, in a laptop cloud.
+
+    Every route of an interface other than the bridge and loopback, and every route by way of a gateway, counts.
+    """
+    found: list[str] = []
+    for line in Path(f"/proc/{pid}/net/route").read_text().splitlines()[1:]:
+        interface, target, gateway = line.split()[:3]
+        pods = interface == BRIDGE or interface.startswith("veth")
+        if int(gateway, 16) or not pods:
+            address = ipaddress.ip_address(int(target, 16).to_bytes(4, "little"))
+            found.append(f"{address} by {interface}")
+    return found

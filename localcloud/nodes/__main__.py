@@ -1,0 +1,100 @@
+"""``python -m localcloud.nodes``: runs in the laptop cloud of ``$LLMD_GKE_HOME`` until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import os
+
+from localcloud import binaries
+from localcloud.cluster.layout import Layout
+from localcloud.common import daemon
+from localcloud.kubernetes import client
+from localcloud.kubernetes.cache import Mirror
+from localcloud.kubernetes.client import Kube, Resource
+from localcloud.kubernetes.watch import watch
+from localcloud.nodes import logs, runtime
+from localcloud.nodes.environment import Sources
+from localcloud.nodes.events import Recorder
+from localcloud.nodes.heartbeats import Heartbeats
+from localcloud.nodes.images import Table
+from localcloud.nodes.launch_spec import Launching
+from localcloud.nodes.launcher import mount
+from localcloud.nodes.manager import PodManager
+from localcloud.nodes.nodes import KUBELET_PORT
+from localcloud.nodes.pod import Host
+from localcloud.nodes.pools import NodePools
+from localcloud.nodes.timings import Knobs
+
+log = logging.getLogger("kubelet")
+
+
+async def main(layout: Layout) -> None:
+    """Everything, until cancelled."""
+    home = layout.home
+    knobs = Knobs.read()
+    runtime.become_subreaper()
+    memory, root = home / "cluster" / "run" / "volumes", home / "cluster" / "run" / "root"
+    for folder in (memory, root):
+        folder.mkdir(parents=True, exist_ok=True)
+    if not memory.is_mount():
+        mount("tmpfs", str(memory), "tmpfs", 0, "mode=700")
+    client = await client.from_home(home)
+    nodes, pods = Mirror(client.NODES), Mirror(client.PODS)
+    secrets, config_maps, services = Mirror(client.SECRETS), Mirror(client.CONFIG_MAPS), Mirror(client.SERVICES)
+    launching = Launching(
+        Table(home, binaries.path),
+        Sources(secrets, config_maps, services),
+        knobs,
+        os.environ.get("LLMD_GKE_SIMULATOR_ARGS", ""),
+    )
+    host = Host(
+        client,
+        Recorder(client, "kubelet"),
+        launching,
+        home / "cluster" / "pods",
+        memory,
+        home / "cluster" / "volumes",
+        root,
+    )
+    manager = PodManager(host, nodes, pods)
+    heartbeats = Heartbeats(client)
+    autoscaler = Recorder(client, "cluster-autoscaler")
+    pools = NodePools(client, home / "cloud" / "google.json", nodes, pods, autoscaler, knobs, heartbeats)
+    async with asyncio.TaskGroup() as group:
+        for mirror in (nodes, secrets, config_maps, services):
+            group.create_task(_follow(client, mirror, manager))
+        for mirror in (nodes, secrets, config_maps, services):
+            await mirror.synced.wait()
+        group.create_task(manager.run(client))
+        await pods.synced.wait()
+        group.create_task(pools.run())
+        group.create_task(heartbeats.run(pools.ours))
+        context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
+        server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
+        log.info("runs")
+        daemon.ready(layout, "kubelet")
+        try:
+            await asyncio.Event().wait()
+        finally:
+            log.info("ends")
+            server.close()
+
+
+async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
+    """Keeps a mirror, and tells the pods what concerns them."""
+    contents: tuple[Resource, ...] = (client.SECRETS, client.CONFIG_MAPS)
+    async with contextlib.aclosing(watch(client, mirror.resource)) as events:
+        async for event in events:
+            mirror.take(event)
+            if event.type == "SYNCED":
+                continue
+            if mirror.resource in contents:
+                manager.contents_changed(str(event.object["metadata"]["namespace"]))
+            elif mirror.resource == client.NODES:
+                manager.retry()
+
+
+if __name__ == "__main__":
+    daemon.run(main)

@@ -1,0 +1,118 @@
+"""What GKE's cluster autoscaler would decide: more nodes for pods that do not fit, fewer when nodes stay idle.
+
+Pure decisions. https://cloud.google.com/kubernetes-engine/docs/concepts/cluster-autoscaler; texts of the events:
+kubernetes/autoscaler ``cluster-autoscaler/processors/status/eventing_scale_up_processor.go``. Multi-host slices are
+made and removed as a whole. Not imitated: moving pods together to free a node, and taking a node that is used a little.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import each, text
+from localcloud.nodes.nodes import Template
+from localcloud.nodes.scheduling import Room, obstacle, requests_of, room
+
+MAX_SIZE_REACHED = "max node group size reached"
+
+
+@dataclass(frozen=True)
+class Group:
+    """A pool as the autoscaler sees it. ``size``, ``maximum``: nodes; ``step``: nodes that come together."""
+
+    pool: str
+    name: str
+    size: int
+    maximum: int
+    step: int
+    template: Template
+
+
+@dataclass
+class Plan:
+    """``increase``: pool id to nodes more. ``triggered`` and ``refused``: pod uid to the event's text."""
+
+    increase: dict[str, int] = field(default_factory=dict[str, int])
+    triggered: dict[str, str] = field(default_factory=dict[str, str])
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def unschedulable(pod: Object) -> bool:
+    """Whether the scheduler has looked at the pod and found no node."""
+    return not pod["spec"].get("nodeName") and any(
+        one["type"] == "PodScheduled" and one["status"] == "False" and one.get("reason") == "Unschedulable"
+        for one in each(pod, "status", "conditions")
+    )
+
+
+def grow(pending: Sequence[Object], groups: Sequence[Group], upcoming: Sequence[Room]) -> Plan:
+    """Nodes to add for pods that do not fit. ``upcoming``: nodes that will take pods soon, with what is free there."""
+    plan = Plan()
+    rooms = list(upcoming)
+    # The smallest node that does: chips are dearer than cores.
+    ordered = sorted(groups, key=lambda group: _cost(group.template))
+    for pod in pending:
+        requests = requests_of(pod)
+        uid = str(pod["metadata"]["uid"])
+        if place := next((one for one in rooms if not obstacle(pod, one)), None):
+            place.take(requests)
+            continue
+        reasons: Counter[str] = Counter()
+        for group in ordered:
+            fresh = [_room(group.template) for _ in range(group.step)]
+            if problem := obstacle(pod, fresh[0]):
+                reasons[problem] += 1
+                continue
+            size = group.size + plan.increase.get(group.pool, 0)
+            if size + group.step > group.maximum:
+                reasons[MAX_SIZE_REACHED] += 1
+                continue
+            plan.increase[group.pool] = plan.increase.get(group.pool, 0) + group.step
+            plan.triggered[uid] = (
+                f"pod triggered scale-up: [{{{group.name} {size}->{size + group.step} (max: {group.maximum})}}]"
+            )
+            fresh[0].take(requests)
+            rooms += fresh
+            break
+        else:
+            found = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            plan.refused[uid] = f"pod didn't trigger scale-up: {found}" if found else "pod didn't trigger scale-up: "
+    return plan
+
+
+def _room(template: Template) -> Room:
+    return room(template.labels, template.taints, template.allocatable)
+
+
+def _cost(template: Template) -> tuple[int, int]:
+    return int(template.capacity.get("google.com/tpu", "0")), int(template.capacity["cpu"])
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Nodes that come and go together: one, or all hosts of a slice. ``idle``: seconds without a pod, 0 when used."""
+
+    pool: str
+    nodes: tuple[str, ...]
+    idle: float
+
+
+def shrink(units: Sequence[Unit], minimum: Mapping[str, int], sizes: Mapping[str, int], after: float) -> list[Unit]:
+    """Units to take away: idle for ``after`` seconds, the longest idle first, and never below a pool's minimum."""
+    left = dict(sizes)
+    gone: list[Unit] = []
+    for unit in sorted(units, key=lambda one: -one.idle):
+        if unit.idle > 0 and unit.idle >= after and left[unit.pool] - len(unit.nodes) >= minimum[unit.pool]:
+            left[unit.pool] -= len(unit.nodes)
+            gone.append(unit)
+    return gone
+
+
+def occupies(pod: Object) -> bool:
+    """Whether a pod keeps its node from being idle: those of DaemonSets and finished ones do not."""
+    owners = each(pod, "metadata", "ownerReferences")
+    ended = text(pod, "status", "phase") in ("Succeeded", "Failed")
+    return not ended and not any(owner["kind"] == "DaemonSet" for owner in owners)

@@ -1,0 +1,278 @@
+"""The life of one container: made ready, started, probed, restarted with back-off, ended.
+
+Back-off: the first restart comes at once, the next after 10 s (here less, :class:`.Knobs`), 20 s … 5 min, and it begins
+anew after ten minutes without a failure
+(https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import part, text
+from localcloud.nodes import probes, runtime
+from localcloud.nodes.environment import Missing
+from localcloud.nodes.images import NoImage
+from localcloud.nodes.logs import forget
+from localcloud.nodes.runtime import Launch, NotStarted, Process
+from localcloud.nodes.states import Known, Running, Terminated, Waiting, now
+from localcloud.nodes.timings import Knobs
+from localcloud.nodes.volumes import NotImitated
+
+LONGEST_BACK_OFF = 300.0
+FORGIVEN_AFTER = 600.0
+LOOK_AGAIN = 1.0
+"""Seconds between two looks for a Secret, or for an entry in the image table."""
+DEFAULT_GRACE = 30.0
+MESSAGE_LIMIT = 2048
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What a container needs of its pod. ``launch`` raises Missing, NoImage, NotImitated or ValueError."""
+
+    pod: Object
+    sandbox: int
+    address: str
+    root: Path
+    logs: Path
+    launch: Callable[[Object, Path], Awaitable[Launch]]
+    tell: Callable[[str, str, bool], None]
+    changed: Callable[[], None]
+    knobs: Knobs
+
+
+class Container:
+    """One container of a pod. ``restarts``: ``Always``, ``OnFailure`` or ``Never``."""
+
+    def __init__(self, spec: Object, known: Known, around: Surroundings, restarts: str) -> None:
+        self.spec = spec
+        self.known = known
+        self._around = around
+        self._restarts = restarts
+        self._process: Process | None = None
+        self._environment: dict[str, str] = {}
+        self._stopping = asyncio.Event()
+        self.started = asyncio.Event()
+        """Set once the container runs and its startup probe, if any, has passed."""
+
+    async def run(self) -> None:
+        """Until it has ended for good: by its restart policy, or because it was told to end."""
+        failures = 0
+        while not self._stopping.is_set():
+            began = time.monotonic()
+            code = await self._once()
+            if code is None or self._stopping.is_set():
+                return
+            if self._restarts == "Never" or (self._restarts == "OnFailure" and code == 0):
+                return
+            failures = 1 if time.monotonic() - began > FORGIVEN_AFTER else failures + 1
+            await self._back_off(failures)
+
+    async def stop(self, grace: float) -> None:
+        """Ends it: preStop, SIGTERM, and SIGKILL when the grace is over."""
+        self._stopping.set()
+        if self._process is not None and self._process.running:
+            await self._end(self._process, grace)
+
+    def kill(self) -> None:
+        """Ends it at once."""
+        self._stopping.set()
+        if self._process is not None:
+            self._process.send(runtime.signal.SIGKILL)
+
+    def set(self, state: Waiting | Running | Terminated) -> None:
+        """A new state, which goes into the pod's status."""
+        if state != self.known.state:
+            self.known.state = state
+            self._around.changed()
+
+    async def _once(self) -> int | None:
+        """One start to its end: the exit status, ``None`` when it was told to end before it ran."""
+        log = self._around.logs / f"{self.known.name}.{self.known.restarts}.log"
+        forget(self._around.logs, self.known.name, self.known.restarts)
+        said = self._around.logs / f".{self.known.name}.termination"
+        said.write_text("")
+        self.known.container_id = f"process://{uuid.uuid4().hex}"
+        launch = await self._launch(said)
+        if launch is None:
+            return None
+        self._environment = launch.environment
+        began = now()
+        try:
+            process = await runtime.start(launch, self._around.sandbox, self._around.root, log)
+        except (NotStarted, OSError) as error:
+            self._ended(128, began, "StartError", str(error))
+            self._around.tell("Failed", f"Error: failed to start container {self.known.name}: {error}", True)
+            return 128
+        self._process = process
+        self.known.started = "startupProbe" not in self.spec
+        self.set(Running(began))
+        self._around.changed()
+        self._around.tell("Started", f"Container started: {self.known.name}", False)
+        async with asyncio.TaskGroup() as group:
+            watching = group.create_task(self._watch(process))
+            if self._stopping.is_set():
+                process.send(runtime.signal.SIGKILL)
+            code = await process.wait()
+            watching.cancel()
+        self._process = None
+        self.started.clear()
+        self._ended(code, began, "", self._last_words(said, log, code))
+        return code
+
+    async def _launch(self, said: Path) -> Launch | None:
+        while not self._stopping.is_set():
+            try:
+                return await self._around.launch(self.spec, said)
+            except NoImage as error:
+                self.set(Waiting("ErrImageNeverPull", str(error)))
+                self._around.tell("ErrImageNeverPull", str(error), True)
+            except (Missing, NotImitated, ValueError, OSError) as error:
+                self.set(Waiting("CreateContainerConfigError", str(error)))
+                self._around.tell("Failed", f"Error: {error}", True)
+            await self._pause(LOOK_AGAIN)
+        return None
+
+    def _ended(self, code: int, began: str, reason: str, message: str) -> None:
+        self.known.ready = self.known.started = False
+        self.set(Terminated(code, began, now(), self.known.container_id, reason, message))
+
+    async def _back_off(self, failures: int) -> None:
+        """Waits, and counts the restart."""
+        ended = self.known.state
+        seconds = (
+            0.0 if failures < 2 else min(self._around.knobs.back_off_seconds * 2 ** (failures - 2), LONGEST_BACK_OFF)
+        )
+        if seconds:
+            text = f"back-off {seconds:g}s restarting failed container={self.known.name} pod={self._name}"
+            self.known.last = ended if isinstance(ended, Terminated) else None
+            self.set(Waiting("CrashLoopBackOff", text))
+            self._around.tell("BackOff", text[0].upper() + text[1:], True)
+            await self._pause(seconds)
+        if self._stopping.is_set():
+            if isinstance(ended, Terminated):
+                self.set(ended)
+            return
+        self.known.last = ended if isinstance(ended, Terminated) else None
+        self.known.restarts += 1
+
+    @property
+    def _name(self) -> str:
+        return f"{self._around.pod['metadata']['name']}_{self._around.pod['metadata']['namespace']}"
+
+    async def _pause(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._stopping.wait()
+
+    # -- while it runs ------------------------------------------------------------------------------------------------
+
+    async def _watch(self, process: Process) -> None:
+        """PostStart, then the startup probe, then the other two."""
+        if hook := part(self.spec, "lifecycle", "postStart"):
+            result = await self._hook(hook, process, DEFAULT_GRACE)
+            if not result.ok:
+                self._around.tell("FailedPostStartHook", f"PostStartHook failed: {result.message}", True)
+                await self._end(process, self._grace("postStart"))
+                return
+        if "startupProbe" in self.spec and not await self._startup(process):
+            return
+        self.known.started = True
+        self.known.ready = "readinessProbe" not in self.spec
+        self.started.set()
+        self._around.changed()
+        async with asyncio.TaskGroup() as group:
+            if "readinessProbe" in self.spec:
+                group.create_task(self._readiness(process))
+            if "livenessProbe" in self.spec:
+                group.create_task(self._liveness(process))
+
+    async def _startup(self, process: Process) -> bool:
+        async for result in probes.verdicts(self.spec["startupProbe"], lambda: self._look("startupProbe", process)):
+            if result.ok:
+                return True
+            await self._unhealthy("startupProbe", "Startup", process)
+            return False
+        return False
+
+    async def _readiness(self, process: Process) -> None:
+        async for result in probes.verdicts(self.spec["readinessProbe"], lambda: self._look("readinessProbe", process)):
+            if self.known.ready != result.ok and not self._stopping.is_set():
+                self.known.ready = result.ok
+                self._around.changed()
+
+    async def _liveness(self, process: Process) -> None:
+        async for result in probes.verdicts(self.spec["livenessProbe"], lambda: self._look("livenessProbe", process)):
+            if not result.ok:
+                await self._unhealthy("livenessProbe", "Liveness", process)
+                return
+
+    async def _unhealthy(self, kind: str, title: str, process: Process) -> None:
+        name = self.known.name
+        self._around.tell("Killing", f"Container {name} failed {title.lower()} probe, will be restarted", False)
+        # As its own task: this one is cancelled when the process ends.
+        await self._end(process, self._grace(kind))
+
+    def _grace(self, kind: str) -> float:
+        own = part(self.spec, kind).get("terminationGracePeriodSeconds")
+        pods = self._around.pod["spec"].get("terminationGracePeriodSeconds")
+        return float(own if own is not None else DEFAULT_GRACE if pods is None else pods)
+
+    async def _look(self, kind: str, process: Process) -> probes.Result:
+        result = await probes.check(
+            self.spec[kind],
+            self.spec,
+            self._around.address,
+            lambda command, seconds: self._exec(process, command, seconds),
+        )
+        if not result.ok and process.running:
+            title = kind.removesuffix("Probe").capitalize()
+            self._around.tell("Unhealthy", f"{title} probe failed: {result.message}", True)
+        return result
+
+    async def _exec(self, process: Process, command: list[str], seconds: float) -> tuple[int, str]:
+        return await runtime.execute(process, self._around.sandbox, command, self._environment, seconds)
+
+    # -- its end ------------------------------------------------------------------------------------------------------
+
+    async def _end(self, process: Process, grace: float) -> None:
+        ends = time.monotonic() + grace
+        if (hook := part(self.spec, "lifecycle", "preStop")) and grace > 0:
+            watching = asyncio.create_task(process.wait())
+            hooking = asyncio.create_task(self._hook(hook, process, grace))
+            await asyncio.wait({watching, hooking}, return_when=asyncio.FIRST_COMPLETED)
+            if hooking.done() and not hooking.result().ok:
+                self._around.tell("FailedPreStopHook", f"PreStopHook failed: {hooking.result().message}", True)
+            for task in (watching, hooking):
+                task.cancel()
+        # As Kubernetes: two seconds more, where the hook has used up all of the grace.
+        await process.end(max(ends - time.monotonic(), 2.0 if grace > 0 else 0.0))
+
+    async def _hook(self, hook: Object, process: Process, seconds: float) -> probes.Result:
+        if "sleep" in hook:
+            await asyncio.sleep(float(hook["sleep"]["seconds"]))
+            return probes.Result(True)
+        action = {**hook, "timeoutSeconds": max(seconds, 1)}
+        return await probes.check(
+            action,
+            self.spec,
+            self._around.address,
+            lambda command, most: self._exec(process, command, most),
+        )
+
+    def _last_words(self, said: Path, log: Path, code: int) -> str:
+        """The termination message: the container's file, else, if asked for and it failed, the end of its log."""
+        message = said.read_text(errors="replace")[:4096]
+        if message or code == 0 or text(self.spec, "terminationMessagePolicy") != "FallbackToLogsOnError":
+            return message
+        with log.open("rb") as file:
+            file.seek(max(0, log.stat().st_size - MESSAGE_LIMIT))
+            return file.read().decode(errors="replace")

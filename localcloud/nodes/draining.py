@@ -1,0 +1,62 @@
+"""Takes a node out of the cluster: cordons it, evicts its pods, and deletes it once they are gone."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+
+from localcloud.kubernetes.client import LEASES, NODES, PODS, Kube, KubeError, NotFound, Object, Unreachable
+from localcloud.kubernetes.fields import text
+from localcloud.nodes.heartbeats import LEASE_NAMESPACE
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""How often the node's pods are looked at."""
+EVICTION_SECONDS = 3600.0
+"""GKE respects disruption budgets for an hour."""
+
+
+async def drain(kube: Kube, node: Object, pods: Iterable[Object]) -> None:
+    """Until the node is gone. ``pods`` is looked at again and again: a view that stays current."""
+    name = str(node["metadata"]["name"])
+    ends = time.monotonic() + EVICTION_SECONDS
+    while True:
+        try:
+            await kube.patch(NODES, name, {"spec": {"unschedulable": True}})
+            left = [pod for pod in pods if text(pod, "spec", "nodeName") == name]
+            for pod in left:
+                await _evict(kube, pod, force=time.monotonic() > ends)
+            if not left:
+                await kube.delete(NODES, name, uid=str(node["metadata"]["uid"]))
+                await kube.delete(LEASES, name, LEASE_NAMESPACE)
+                return
+        except NotFound:
+            return
+        except (KubeError, *Unreachable) as error:
+            log.info("drain of %s: %s", name, error)
+        await asyncio.sleep(LOOK_SECONDS)
+
+
+async def _evict(kube: Kube, pod: Object, *, force: bool) -> None:
+    meta = pod["metadata"]
+    namespace, name = str(meta["namespace"]), str(meta["name"])
+    if meta.get("deletionTimestamp"):
+        return
+    if force:
+        await kube.delete(PODS, name, namespace, uid=str(meta["uid"]))
+        return
+    eviction: Object = {
+        "apiVersion": "policy/v1",
+        "kind": "Eviction",
+        "metadata": {"name": name, "namespace": namespace},
+    }
+    try:
+        await kube.request("POST", PODS.url(namespace, name, "eviction"), body=eviction)
+    except NotFound:
+        return
+    except KubeError as error:
+        if error.code != 429:  # a disruption budget forbids it for now
+            raise

@@ -1,0 +1,140 @@
+"""The image table: which program stands for which image (``images.toml``), and what its container sees of it."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
+
+from llmd_gke.problems import BadInput
+from localcloud.nodes.runtime import Mount
+
+TABLE = Path(__file__).with_name("images.toml")
+STAND_INS = Path(__file__).with_name("stand_ins")
+PYTHON = "/opt/bin/python3"
+PATH = "/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+KEYS = {"repository", "entrypoint", "programs", "arguments", "tools", "environment", "model_server"}
+SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc/ssl", "/etc/ld.so.cache", "/nix")
+"""What programs of this machine need to run, wherever the distribution keeps it."""
+
+HOSTS_FILES = {
+    "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n",
+    "/etc/group": "root:x:0:\nnobody:x:65534:\n",
+    "/etc/nsswitch.conf": "hosts: files dns\n",
+}
+
+
+class NoImage(Exception):
+    """No program stands for that image; the text says what to do."""
+
+
+@dataclass(frozen=True)
+class Image:
+    """One entry of the table; the fields are explained there."""
+
+    repository: str
+    entrypoint: tuple[str, ...]
+    programs: dict[str, str] = field(default_factory=dict[str, str])
+    arguments: tuple[str, ...] = ()
+    tools: bool = False
+    environment: dict[str, str] = field(default_factory=dict[str, str])
+    model_server: bool = False
+
+    def command(self, command: list[str], arguments: list[str]) -> list[str]:
+        """What runs: Kubernetes' ``command`` replaces the entrypoint, ``args`` follow either."""
+        own = command or list(self.entrypoint)
+        runs_entrypoint = own[:1] == list(self.entrypoint[:1])
+        return [*own[:1], *(self.arguments if runs_entrypoint else ()), *own[1:], *arguments]
+
+    def variables(self) -> dict[str, str]:
+        """The environment that the image sets."""
+        return {"PATH": PATH, "HOME": "/root", **self.environment}
+
+
+def repository_of(image: str) -> str:
+    """An image reference without tag and digest: ``quay.io:443/a/b:v1@sha256:…`` gives ``quay.io:443/a/b``."""
+    name = image.partition("@")[0]
+    head, colon, tag = name.rpartition(":")
+    return head if colon and "/" not in tag else name
+
+
+class Table:
+    """The entries of the user's file, then ours; the first match counts."""
+
+    def __init__(self, home: Path, program: Callable[[str], Path]) -> None:
+        self._own = home / "images.toml"
+        self._program = program
+        self._ours = _read(TABLE)
+
+    def find(self, image: str) -> Image:
+        """The entry of an image; raises :class:`NoImage`. The user's file is read anew every time."""
+        entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
+        repository = repository_of(image)
+        for entry in entries:
+            if fnmatchcase(repository, entry.repository):
+                return entry
+        raise NoImage(
+            f'No program stands for image "{image}" in the laptop cloud. '
+            f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[3])})."
+        )
+
+    def sees(self, image: Image) -> tuple[list[Mount], dict[str, str]]:
+        """What of this machine a container of that image sees, and links (path to target) in its file system.
+
+        Raises :class:`NoImage` where the program is not there.
+        """
+        mounts: list[Mount] = []
+        links: dict[str, str] = {}
+        if image.tools:
+            for folder in map(Path, SYSTEM_FOLDERS):
+                if folder.is_symlink():
+                    links[str(folder)] = str(folder.readlink())
+                elif folder.exists():
+                    mounts.append(Mount(str(folder), str(folder), True))
+            if sys.base_prefix != "/usr":
+                mounts.append(Mount(sys.base_prefix, sys.base_prefix, True))
+            links[PYTHON] = str(Path(sys.executable).resolve())
+        for target, name in image.programs.items():
+            mounts.append(Mount(str(self._source(name)), target, True))
+        return mounts, links
+
+    def _source(self, name: str) -> Path:
+        kind, colon, rest = name.partition(":")
+        if not colon:
+            try:
+                return self._program(name)
+            except Exception as error:
+                raise NoImage(f"Program {name} is not there: {error}") from None
+        found = STAND_INS / f"{rest}.py" if kind == "stand-in" else Path(rest)
+        if not found.exists():
+            raise NoImage(f'"{name}" is not there: {found} does not exist.')
+        return found
+
+
+def _read(file: Path) -> list[Image]:
+    """Raises ``BadInput`` for a file that cannot be used."""
+    try:
+        content: dict[str, Any] = tomllib.loads(file.read_text())
+        return [_image(entry) for entry in cast("list[dict[str, Any]]", content.get("image", []))]
+    except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
+        raise BadInput(
+            f"{file}: {error}. An entry needs `repository`, and may have {', '.join(sorted(KEYS))}."
+        ) from None
+
+
+def _image(entry: dict[str, Any]) -> Image:
+    if unknown := set(entry) - KEYS:
+        raise ValueError(f"unknown key {', '.join(sorted(unknown))}")
+    return Image(
+        repository=str(entry["repository"]),
+        entrypoint=tuple(entry.get("entrypoint", ())),
+        programs=dict(entry.get("programs", {})),
+        arguments=tuple(entry.get("arguments", ())),
+        tools=bool(entry.get("tools")),
+        environment=dict(entry.get("environment", {})),
+        model_server=bool(entry.get("model_server")),
+    )

@@ -1,0 +1,347 @@
+"""The life of one pod on one of our nodes.
+
+Sandbox and volumes, init containers one after the other (side-cars stay), main containers together; its status as it
+changes; and its end: preStop and SIGTERM, side-cars last, in reverse order. With the kubelet's end its pods' processes
+end too, and a new kubelet starts them anew, which counts as a restart of each container.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.kubernetes.client import PODS, Kube, KubeError, NotFound, Object, Unreachable
+from localcloud.kubernetes.fields import each, part
+from localcloud.nodes import status
+from localcloud.nodes.container import LOOK_AGAIN, Container, Surroundings
+from localcloud.nodes.environment import Missing
+from localcloud.nodes.events import Recorder
+from localcloud.nodes.launch_spec import Launching
+from localcloud.nodes.logs import Found
+from localcloud.nodes.runtime import Launch
+from localcloud.nodes.sandbox import Sandbox, open_sandbox
+from localcloud.nodes.states import Known, Terminated, now
+from localcloud.nodes.volumes import NotImitated, Volumes
+
+log = logging.getLogger(__name__)
+
+LONGEST_PAUSE = 16.0
+"""Seconds between attempts to set up a pod, which begin with one; the arrival of what was missing counts at once."""
+RENEW_SECONDS = 30.0
+"""How often tokens are looked at; Secrets and ConfigMaps are brought up to date as they change."""
+SETTLE_SECONDS = 0.05
+"""Changes within that time make one write of the status."""
+
+
+@dataclass(frozen=True)
+class Node:
+    """The node a pod runs on."""
+
+    name: str
+    address: str
+    allocatable: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Host:
+    """What all pods share. ``folder``: ``cluster/pods``; ``memory``: a folder in memory; ``root``: an empty one."""
+
+    kube: Kube
+    recorder: Recorder
+    launching: Launching
+    folder: Path
+    memory: Path
+    shared: Path
+    root: Path
+
+
+class PodWorker:
+    """Runs one pod (one uid) until it is gone."""
+
+    def __init__(self, host: Host, obj: Object, node: Node, address: str) -> None:
+        self.obj = obj
+        self._host = host
+        self._node = node
+        self._address = address
+        meta = obj["metadata"]
+        self._folder = host.folder / f"{meta['namespace']}_{meta['name']}"
+        self._volumes = Volumes(
+            obj,
+            self._folder,
+            host.memory / str(meta["uid"]),
+            host.shared,
+            host.launching.sources,
+            host.kube,
+            node.allocatable,
+        )
+        self._known = status.known_containers(obj)
+        self._known.node_address = node.address
+        self._containers: list[Container] = []
+        self._changed = asyncio.Event()
+        self._deleted = asyncio.Event()
+        self.content_changed = asyncio.Event()
+        """To be set when a Secret or ConfigMap has changed."""
+        self._removed = False
+        self._grace = 30.0
+
+    def update(self, obj: Object) -> None:
+        """The pod as it is now."""
+        self.obj = obj
+        self._volumes.pod = obj
+        self.content_changed.set()
+        if obj["metadata"].get("deletionTimestamp"):
+            self._grace = float(obj["metadata"].get("deletionGracePeriodSeconds") or 0)
+            self._deleted.set()
+
+    def remove(self) -> None:
+        """The pod has gone from the API server (a forced deletion): everything ends at once."""
+        self._removed = True
+        self._grace = 0
+        self._deleted.set()
+        for container in self._containers:
+            container.kill()
+
+    def log(self, container: str, *, previous: bool) -> Found | None:
+        """The log of a container, of the present run or the one before."""
+        every = (*self._known.init, *self._known.main)
+        known = next((one for one in every if one.name == container), None)
+        if known is None:
+            return None
+        number = known.restarts - (1 if previous else 0)
+        return Found(
+            self._folder / f"{container}.{number}.log", lambda: known.restarts == number and not known.finished
+        )
+
+    async def run(self) -> None:
+        """The whole life, until the pod has been deleted."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for stale in self._folder.glob("*.log"):
+            stale.unlink()
+        sandbox: Sandbox | None = None
+        writer = asyncio.create_task(self._write_status())
+        try:
+            if self._resumed():
+                sandbox = await self._sandbox()
+                if sandbox:
+                    await self._live(sandbox)
+            await self._deleted.wait()
+        finally:
+            if sandbox:
+                await sandbox.close()
+            writer.cancel()
+            self._volumes.remove()
+        self._known.address = self._known.address or ""
+        if not self._removed:
+            await self._finish()
+
+    def _resumed(self) -> bool:
+        """Takes over what an earlier kubelet wrote; ``False`` where the pod is not to be run (again)."""
+        self.update(self.obj)
+        before = part(self.obj, "status")
+        if before.get("phase") in ("Succeeded", "Failed"):
+            return False
+        if not before.get("startTime"):
+            return True
+        self._known.started_at = str(before["startTime"])
+        statuses = {
+            one["name"]: one
+            for kind in ("initContainerStatuses", "containerStatuses")
+            for one in each(self.obj, "status", kind)
+        }
+        ran = False
+        for known in (*self._known.init, *self._known.main):
+            old = part(statuses, known.name)
+            known.restarts = int(old.get("restartCount") or 0)
+            if running := part(old, "state", "running"):
+                ran = True
+                known.restarts += 1
+                known.last = Terminated(
+                    137, str(running["startedAt"]), now(), str(old.get("containerID") or ""), "ContainerStatusUnknown",
+                    "The kubelet was restarted, and its pods with it",
+                )  # fmt: skip
+        if ran and self._known.restart_policy == "Never":
+            self._known.failed = ("ContainerStatusUnknown", "The kubelet was restarted while the pod ran")
+            self._changed.set()
+            return False
+        return True
+
+    async def _sandbox(self) -> Sandbox | None:
+        """The sandbox with the volumes in place, ``None`` when the pod is to go first."""
+        meta = self.obj["metadata"]
+        pause = LOOK_AGAIN
+        while not self._deleted.is_set():
+            self.content_changed.clear()
+            try:
+                await self._volumes.write()
+                sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address)
+            except (Missing, NotImitated, KubeError, ValueError) as error:
+                self._tell("FailedMount", f"MountVolume.SetUp failed: {error}", True)
+            except (OSError, *Unreachable) as error:
+                self._tell("FailedCreatePodSandBox", f"Failed to create pod sandbox: {error}", True)
+            else:
+                self._known.address = self._address
+                self._changed.set()
+                return sandbox
+            await self._pause(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+        return None
+
+    async def _live(self, sandbox: Sandbox) -> None:
+        updating = asyncio.create_task(self._update_volumes())
+        living = asyncio.create_task(self._containers_in_turn(sandbox))
+        deleted = asyncio.create_task(self._deleted.wait())
+        try:
+            await asyncio.wait({living, deleted}, return_when=asyncio.FIRST_COMPLETED)
+            if not living.done():
+                await self._stop_all(self._grace)
+            await living
+        except BaseException:
+            for container in self._containers:
+                container.kill()
+            raise
+        finally:
+            for task in (updating, living, deleted):
+                task.cancel()
+
+    async def _containers_in_turn(self, sandbox: Sandbox) -> None:
+        around = Surroundings(
+            self.obj,
+            sandbox.pid,
+            self._address,
+            self._host.root,
+            self._folder,
+            self._launch,
+            self._tell,
+            self._changed.set,
+            self._host.launching.knobs,
+        )
+        policy = self._known.restart_policy
+        async with asyncio.TaskGroup() as group:
+            sidecars: list[Container] = []
+            for spec, known in zip(each(self.obj, "spec", "initContainers"), self._known.init, strict=True):
+                container = self._container(spec, known, around, "Always" if known.sidecar else _init_policy(policy))
+                running = group.create_task(container.run())
+                if known.sidecar:
+                    sidecars.append(container)
+                    started = asyncio.create_task(container.started.wait())
+                    await asyncio.wait({running, started}, return_when=asyncio.FIRST_COMPLETED)
+                    started.cancel()
+                else:
+                    await running
+                    known.ready = known.succeeded
+                if self._deleted.is_set() or not (known.sidecar or known.succeeded):
+                    break
+            else:
+                self._known.initialized = True
+                self._changed.set()
+                specs = zip(each(self.obj, "spec", "containers"), self._known.main, strict=True)
+                mains = [self._container(spec, known, around, policy) for spec, known in specs]
+                await asyncio.gather(*(group.create_task(container.run()) for container in mains))
+            if not self._deleted.is_set():
+                for container in reversed(sidecars):
+                    await container.stop(self._spec_grace())
+        self._known.ended = True
+        self._changed.set()
+
+    def _container(self, spec: Object, known: Known, around: Surroundings, policy: str) -> Container:
+        container = Container(spec, known, around, policy)
+        self._containers.append(container)
+        if self._deleted.is_set():
+            container.kill()
+        return container
+
+    async def _stop_all(self, grace: float) -> None:
+        ends = asyncio.get_running_loop().time() + grace
+        sidecars = [one for one in self._containers if one.known.sidecar]
+        self._tell("Killing", "Stopping the pod's containers", False)
+        await asyncio.gather(*(one.stop(grace) for one in self._containers if not one.known.sidecar))
+        for container in reversed(sidecars):
+            await container.stop(max(ends - asyncio.get_running_loop().time(), min(grace, 2.0)))
+
+    def _spec_grace(self) -> float:
+        given = self.obj["spec"].get("terminationGracePeriodSeconds")
+        return 30.0 if given is None else float(given)
+
+    async def _launch(self, spec: Object, said: Path) -> Launch:
+        return self._host.launching.launch(self.obj, spec, self._volumes, self._address, said, self._node.allocatable)
+
+    async def _update_volumes(self) -> None:
+        while True:
+            self.content_changed.clear()
+            try:
+                async with asyncio.timeout(RENEW_SECONDS):
+                    await self.content_changed.wait()
+            except TimeoutError:
+                pass
+            try:
+                await self._volumes.write()
+            except (Missing, NotImitated, KubeError, *Unreachable, ValueError, OSError) as error:
+                log.debug("%s: %s", self._folder.name, error)
+
+    def _tell(self, reason: str, message: str, warning: bool) -> None:
+        self._host.recorder.tell(self.obj, reason, message, warning=warning)
+
+    async def _pause(self, seconds: float) -> None:
+        """Until the pod is to go, a Secret or ConfigMap has changed, or the time is over."""
+        waiting = [asyncio.create_task(event.wait()) for event in (self._deleted, self.content_changed)]
+        await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        for task in waiting:
+            task.cancel()
+
+    # -- the API server -----------------------------------------------------------------------------------------------
+
+    async def _write_status(self) -> None:
+        self._changed.set()
+        while True:
+            await self._changed.wait()
+            await asyncio.sleep(SETTLE_SECONDS)
+            self._changed.clear()
+            await self._patch()
+
+    async def _patch(self) -> None:
+        """Writes the status, until it works or the pod is gone."""
+        meta = self.obj["metadata"]
+        while True:
+            content = status.status(self._known, self.obj)
+            try:
+                await self._host.kube.patch(
+                    PODS,
+                    str(meta["name"]),
+                    # The uid spares a successor of the same name.
+                    {"metadata": {"uid": meta["uid"]}, "status": content},
+                    str(meta["namespace"]),
+                    subresource="status",
+                    strategic=True,
+                )
+            except NotFound:
+                return
+            except (KubeError, *Unreachable) as error:
+                if isinstance(error, KubeError) and error.code in (409, 422):
+                    log.warning("status of %s: %s", self._folder.name, error)
+                    return
+                await asyncio.sleep(LOOK_AGAIN)
+            else:
+                return
+
+    async def _finish(self) -> None:
+        """The last status, then the deletion that the API server waits for."""
+        meta = self.obj["metadata"]
+        await self._patch()
+        while True:
+            try:
+                await self._host.kube.delete(
+                    PODS, str(meta["name"]), str(meta["namespace"]), grace_seconds=0, uid=str(meta["uid"])
+                )
+            except (KubeError, *Unreachable) as error:
+                log.info("deletion of %s: %s", self._folder.name, error)
+                await asyncio.sleep(LOOK_AGAIN)
+            else:
+                return
+
+
+def _init_policy(policy: str) -> str:
+    """Init containers run once, whatever the pod's policy says about success."""
+    return "Never" if policy == "Never" else "OnFailure"

@@ -1,0 +1,263 @@
+"""Node pools of Google's stand-in as nodes of the cluster: made, scaled, taken away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from localcloud.kubernetes.cache import Mirror
+from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Object, Unreachable
+from localcloud.kubernetes.fields import each, part, text
+from localcloud.nodes import autoscaler, nodes, sandbox
+from localcloud.nodes.autoscaler import Group, Unit
+from localcloud.nodes.draining import drain
+from localcloud.nodes.events import Recorder
+from localcloud.nodes.heartbeats import Heartbeats
+from localcloud.nodes.scheduling import Room, requests_of, room
+from localcloud.nodes.timings import Knobs
+from localcloud.providers.google.pools_view import Pool, pools
+
+log = logging.getLogger(__name__)
+
+LOOK_SECONDS = 1.0
+"""How often Google's file and the clock are looked at."""
+FRESH_SECONDS = 15.0
+"""A pod that does not fit is left that long to the scheduler where a node with room is there."""
+
+
+class NodePools:
+    """Keeps the cluster's nodes as the pools of ``google.json`` ask for them, and as pending pods need them."""
+
+    def __init__(
+        self,
+        kube: Kube,
+        file: Path,
+        mirror: Mirror,
+        pods: Mirror,
+        recorder: Recorder,
+        knobs: Knobs,
+        heartbeats: Heartbeats,
+    ) -> None:
+        self._kube = kube
+        self._file = file
+        self._nodes = mirror
+        self._pods = pods
+        self._recorder = recorder
+        self._knobs = knobs
+        self._heartbeats = heartbeats
+        self._version = "v1.36.0"
+        self._leaving: dict[str, asyncio.Task[None]] = {}
+        self._known_pools: set[tuple[str, str]] = set()
+        self._idle_since: dict[str, float] = {}
+
+    def ours(self) -> list[Object]:
+        """The nodes that belong to a pool of ours."""
+        return [one for one in self._nodes if text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)]
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        self._version = str((await self._kube.request("GET", "/version/"))["gitVersion"])
+        while True:
+            try:
+                await self._look()
+            except (KubeError, *Unreachable) as error:
+                log.info("nodes: %s", error)
+            except ValueError as error:
+                # The file is replaced in one step: a damaged one is no passing state.
+                log.warning("%s: %s", self._file, error)
+            await asyncio.sleep(LOOK_SECONDS)
+
+    async def _look(self) -> None:
+        there = self._read()
+        wanted = {pool.id: pool for pool in there if not pool.failed}
+        for one in self.ours():
+            pool = wanted.get(_pool_of(one))
+            if pool is None or pool.fingerprint != text(one, "metadata", "annotations", nodes.FINGERPRINT_ANNOTATION):
+                self._leave(one, "its node pool is gone or was replaced")
+        for pool in wanted.values():
+            await self._size(pool)
+        await self._autoscale([pool for pool in wanted.values() if pool.autoscaled])
+
+    def _read(self) -> list[Pool]:
+        try:
+            content = self._file.read_text()
+        except FileNotFoundError:
+            return []
+        return pools(json.loads(content))
+
+    def _of(self, pool: Pool) -> list[Object]:
+        """Its nodes, without those that are leaving."""
+        return [one for one in self.ours() if _pool_of(one) == pool.id and one["metadata"]["name"] not in self._leaving]
+
+    async def _size(self, pool: Pool) -> None:
+        """Keeps a pool between its bounds."""
+        present = self._of(pool)
+        low, high = pool.minimum * len(pool.zones), pool.maximum * len(pool.zones)
+        first = (pool.id, pool.fingerprint) not in self._known_pools
+        self._known_pools.add((pool.id, pool.fingerprint))
+        goal = min(max(low, pool.initial * len(pool.zones) if first else 0), high)
+        if len(present) < goal:
+            await self._add(pool, goal - len(present), wait=not first)
+        for one in sorted(present, key=_idle_first(self._used()))[: max(len(present) - high, 0)]:
+            self._leave(one, "its node pool was made smaller")
+
+    # -- more ---------------------------------------------------------------------------------------------------------
+
+    async def _add(self, pool: Pool, count: int, *, wait: bool) -> None:
+        if wait and self._knobs.node_start_seconds:
+            await asyncio.sleep(self._knobs.node_start_seconds)
+        step = max(pool.hosts, 1)
+        for _ in range(-(-count // step)):
+            zone = self._emptiest_zone(pool)
+            slice_name = nodes.name_of(pool)
+            for _ in range(min(step, count)):
+                await self._register(pool, zone, slice_name if step > 1 else "")
+
+    def _emptiest_zone(self, pool: Pool) -> str:
+        counted = Counter(text(one, "metadata", "labels", "topology.kubernetes.io/zone") for one in self._of(pool))
+        return min(pool.zones, key=lambda zone: (counted[zone], zone))
+
+    async def _register(self, pool: Pool, zone: str, slice_name: str) -> None:
+        index = nodes.index_for({nodes.index_of(one) for one in self.ours()})
+        if index is None:
+            log.warning("no more than %d nodes in a laptop cloud: pool %s gets none", nodes.MOST_NODES, pool.name)
+            return
+        name = nodes.name_of(pool)
+        await asyncio.to_thread(sandbox.add_local, nodes.address_of(index))
+        made = nodes.node(pool, zone, index, name=name, slice_name=slice_name or name, version=self._version)
+        try:
+            made = await self._kube.create(NODES, made)
+        except Conflict:
+            return
+        # The mirror learns of it a moment later: the next number must not be the same.
+        self._nodes.objects.setdefault(("", name), made)
+        await self._heartbeats.beat(made)
+        self._recorder.tell(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
+
+    # -- fewer --------------------------------------------------------------------------------------------------------
+
+    def _leave(self, one: Object, why: str) -> None:
+        name = str(one["metadata"]["name"])
+        if name not in self._leaving:
+            log.info("node %s leaves: %s", name, why)
+            self._recorder.tell(one, "RemovingNode", f"Removing node {name}: {why}")
+            task = asyncio.create_task(self._drain(one))
+            self._leaving[name] = task
+
+    async def _drain(self, one: Object) -> None:
+        """Takes a node away once it is empty, and forgets it."""
+        name = str(one["metadata"]["name"])
+        await drain(self._kube, one, self._pods)
+        await asyncio.to_thread(sandbox.remove_local, nodes.address_of(nodes.index_of(one)))
+        self._nodes.objects.pop(("", name), None)
+        self._leaving.pop(name, None)
+        self._idle_since.pop(name, None)
+
+    # -- as pods need them --------------------------------------------------------------------------------------------
+
+    def _used(self) -> Counter[str]:
+        """Node name to the number of pods that keep it."""
+        return Counter(text(pod, "spec", "nodeName") for pod in self._pods if autoscaler.occupies(pod))
+
+    async def _autoscale(self, scaled: list[Pool]) -> None:
+        pending = [pod for pod in self._pods if autoscaler.unschedulable(pod)]
+        by_id = {pool.id: pool for pool in scaled}
+        sizes = {pool.id: len(self._of(pool)) for pool in scaled}
+        if pending:
+            groups = [
+                Group(
+                    pool.id,
+                    pool.name,
+                    sizes[pool.id],
+                    pool.maximum * len(pool.zones),
+                    max(pool.hosts, 1),
+                    nodes.template(pool, pool.zones[0]),
+                )
+                for pool in scaled
+            ]
+            settled = [pod for pod in pending if _waiting(pod) > FRESH_SECONDS]
+            plan = autoscaler.grow(pending, groups, self._rooms(all_of_them=len(settled) < len(pending)))
+            by_uid = {str(pod["metadata"]["uid"]): pod for pod in pending}
+            for uid, message in plan.triggered.items():
+                self._recorder.tell(by_uid[uid], "TriggeredScaleUp", message)
+            for uid, message in plan.refused.items():
+                self._recorder.tell(by_uid[uid], "NotTriggerScaleUp", message)
+            for ident, count in plan.increase.items():
+                await self._add(by_id[ident], count, wait=True)
+        else:
+            minimum = {pool.id: pool.minimum * len(pool.zones) for pool in scaled}
+            for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._knobs.scale_down_seconds):
+                for name in unit.nodes:
+                    if one := self._nodes.get(name):
+                        self._leave(one, f"idle for {unit.idle:.0f} s")
+
+    def _rooms(self, *, all_of_them: bool) -> list[Room]:
+        """Nodes with what is free there: all, or those alone that have been there for a moment only."""
+        found: list[Room] = []
+        for one in self.ours():
+            name = str(one["metadata"]["name"])
+            if name in self._leaving or one["spec"].get("unschedulable"):
+                continue
+            if not all_of_them and _age(one["metadata"]["creationTimestamp"]) > FRESH_SECONDS:
+                continue
+            taints = tuple(
+                (str(taint["key"]), text(taint, "value"), str(taint["effect"]))
+                for taint in each(one, "spec", "taints")
+                if not str(taint["key"]).startswith("node.kubernetes.io/")
+            )
+            place = room(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
+            for pod in self._pods:
+                if text(pod, "spec", "nodeName") == name and text(pod, "status", "phase") not in (
+                    "Succeeded",
+                    "Failed",
+                ):
+                    place.take(requests_of(pod))
+            found.append(place)
+        return found
+
+    def _units(self, scaled: Iterable[Pool]) -> list[Unit]:
+        used = self._used()
+        clock = time.monotonic()
+        found: list[Unit] = []
+        for pool in scaled:
+            slices: dict[str, list[str]] = {}
+            for one in self._of(pool):
+                name = str(one["metadata"]["name"])
+                slices.setdefault(text(one, "metadata", "annotations", nodes.SLICE_ANNOTATION) or name, []).append(name)
+                if used[name]:
+                    self._idle_since.pop(name, None)
+                else:
+                    self._idle_since.setdefault(name, clock)
+            for names in slices.values():
+                idle = min(clock - self._idle_since.get(name, clock) for name in names)
+                found.append(Unit(pool.id, tuple(names), idle))
+        return found
+
+
+def _pool_of(one: Object) -> str:
+    return text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)
+
+
+def _idle_first(used: Counter[str]):
+    def rank(one: Object) -> tuple[int, str]:
+        return used[str(one["metadata"]["name"])], str(one["metadata"]["creationTimestamp"])
+
+    return rank
+
+
+def _age(timestamp: object) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(str(timestamp).replace("Z", "+00:00"))).total_seconds()
+
+
+def _waiting(pod: Object) -> float:
+    """Seconds since the scheduler gave up on it."""
+    since = next(
+        (c.get("lastTransitionTime") for c in each(pod, "status", "conditions") if c["type"] == "PodScheduled"), None
+    )
+    return _age(since) if since else 0.0

@@ -1,0 +1,144 @@
+"""Startup, readiness and liveness probes, at the periods and thresholds of the pod.
+
+https://kubernetes.io/docs/concepts/configuration/liveness-readiness-startup-probes/; gRPC:
+https://github.com/grpc/grpc/blob/master/doc/health-checking.md.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ssl
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+import grpc.aio
+import httpx
+
+from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import each, part, text, words
+
+Exec = Callable[[list[str], float], Awaitable[tuple[int, str]]]
+"""Runs a command in the container, for at most some seconds: status and output."""
+
+SERVING = 1
+_trusting = ssl.create_default_context()
+_trusting.check_hostname = False
+_trusting.verify_mode = ssl.CERT_NONE
+
+
+@dataclass(frozen=True)
+class Result:
+    """``ok``, and why not."""
+
+    ok: bool
+    message: str = ""
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds and thresholds of a probe, with Kubernetes' defaults."""
+
+    delay: float
+    period: float
+    timeout: float
+    failures: int
+    successes: int
+
+    @classmethod
+    def of(cls, probe: Object) -> Times:
+        """Those of a probe's definition."""
+        return cls(
+            delay=float(probe.get("initialDelaySeconds") or 0),
+            period=float(probe.get("periodSeconds") or 10),
+            timeout=float(probe.get("timeoutSeconds") or 1),
+            failures=int(probe.get("failureThreshold") or 3),
+            successes=int(probe.get("successThreshold") or 1),
+        )
+
+
+async def check(probe: Object, container: Object, address: str, execute: Exec) -> Result:
+    """One look. Every failure is a result, none an exception."""
+    seconds = Times.of(probe).timeout
+    try:
+        if "exec" in probe:
+            status, output = await execute(words(probe, "exec", "command"), seconds)
+            return Result(status == 0, output.strip())
+        async with asyncio.timeout(seconds):
+            if "httpGet" in probe:
+                return await http(part(probe, "httpGet"), container, address)
+            if "tcpSocket" in probe:
+                return await _tcp(part(probe, "tcpSocket"), container, address)
+            return await _grpc(part(probe, "grpc"), address)
+    except TimeoutError:
+        return Result(False, f"no answer within {seconds:g} s")
+    except (OSError, httpx.HTTPError, httpx.InvalidURL, grpc.RpcError, ValueError) as error:
+        return Result(False, str(error).splitlines()[0] if str(error) else type(error).__name__)
+    except Exception as error:
+        # Whatever a container that is just ending makes of an exec.
+        return Result(False, f"{type(error).__name__}: {error}")
+
+
+def port_of(container: Object, port: object) -> int:
+    """A port by number or by its name in the container."""
+    if isinstance(port, int) or str(port).isdigit():
+        return int(cast("int | str", port))
+    for declared in each(container, "ports"):
+        if declared.get("name") == port:
+            return int(declared["containerPort"])
+    raise ValueError(f'couldn\'t find port "{port}"')
+
+
+async def http(action: Object, container: Object, address: str) -> Result:
+    """A GET; 200 to 399 is success."""
+    scheme = (text(action, "scheme") or "HTTP").lower()
+    host = text(action, "host") or address
+    path = text(action, "path")
+    url = f"{scheme}://{host}:{port_of(container, action['port'])}/{path.lstrip('/')}"
+    headers = {"User-Agent": "kube-probe/1.36", "Accept": "*/*"}
+    headers |= {str(one["name"]): str(one["value"]) for one in each(action, "httpHeaders")}
+    async with (
+        httpx.AsyncClient(verify=_trusting, trust_env=False, timeout=None) as client,  # noqa: S113 - the caller's
+        client.stream("GET", url, headers=headers) as answer,
+    ):
+        return Result(200 <= answer.status_code < 400, f"HTTP probe failed with statuscode: {answer.status_code}")
+
+
+async def _tcp(action: Object, container: Object, address: str) -> Result:
+    _, writer = await asyncio.open_connection(text(action, "host") or address, port_of(container, action["port"]))
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return Result(True)
+
+
+async def _grpc(action: Object, address: str) -> Result:
+    name = text(action, "service").encode()
+    # HealthCheckRequest{service = 1}, HealthCheckResponse{status = 1}: too small for generated code.
+    request = b"" if not name else b"\x0a" + bytes([len(name)]) + name
+    async with grpc.aio.insecure_channel(f"{address}:{action['port']}") as channel:
+        ask = cast(
+            "Callable[[bytes], Awaitable[bytes]]", cast(Any, channel).unary_unary("/grpc.health.v1.Health/Check")
+        )
+        answer = await ask(request)
+    status = answer[1] if len(answer) > 1 else 0
+    return Result(status == SERVING, f"service unhealthy (responded with status {status})")
+
+
+async def verdicts(probe: Object, look: Callable[[], Awaitable[Result]]) -> AsyncGenerator[Result, None]:
+    """A verdict with every look from the first threshold on: so many successes, or so many failures, in a row.
+
+    For ever, after the initial delay.
+    """
+    times = Times.of(probe)
+    await asyncio.sleep(times.delay)
+    row = 0
+    before: bool | None = None
+    while True:
+        result = await look()
+        row = row + 1 if result.ok is before else 1
+        before = result.ok
+        if row >= (times.successes if result.ok else times.failures):
+            yield result
+        await asyncio.sleep(times.period)

@@ -1,0 +1,116 @@
+"""A pod's sandbox: a network, host name and message queues of its own, and its address on the bridge.
+
+As with a container runtime, a process that only waits (``pause``) holds the namespaces while containers come and go.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from pyroute2 import IPRoute  # pyright: ignore[reportMissingTypeStubs] - it has none
+
+from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE_PREFIX
+from localcloud.nodes.launcher import CLONE_NEWNET, join
+
+LAUNCHER = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py"))]
+_one_at_a_time = threading.Lock()
+
+
+@dataclass
+class Sandbox:
+    """``pid``: the process that holds the namespaces. ``address``: the pod's."""
+
+    process: asyncio.subprocess.Process
+    address: str
+
+    @property
+    def pid(self) -> int:
+        """The process whose namespaces are the pod's."""
+        return self.process.pid
+
+    async def close(self) -> None:
+        """Ends the sandbox; the pair of interfaces goes with its network. Its containers must have ended."""
+        if self.process.returncode is None:
+            self.process.kill()
+        await self.process.wait()
+
+
+async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
+    """Makes the sandbox of the pod with that uid. Raises ``OSError`` when the kernel refuses."""
+    process = await asyncio.create_subprocess_exec(
+        *LAUNCHER,
+        "pause",
+        hostname[:63],
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    sandbox = Sandbox(process, address)
+    try:
+        assert process.stdout is not None  # noqa: S101 - asked for above
+        assert process.stderr is not None  # noqa: S101
+        if not await process.stdout.readline():
+            said = (await process.stderr.read()).decode().strip()
+            raise OSError(f"cannot make the pod's namespaces: {said.splitlines()[-1] if said else 'no answer'}")
+        await asyncio.to_thread(_connect, process.pid, interface(uid), address)
+    except BaseException:
+        await sandbox.close()
+        raise
+    return sandbox
+
+
+def interface(uid: str) -> str:
+    """The name of a pod's interface on the bridge: at most 15 characters."""
+    return "veth" + hashlib.sha256(uid.encode()).hexdigest()[:10]
+
+
+def _netlink() -> Any:
+    """Pyroute2, which leaves most of its types to the reader."""
+    return IPRoute()
+
+
+def _connect(pid: int, name: str, address: str) -> None:
+    with _one_at_a_time, _netlink() as ip:
+        for stale in _index(ip, name):
+            ip.link("del", index=stale)
+        ip.link("add", ifname=name, kind="veth", peer={"ifname": "eth0", "net_ns_pid": pid})
+        ip.link("set", index=_index(ip, name)[0], master=_index(ip, BRIDGE)[0], state="up")
+    # A thread can be in another network than its process. Pyroute2's own way, a forked process that it ends with
+    # SIGTERM, tells the parent's asyncio of that signal as well.
+    with ThreadPoolExecutor(1) as thread:
+        thread.submit(_inside, pid, address).result()
+
+
+def _inside(pid: int, address: str) -> None:
+    join(pid, CLONE_NEWNET)
+    with _netlink() as ip:
+        ip.link("set", index=_index(ip, "lo")[0], state="up")
+        eth0 = _index(ip, "eth0")[0]
+        ip.addr("add", index=eth0, address=address, prefixlen=BRIDGE_PREFIX)
+        ip.link("set", index=eth0, state="up")
+        ip.route("add", dst="default", gateway=BRIDGE_ADDRESS)
+
+
+def _index(ip: Any, name: str) -> list[int]:
+    return cast("list[int]", list(ip.link_lookup(ifname=name)))
+
+
+def add_local(address: str) -> None:
+    """Gives loopback an address more, such as a node's; nothing where it has it."""
+    with _netlink() as ip:
+        if not list(ip.get_addr(address=address)):
+            ip.addr("add", index=_index(ip, "lo")[0], address=address, prefixlen=32)
+
+
+def remove_local(address: str) -> None:
+    """Takes it away again."""
+    with _netlink() as ip:
+        if list(ip.get_addr(address=address)):
+            ip.addr("del", index=_index(ip, "lo")[0], address=address, prefixlen=32)

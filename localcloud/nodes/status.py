@@ -1,0 +1,120 @@
+"""A pod's status from what is known of its containers, as the kubelet writes it.
+
+https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/; k8s.io/kubernetes ``pkg/kubelet/status/generate.go``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import each, part
+from localcloud.nodes.states import Known, Running, Waiting, now
+
+REPLACED: Object = {"$patch": "replace"}
+"""In a list that is merged by key: what it held before goes. A pod has one address of a kind."""
+
+
+@dataclass
+class Pod:
+    """What the kubelet knows of a pod. ``address`` is empty until its sandbox stands; ``failed``: reason and text."""
+
+    init: list[Known]
+    main: list[Known]
+    restart_policy: str
+    node_address: str
+    started_at: str = field(default_factory=now)
+    address: str = ""
+    initialized: bool = False
+    ended: bool = False
+    failed: tuple[str, str] | None = None
+
+
+def phase(pod: Pod) -> str:
+    """Pending until a main container has run, then Running; at the end Succeeded, or Failed if one of them did."""
+    if pod.failed:
+        return "Failed"
+    # Only the main containers count; a failed init container ends a pod that is not restarted.
+    blocked = [known for known in pod.init if known.finished and not known.succeeded]
+    if pod.ended:
+        every = [*pod.main, *(known for known in pod.init if not known.sidecar)]
+        return "Succeeded" if all(known.succeeded for known in every) else "Failed"
+    if blocked or not pod.initialized:
+        return "Pending"
+    ran = [known for known in pod.main if isinstance(known.state, Running) or known.last or known.finished]
+    return "Running" if len(ran) == len(pod.main) or any(isinstance(k.state, Running) for k in pod.main) else "Pending"
+
+
+def conditions(pod: Pod, gates: Sequence[str], others: Sequence[Object]) -> dict[str, tuple[bool, str, str]]:
+    """Type to truth, reason and text. ``gates``: the pod's readiness gates; ``others``: conditions that others set."""
+    done = phase(pod) in ("Succeeded", "Failed")
+    sidecars = [known for known in pod.init if known.sidecar]
+    unready = [known.name for known in (*sidecars, *pod.main) if not known.ready]
+    uninitialised = [known.name for known in pod.init if not (known.succeeded or (known.sidecar and known.started))]
+    ready = (not unready, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
+    if done:
+        ready = (False, "PodCompleted" if phase(pod) == "Succeeded" else "PodFailed", "")
+    open_gates = [gate for gate in gates if not any(one["type"] == gate and one["status"] == "True" for one in others)]
+    gated = (False, "ReadinessGatesNotReady", f"corresponding condition of pod readiness gate {open_gates} is not True")
+    completed = "PodCompleted" if done else ""
+    return {
+        "PodReadyToStartContainers": (bool(pod.address), "", ""),
+        "Initialized": (
+            pod.initialized or phase(pod) == "Succeeded",
+            completed if pod.initialized else "ContainersNotInitialized",
+            "" if pod.initialized else f"containers with incomplete status: [{' '.join(uninitialised)}]",
+        ),
+        "ContainersReady": ready if not ready[0] else (True, "", ""),
+        "Ready": ready if not ready[0] else gated if open_gates else (True, "", ""),
+        "PodScheduled": (True, "", ""),
+    }
+
+
+def status(pod: Pod, obj: Object) -> Object:
+    """The whole status, for a strategic merge: conditions of others stay. ``obj``: the pod as last seen."""
+    existing = {one["type"]: one for one in each(obj, "status", "conditions")}
+    gates = [str(gate["conditionType"]) for gate in each(obj, "spec", "readinessGates")]
+    generation = obj["metadata"].get("generation")
+    told: list[Object] = []
+    for kind, (truth, reason, message) in conditions(pod, gates, list(existing.values())).items():
+        value = "True" if truth else "False"
+        old = part(existing, kind)
+        told.append(
+            {
+                "type": kind,
+                "status": value,
+                "reason": reason or None,
+                "message": message or None,
+                "lastProbeTime": None,
+                "lastTransitionTime": old.get("lastTransitionTime") if old.get("status") == value else now(),
+                **({"observedGeneration": generation} if generation else {}),
+            }
+        )
+    address = pod.address
+    return {
+        "phase": phase(pod),
+        "reason": pod.failed[0] if pod.failed else None,
+        "message": pod.failed[1] if pod.failed else None,
+        "startTime": pod.started_at,
+        "hostIP": pod.node_address,
+        "hostIPs": [{"ip": pod.node_address}, REPLACED],
+        "conditions": told,
+        # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
+        **({"podIP": address, "podIPs": [REPLACED, {"ip": address}]} if address else {}),
+        **({"initContainerStatuses": [known.told() for known in pod.init]} if pod.init else {}),
+        "containerStatuses": [known.told() for known in pod.main],
+        **({"observedGeneration": generation} if generation else {}),
+    }
+
+
+def known_containers(obj: Object) -> Pod:
+    """The containers of a pod that has just come; with ``PodInitializing`` where others run first."""
+    inits = [
+        Known(str(one["name"]), str(one["image"]), one.get("restartPolicy") == "Always")
+        for one in each(obj, "spec", "initContainers")
+    ]
+    mains = [Known(str(one["name"]), str(one["image"])) for one in each(obj, "spec", "containers")]
+    for position, known in enumerate([*inits, *mains]):
+        known.state = Waiting("PodInitializing" if inits and position else "ContainerCreating")
+    return Pod(inits, mains, str(obj["spec"].get("restartPolicy") or "Always"), "", initialized=not inits)

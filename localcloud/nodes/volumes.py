@@ -1,0 +1,201 @@
+"""Volumes of a pod as folders, and where its containers see them.
+
+Secrets, ConfigMaps, tokens and ``medium: Memory`` lie in memory only; the rest in the pod's folder. A claim and a
+bucket are folders of the laptop cloud that outlive the pod. Fields:
+https://kubernetes.io/docs/concepts/storage/volumes/.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from localcloud.kubernetes.client import SERVICE_ACCOUNTS, Kube, Object
+from localcloud.kubernetes.fields import each, part, text
+from localcloud.nodes import environment, projected
+from localcloud.nodes.environment import Missing, Sources
+from localcloud.nodes.projected import File
+from localcloud.nodes.runtime import Mount
+
+FUSE_DRIVER = "gcsfuse.csi.storage.gke.io"
+DEFAULT_MODE = 0o644
+TOKEN_SECONDS = 3600
+
+
+class NotImitated(Exception):
+    """A kind of volume that the laptop cloud does not have."""
+
+
+@dataclass
+class Token:
+    """A token of a service account, bound to the pod, and when to fetch another (seconds since 1970)."""
+
+    value: str
+    renew_at: float
+
+
+@dataclass
+class Volumes:
+    """Of one pod. ``folder``: on disk; ``memory``: a folder in memory; ``shared``: claims and buckets."""
+
+    pod: Object
+    folder: Path
+    memory: Path
+    shared: Path
+    sources: Sources
+    kube: Kube
+    allocatable: Mapping[str, str] = field(default_factory=dict[str, str])
+    _tokens: dict[tuple[str, str], Token] = field(default_factory=dict[tuple[str, str], Token])
+
+    @property
+    def namespace(self) -> str:
+        """The pod's."""
+        return str(self.pod["metadata"]["namespace"])
+
+    async def write(self) -> None:
+        """Makes the volumes, and brings those that follow other objects up to date.
+
+        Raises :class:`Missing` where something is not there yet, :class:`NotImitated` where it never will be.
+        """
+        for volume in each(self.pod, "spec", "volumes"):
+            if _is_files(volume):
+                projected.write(self._place(volume), await self._files(volume))
+            else:
+                self._place(volume).mkdir(parents=True, exist_ok=True)
+
+    def mounts(self, container: Object) -> list[Mount]:
+        """What a container sees, outer folders first."""
+        volumes = {volume["name"]: volume for volume in each(self.pod, "spec", "volumes")}
+        found: list[Mount] = []
+        for mount in each(container, "volumeMounts"):
+            volume = volumes[mount["name"]]
+            source = self._place(volume)
+            below = text(mount, "subPath") or self._expanded(container, text(mount, "subPathExpr"))
+            if below:
+                source = source / below
+                if not source.exists():
+                    source.mkdir(parents=True)
+                # A link would lead outside the container.
+                source = source.resolve()
+            read_only = bool(mount.get("readOnly")) or _is_files(volume) or _reads_only(volume)
+            found.append(Mount(str(source), text(mount, "mountPath").rstrip("/") or "/", read_only))
+        return sorted(found, key=lambda one: one.target.count("/"))
+
+    def remove(self) -> None:
+        """Forgets what belongs to the pod alone."""
+        shutil.rmtree(self.memory, ignore_errors=True)
+        shutil.rmtree(self.folder / "volumes", ignore_errors=True)
+
+    def _expanded(self, container: Object, expression: str) -> str:
+        if not expression:
+            return ""
+        known = environment.environment(self.pod, container, self.sources, {}, self.allocatable)
+        return environment.expand(expression, known)
+
+    def _place(self, volume: Object) -> Path:
+        name = str(volume["name"])
+        if _is_files(volume) or text(volume, "emptyDir", "medium") == "Memory":
+            return self.memory / name
+        if "emptyDir" in volume or "ephemeral" in volume:
+            return self.folder / "volumes" / name
+        if claim := text(volume, "persistentVolumeClaim", "claimName"):
+            return self.shared / "claims" / f"{self.namespace}_{claim}"
+        if text(volume, "csi", "driver") == FUSE_DRIVER:
+            attributes = part(volume, "csi", "volumeAttributes")
+            bucket = self.shared / "buckets" / text(attributes, "bucketName")
+            options = text(attributes, "mountOptions").split(",")
+            only = next((one.partition("=")[2] for one in options if one.startswith("only-dir=")), "")
+            return bucket / only if only else bucket
+        kind = next((key for key in volume if key != "name"), "nothing")
+        raise NotImitated(f'volume "{name}": {kind} is not imitated in the laptop cloud')
+
+    async def _files(self, volume: Object) -> dict[str, File]:
+        for kind, key in (("secret", "secretName"), ("configMap", "name")):
+            if kind in volume:
+                source = part(volume, kind)
+                return self._object(kind, source, str(source[key]), _mode(source))
+        if "downwardAPI" in volume:
+            source = part(volume, "downwardAPI")
+            return self._downward(source, _mode(source))
+        found: dict[str, File] = {}
+        mode = _mode(part(volume, "projected"))
+        for source in each(volume, "projected", "sources"):
+            for kind in ("secret", "configMap"):
+                if kind in source:
+                    found |= self._object(kind, part(source, kind), str(source[kind]["name"]), mode)
+            if "downwardAPI" in source:
+                found |= self._downward(part(source, "downwardAPI"), mode)
+            if "serviceAccountToken" in source:
+                asked = part(source, "serviceAccountToken")
+                found[str(asked["path"])] = File((await self._token(asked)).encode(), 0o600)
+        return found
+
+    def _object(self, kind: str, source: Object, name: str, mode: int) -> dict[str, File]:
+        try:
+            data = self.sources.data(kind.lower(), name, self.namespace)
+        except Missing:
+            if source.get("optional"):
+                return {}
+            raise
+        items = each(source, "items")
+        if not items:
+            return {key: File(content, mode) for key, content in data.items()}
+        found: dict[str, File] = {}
+        for item in items:
+            if item["key"] in data:
+                found[str(item["path"])] = File(data[item["key"]], int(item.get("mode") or mode))
+            elif not source.get("optional"):
+                raise Missing(f"references non-existent {kind.lower()} key: {item['key']}")
+        return found
+
+    def _downward(self, source: Object, mode: int) -> dict[str, File]:
+        found: dict[str, File] = {}
+        for item in each(source, "items"):
+            if "fieldRef" in item:
+                value = environment.field(self.pod, item["fieldRef"]["fieldPath"])
+            else:
+                value = environment.resource(self.pod, {}, part(item, "resourceFieldRef"), self.allocatable)
+            found[str(item["path"])] = File(value.encode(), int(item.get("mode") or mode))
+        return found
+
+    async def _token(self, asked: Object) -> str:
+        key = (text(asked, "audience"), text(asked, "path"))
+        known = self._tokens.get(key)
+        if known and time.time() < known.renew_at:
+            return known.value
+        meta = self.pod["metadata"]
+        account = text(self.pod, "spec", "serviceAccountName") or "default"
+        seconds = int(asked.get("expirationSeconds") or TOKEN_SECONDS)
+        spec: dict[str, Any] = {
+            "expirationSeconds": seconds,
+            "boundObjectRef": {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]},
+        }
+        if audience := text(asked, "audience"):
+            spec["audiences"] = [audience]
+        answer = await self.kube.request(
+            "POST",
+            SERVICE_ACCOUNTS.url(self.namespace, account, "token"),
+            body={"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec},
+        )
+        ends = datetime.fromisoformat(answer["status"]["expirationTimestamp"].replace("Z", "+00:00")).timestamp()
+        # As the kubelet does: after four fifths of its time.
+        token = Token(str(answer["status"]["token"]), time.time() + 0.8 * (ends - time.time()))
+        self._tokens[key] = token
+        return token.value
+
+
+def _is_files(volume: Object) -> bool:
+    return any(kind in volume for kind in ("secret", "configMap", "downwardAPI", "projected"))
+
+
+def _reads_only(volume: Object) -> bool:
+    return any(bool(part(volume, kind).get("readOnly")) for kind in ("csi", "persistentVolumeClaim"))
+
+
+def _mode(source: Object) -> int:
+    return int(source.get("defaultMode") or DEFAULT_MODE)

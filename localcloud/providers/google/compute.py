@@ -1,0 +1,157 @@
+"""Compute Engine: addresses, certificates, policies. The VPC is in ``network.py`` and ``nat.py``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from localcloud.providers.google.references import (
+    ADDRESS,
+    API,
+    NODE_POOL,
+    SUBNETWORK,
+    link,
+    plain_outputs,
+    subnetwork_id,
+)
+from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, in_use, missing, short
+from localcloud.providers.protocol.rules import Failure
+from localcloud.providers.protocol.values import JsonObject, dig, text
+
+
+def _address_create(world: World, target: Target) -> None:
+    reference = target.text("subnetwork")
+    if reference:
+        ident = subnetwork_id(reference, target.project, target.place["region"])
+        if world.get(SUBNETWORK, ident) is None:
+            raise missing("Address", ident)
+    wanted = target.text("address")
+    if wanted and any(
+        dig(r, "computed", "address") == wanted or text(r, "inputs", "address") == wanted
+        for r in world.all(ADDRESS).values()
+    ):
+        raise failed(
+            "Error creating Address", 400, f"Specified IP address is in-use: {wanted}", "ipInUseByAnotherResource"
+        )
+
+
+def _address_outputs(target: Target) -> JsonObject:
+    host = int(digits(target.id, 6)) % 250 + 2
+    inside = target.text("addressType") == "INTERNAL"
+    # 203.0.113.0/24 is reserved for documentation (RFC 5737): nothing answers there.
+    return {
+        "selfLink": link(target),
+        "address": f"10.0.0.{host}" if inside else f"203.0.113.{host}",
+        "addressId": int(digits(target.id, 9)),
+        "creationTimestamp": "2026-01-01T00:00:00.000-08:00",
+        "labelFingerprint": digits(target.id, 12),
+        "networkTier": "PREMIUM",
+        "purpose": "GCE_ENDPOINT" if inside else "",
+        "prefixLength": 0,
+        "users": [],
+    }
+
+
+def _address_check(target: Target) -> Iterator[Failure]:
+    inside = target.text("addressType") == "INTERNAL"
+    if inside and target.text("networkTier") and target.text("networkTier") != "PREMIUM":
+        # Compute API reference, addresses.networkTier: internal addresses are always Premium Tier.
+        yield Failure("networkTier", "an internal address is always in the PREMIUM tier")
+    if not inside and target.text("subnetwork"):
+        # upstream resource_compute_address.go, description of subnetwork: "can only be used with INTERNAL type".
+        yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
+
+
+def _policy_renamed(world: World, target: Target, old: JsonObject) -> None:
+    """The provider PATCHes a policy under its new name, which Compute Engine does not know."""
+    del world
+    if text(old, "name") != target.name:
+        ident = f"{target.id.rpartition('/')[0]}/{target.name}"
+        raise failed("Error updating ResourcePolicy", 404, f"The resource '{ident}' was not found", "notFound")
+
+
+def _policy_free(world: World, target: Target) -> None:
+    """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
+    for ident, record in world.all(NODE_POOL).items():
+        policy = text(record, "inputs", "placementPolicy", "policyName")
+        if policy and short(policy) == short(target.id) and ident.split("/")[1] == target.project:
+            raise in_use("ResourcePolicy", "resourcePolicy", target.id, ident)
+
+
+KINDS: dict[str, Kind] = {
+    ADDRESS: Kind(
+        id="projects/{project}/regions/{region}/addresses/{name}",
+        title="Address",
+        source="compute/resource_compute_address.go",
+        api=API,
+        # Everything but labels: the API can only set labels of an address.
+        force_new=(
+            "name",
+            "project",
+            "region",
+            "address",
+            "addressType",
+            "description",
+            "ipCollection",
+            "ipVersion",
+            "ipv6EndpointType",
+            "network",
+            "networkTier",
+            "prefixLength",
+            "purpose",
+            "subnetwork",
+        ),
+        defaults={"addressType": "EXTERNAL"},
+        computed=_address_outputs,
+        labels="labels",
+        check=_address_check,
+        create=_address_create,
+    ),
+    "gcp:compute/regionSslPolicy:RegionSslPolicy": Kind(
+        id="projects/{project}/regions/{region}/sslPolicies/{name}",
+        title="RegionSslPolicy",
+        source="compute/resource_compute_region_ssl_policy.go",
+        api=API,
+        force_new=("name", "project", "region", "description"),
+        defaults={"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
+        computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
+    ),
+    "gcp:compute/regionSslCertificate:RegionSslCertificate": Kind(
+        id="projects/{project}/regions/{region}/sslCertificates/{name}",
+        title="RegionSslCertificate",
+        source="compute/resource_compute_region_ssl_certificate.go",
+        api=API,
+        force_new=(
+            "name",
+            "namePrefix",
+            "project",
+            "region",
+            "description",
+            "certificate",
+            "privateKey",
+            "privateKeyWoVersion",
+        ),
+        computed=lambda target: (
+            plain_outputs(target)
+            | {"certificateId": int(digits(target.id, 9)), "expireTime": "2027-01-01T00:00:00.000-08:00"}
+        ),
+        secrets=(("certificate",), ("privateKey",)),
+    ),
+    "gcp:compute/resourcePolicy:ResourcePolicy": Kind(
+        id="projects/{project}/regions/{region}/resourcePolicies/{name}",
+        title="ResourcePolicy",
+        source="compute/resource_compute_resource_policy.go",
+        api=API,
+        # The name is not among them: see _policy_renamed.
+        force_new=(
+            "project",
+            "region",
+            "diskConsistencyGroupPolicy.enabled",
+            "groupPlacementPolicy.gpuTopology",
+            "groupPlacementPolicy.tpuTopology",
+            "workloadPolicy",
+        ),
+        computed=lambda target: {"selfLink": link(target)},
+        update=_policy_renamed,
+        delete=_policy_free,
+    ),
+}

@@ -1,0 +1,269 @@
+"""GKE: clusters and their pools (whose TPU rules are in :mod:`nodepools`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmd_gke.catalog import zones
+from localcloud.providers.google import capacity, control_plane, nodepools, serviceaccount
+from localcloud.providers.google.references import (  # fmt: skip
+    CLUSTER,
+    NETWORK,
+    NODE_POOL,
+    SUBNETWORK,
+    network_id,
+    subnetwork_id,
+)
+from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, missing, short
+from localcloud.providers.protocol.rules import Failure
+from localcloud.providers.protocol.values import UNKNOWN, JsonObject, dig, number, objects, text, texts
+
+API = "container.googleapis.com"
+
+CHANNEL_DEFAULT = "1.35.2-gke.1751000"
+"""What a cluster gets that asks for nothing newer."""
+
+OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
+"""Versions that this cloud offers: those of GKE's conformance reports v1.4 to v1.6 (kubernetes-sigs/gateway-api
+``conformance/reports/*/gke-gateway``). What GKE really offers changes by the week."""
+
+
+def offered(asked: str) -> str | None:
+    """The version GKE takes for what was asked: a minor version, or a patch without build, means its newest.
+
+    https://cloud.google.com/kubernetes-engine/versioning#specifying_cluster_version
+    """
+    if not asked:
+        return CHANNEL_DEFAULT
+    return next((version for version in reversed(OFFERED) if re.match(rf"{re.escape(asked)}($|[.-])", version)), None)
+
+
+def _cluster_outputs(target: Target) -> JsonObject:
+    version = offered(target.text("minMasterVersion")) or CHANNEL_DEFAULT
+    return {
+        **control_plane.outputs(target),
+        "selfLink": f"https://container.googleapis.com/v1/{target.id}",
+        "masterVersion": version,
+        "nodeVersion": version,
+        "labelFingerprint": digits(target.id, 8),
+        "operation": "",
+        "tpuIpv4CidrBlock": "",
+    }
+
+
+def _cluster_check(target: Target) -> Iterator[Failure]:
+    inputs = target.inputs
+    if dig(inputs, "networkPolicy", "enabled") is True and target.text("datapathProvider") == "ADVANCED_DATAPATH":
+        # https://cloud.google.com/kubernetes-engine/docs/how-to/dataplane-v2: NetworkPolicy is built in.
+        yield Failure("networkPolicy", "Network policy cannot be enabled together with ADVANCED_DATAPATH")
+    if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
+        yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
+    for path, allowed in _ONE_OF.items():
+        value = dig(inputs, *path.split("."))
+        if isinstance(value, str) and value != UNKNOWN and value not in allowed:
+            yield Failure(path, f"expected {path} to be one of {', '.join(allowed)}, got {value}")  # ValidateFunc
+    yield from _maintenance_check(inputs)
+    if dig(inputs, "databaseEncryption", "state") == "ENCRYPTED" and not dig(inputs, "databaseEncryption", "keyName"):
+        yield Failure("databaseEncryption.keyName", "a key is needed for state ENCRYPTED")
+
+
+_ONE_OF = {
+    "anonymousAuthenticationConfig.mode": ("ENABLED", "LIMITED"),
+    "binaryAuthorization.evaluationMode": ("DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"),
+    "databaseEncryption.state": ("ENCRYPTED", "DECRYPTED"),
+    "dnsConfig.clusterDns": ("PROVIDER_UNSPECIFIED", "PLATFORM_DEFAULT", "CLOUD_DNS", "KUBE_DNS"),
+    "dnsConfig.clusterDnsScope": ("DNS_SCOPE_UNSPECIFIED", "CLUSTER_SCOPE", "VPC_SCOPE"),
+    "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled": ("TRUE", "FALSE"),
+}
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
+_SCOPES = ("NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
+MOST_EXCLUSIONS = 20
+
+
+def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
+    """The schema of ``maintenance_policy``: times in Zulu, known scopes, 20 exclusions, each with one sort of end."""
+    policy, where = dig(inputs, "maintenancePolicy"), "maintenancePolicy"
+    if not isinstance(policy, dict):
+        return
+    windows = ("recurringWindow", "recurringMaintenanceWindow", "dailyMaintenanceWindow")
+    if sum(key in policy for key in windows) != 1:
+        yield Failure(where, "one of recurring_window, recurring_maintenance_window, daily_maintenance_window")
+    pauses = objects(policy, "maintenanceExclusions")
+    if len(pauses) > MOST_EXCLUSIONS:
+        yield Failure(where, f"Too many maintenance_exclusion blocks, no more than {MOST_EXCLUSIONS} are allowed")
+    for pause in pauses:
+        name, scope = text(pause, "exclusionName"), text(pause, "exclusionOptions", "scope")
+        if bool(text(pause, "endTime")) == bool(text(pause, "exclusionOptions", "endTimeBehavior")):
+            yield Failure(where, f"{name}: exactly one of end_time and exclusion_options.end_time_behavior")
+        if scope and scope not in _SCOPES:
+            yield Failure(where, f"{name}: expected scope to be one of {', '.join(_SCOPES)}, got {scope}")
+    for block in (dig(policy, "recurringWindow"), *pauses):
+        for key in ("startTime", "endTime"):
+            value = text(block, key)
+            if value and not _TIME.fullmatch(value):
+                yield Failure(
+                    where, f"{key} {value!r} is not a time such as 2026-01-01T00:00:00Z"
+                )  # validateRFC3339Date
+
+
+def _cluster_create(world: World, target: Target) -> None:
+    control_plane.create(world, target)
+    asked = target.text("minMasterVersion")
+    if offered(asked) is None:
+        # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
+        raise failed("error creating cluster", 400, f'Master version "{asked}" is unsupported.', "badRequest")
+    title, inputs, location = "Error creating Cluster", target.inputs, target.place["location"]
+    region = zones.region_of(location)
+    network = network_id(target.text("network") or "default", target.project)
+    if world.get(NETWORK, network) is None:
+        raise missing("Cluster", network)
+    subnet_id = subnetwork_id(target.text("subnetwork") or "default", target.project, region)
+    subnet = world.get(SUBNETWORK, subnet_id)
+    if subnet is None:
+        raise missing("Cluster", subnet_id)
+    known = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
+    for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
+        wanted = target.text("ipAllocationPolicy", key)
+        if wanted and wanted not in known:
+            raise failed(
+                title,
+                400,
+                f'Secondary range "{wanted}" does not exist in subnetwork "{short(subnet_id)}".',
+                "badRequest",
+            )
+    autopilot = dig(inputs, "enableAutopilot") is True
+    if not autopilot and "nodePools" not in inputs and not number(inputs, "initialNodeCount"):
+        raise failed(title, 400, "Cluster.initial_node_count must be greater than zero.", "badRequest")
+    for zone in texts(inputs, "nodeLocations"):
+        if zones.region_of(zone) != region or zones.is_ai_zone(zone):
+            # AI zones take accelerator pools only: GoogleCloudPlatform/accelerated-platforms @9320f3b2 filters them.
+            raise failed(
+                title, 400, f'Location "{zone}" is not valid for the nodes of a cluster in "{location}".', "badRequest"
+            )
+    if zones.is_ai_zone(location):
+        raise failed(title, 400, f'Location "{location}" does not exist.', "badRequest")
+    workload_pool = target.text("workloadIdentityConfig", "workloadPool")
+    if workload_pool and workload_pool != f"{target.project}.svc.id.goog":
+        raise failed(
+            title, 400, f'Workload pool "{workload_pool}" must be "{target.project}.svc.id.goog".', "badRequest"
+        )
+    key = target.text("databaseEncryption", "keyName")
+    if key and f"/locations/{region}/" not in key:
+        # https://cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets: the key is in the cluster's region.
+        raise failed(title, 400, f'Cloud KMS key "{key}" is not in location "{region}".', "badRequest")
+    account = target.text("nodeConfig", "serviceAccount")
+    if account and not serviceaccount.exists(world, target.project, account):
+        raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
+
+
+def pools_of(world: World, cluster: str) -> list[str]:
+    """Ids of a cluster's pools."""
+    return [ident for ident in world.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
+
+
+def _cluster_delete(world: World, target: Target) -> None:
+    """GKE deletes a cluster with its pools."""
+    for ident in pools_of(world, target.id):
+        world.drop(NODE_POOL, ident)
+
+
+def hosts(record: JsonObject) -> set[str]:
+    """The names under which a cluster's API server is reached."""
+    dns = text(record, "computed", "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")
+    return {name for name in (text(record, "computed", "endpoint"), dns) if name}
+
+
+def _turned_off(old: object, new: object) -> bool:
+    """Upstream ``isBeenEnabled``."""
+    return old is True and new is not True
+
+
+_NODE_CONFIG_FORCE_NEW = (
+    "advancedMachineFeatures.enableNestedVirtualization", "advancedMachineFeatures.threadsPerCore",
+    "bootDiskKmsKey", "confidentialNodes.confidentialInstanceType",
+    "enableConfidentialStorage", "ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "flexStart",
+    "guestAccelerators", "hostMaintenancePolicy", "localNvmeSsdBlockConfig", "localSsdCount",
+    "localSsdEncryptionMode", "maxRunDuration", "metadata", "minCpuPlatform", "nodeGroup", "oauthScopes",
+    "preemptible", "reservationAffinity", "secondaryBootDisks", "serviceAccount", "shieldedInstanceConfig",
+    "soleTenantConfig.nodeAffinities", "spot",
+)  # fmt: skip
+"""``container/node_config.go``. Not in it, so changed in place: machineType, diskType, diskSizeGb, bootDisk,
+storagePools, labels, taints, tags, resourceLabels, kubeletConfig, linuxNodeConfig, gcfsConfig, imageType,
+workloadMetadataConfig, gvnic, loggingVariant (``resource_container_node_pool.go`` nodePoolNodeConfigUpdate)."""
+
+
+_NODE_CONFIG_BLOCKS = ("nodeConfig", *(f"nodeConfig.{block}" for block in (
+    "advancedMachineFeatures", "sandboxConfig", "soleTenantConfig"
+)))  # fmt: skip
+"""Blocks that force a new pool when they come or go, though what is in them may change in place."""
+
+_IP_ALLOCATION_FORCE_NEW = (
+    "clusterIpv4CidrBlock", "servicesIpv4CidrBlock", "clusterSecondaryRangeName", "servicesSecondaryRangeName",
+    "podCidrOverprovisionConfig",
+)  # fmt: skip
+_POOL_NETWORK_FORCE_NEW = (
+    "acceleratorNetworkProfile", "additionalNodeNetworkConfigs", "additionalPodNetworkConfigs", "createPodRange",
+    "podIpv4CidrBlock", "podRange", "subnetwork",
+)  # fmt: skip
+
+
+def _below(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{prefix}.{name}" for name in names)
+
+
+KINDS: dict[str, Kind] = {
+    CLUSTER: Kind(
+        id="projects/{project}/locations/{location}/clusters/{name}",
+        title="Cluster",
+        source="container/resource_container_cluster.go",
+        api=API,
+        force_new=(
+            "name", "project", "location", "description", "initialNodeCount", "network", "subnetwork",
+            "clusterIpv4Cidr", "networkingMode", "datapathProvider", "dataplaneOptimizationMode",
+            "defaultMaxPodsPerNode", "enableAutopilot", "enableKubernetesAlpha", "enableTpu", "tpuConfig",
+            "confidentialNodes", "nodePools", "masterAuth.clientCertificateConfig",
+            "clusterAutoscaling.autoProvisioningDefaults.bootDiskKmsKey",
+            *_below("ipAllocationPolicy", _IP_ALLOCATION_FORCE_NEW),
+            *_below("privateClusterConfig", ("masterIpv4CidrBlock", "privateEndpointSubnetwork")),
+            *_below("userManagedKeysConfig", ("clusterCa", "etcdApiCa", "etcdPeerCa", "aggregationCa")),
+            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
+        ),
+        force_new_block=(*_NODE_CONFIG_BLOCKS, "ipAllocationPolicy"),
+        force_new_if={"enableL4IlbSubsetting": _turned_off, "enableFqdnNetworkPolicy": _turned_off},
+        defaults={"deletionProtection": True},
+        computed=_cluster_outputs,
+        labels="resourceLabels",
+        autoname=40,
+        secrets=(("masterAuth", "clientKey"),),  # Sensitive upstream
+        check=_cluster_check,
+        create=_cluster_create,
+        delete=_cluster_delete,
+    ),
+    NODE_POOL: Kind(
+        id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
+        title="NodePool",
+        source="container/resource_container_node_pool.go",
+        api=API,
+        force_new=(
+            "name", "namePrefix", "project", "location", "cluster", "initialNodeCount", "maxPodsPerNode",
+            "placementPolicy.policyName", "queuedProvisioning",
+            *_below("networkConfig", _POOL_NETWORK_FORCE_NEW),
+            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
+        ),
+        # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
+        force_new_block=(*_NODE_CONFIG_BLOCKS, "placementPolicy", "networkConfig.podCidrOverprovisionConfig"),
+        computed=lambda _: {
+            "instanceGroupUrls": [],
+            "managedInstanceGroupUrls": [],
+            "operation": "",
+            "version": CHANNEL_DEFAULT,
+            "maxPodsPerNode": 110,
+        },
+        autoname=40,
+        check=nodepools.check,
+        create=nodepools.create,
+        update=nodepools.update,
+        after=capacity.settle,
+    ),
+}  # fmt: skip

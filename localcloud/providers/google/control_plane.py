@@ -1,0 +1,96 @@
+"""What a cluster answers for its control plane: invented in the rehearsal, the real one of the laptop cloud.
+
+``LLMD_GKE_CLOUD=laptop`` and ``$LLMD_GKE_HOME/cluster/laptop.json`` say where the real one is. There is one control
+plane in a laptop cloud, so there is one cluster in it at most.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+from llmd_gke.catalog import zones
+from llmd_gke.problems import Problem
+from localcloud.cluster import renew
+from localcloud.cluster.layout import Layout
+from localcloud.providers.google.references import CLUSTER
+from localcloud.providers.google.resource_type import Target, World, digits
+from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.values import JsonObject, text
+
+CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
+"""Base64 of a sentence. Nothing is ever connected to."""
+
+START = "Fix: make up CLOUD=laptop"
+
+
+def is_real(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether this process belongs to a laptop cloud."""
+    return environ.get("LLMD_GKE_CLOUD") == "laptop"
+
+
+def facts_file(environ: Mapping[str, str] = os.environ) -> Path:
+    """Where a laptop cloud describes its control plane."""
+    return Layout(Path(environ.get("LLMD_GKE_HOME") or ".laptop")).facts
+
+
+def facts() -> JsonObject:
+    """``endpoint`` (address), ``dnsEndpoint`` (name), ``caCertificate`` (PEM), ``servicesIpv4Cidr``,
+    ``clusterIpv4Cidr``. Raises :class:`Refused` where no laptop cloud runs.
+    """
+    file = facts_file()
+    try:
+        found = cast(JsonObject, json.loads(file.read_text()))
+    except (OSError, json.JSONDecodeError) as error:
+        raise Refused(f"the laptop cloud has no control plane to offer: {error}. {START}") from None
+    if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(found, key)]:
+        raise Refused(f"{file} says nothing about {', '.join(absent)}. {START}")
+    return found
+
+
+def outputs(target: Target) -> JsonObject:
+    """Endpoint, certificate authority and ranges of a cluster.
+
+    For a plan only the keys count: a laptop cloud that does not run is found out by :func:`create`.
+    """
+    known = facts() if is_real() and facts_file().exists() else {}
+    number, region = digits(target.id, 12), zones.region_of(target.place.get("location", ""))
+    authority = text(known, "caCertificate")
+    return {
+        # 192.0.2.0/24 is reserved for documentation (RFC 5737): nothing answers there.
+        "endpoint": text(known, "endpoint") or f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
+        "masterAuth": {
+            "clusterCaCertificate": base64.b64encode(authority.encode()).decode() or CERTIFICATE_AUTHORITY,
+            "clientCertificate": "",
+            "clientKey": "",
+            "clientCertificateConfig": {"issueClientCertificate": False},
+        },
+        "servicesIpv4Cidr": text(known, "servicesIpv4Cidr") or "34.118.224.0/20",
+        "clusterIpv4Cidr": text(known, "clusterIpv4Cidr") or "10.4.0.0/14",
+        "controlPlaneEndpointsConfig": {
+            "dnsEndpointConfig": {
+                "endpoint": text(known, "dnsEndpoint") or f"gke-{digits(target.id, 30)}-{number}.{region}.gke.goog"
+            }
+        },
+    }
+
+
+def create(world: World, target: Target) -> None:
+    """A laptop cloud has one control plane, which must run; what an earlier cluster held is gone."""
+    if not is_real():
+        return
+    facts()
+    for ident in world.all(CLUSTER):
+        if ident != target.id:
+            raise Refused(
+                f"a laptop cloud has one control plane, and {ident} uses it already; allowed: one cluster.\n"
+                "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)"
+            )
+    try:
+        renew.take(Layout(facts_file().parents[1]))
+    except Problem as problem:
+        raise Refused(str(problem)) from None

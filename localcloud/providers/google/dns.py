@@ -1,0 +1,30 @@
+"""DNS records. Zones are taken on trust: they are older than the stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from localcloud.providers.google.resource_type import Kind, Target
+from localcloud.providers.protocol.rules import Failure
+
+RECORD_SET = "gcp:dns/recordSet:RecordSet"
+
+
+def _check(target: Target) -> Iterator[Failure]:
+    name = target.text("name")
+    if name and not name.endswith("."):
+        # upstream validateRecordNameTrailingDot
+        yield Failure("name", f"Invalid \"name\": missing final period: {name!r}; should end with a '.'")
+
+
+KINDS: dict[str, Kind] = {
+    RECORD_SET: Kind(
+        id="projects/{project}/managedZones/{managedZone}/rrsets/{name}/{type}",
+        title="RecordSet",
+        source="dns/resource_dns_record_set.go",
+        api="dns.googleapis.com",
+        force_new=("name", "managedZone", "project", "routingPolicy.healthCheck"),
+        autoname=None,
+        check=_check,
+    ),
+}

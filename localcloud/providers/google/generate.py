@@ -1,0 +1,106 @@
+"""Writes ``types.json``: the properties of the resource types that the stand-in knows, from the Google SDK's classes.
+
+``python -m localcloud.providers.google.generate`` after a change of pulumi-gcp's version or of the list below.
+Importing the SDK's classes takes seconds, so the stand-in reads this table. A property is required where the
+argument class's signature has no default.
+
+Table: ``types`` maps a resource type to the name of its shape, ``shapes`` maps a shape to its properties. A property
+is written ``!`` if required, then ``[`` for a list or ``{`` for a map, then ``any``, ``string``, ``integer``,
+``number``, ``boolean`` or ``@Shape``.
+"""
+
+from __future__ import annotations
+
+import collections.abc
+import importlib
+import inspect
+import json
+import typing
+from pathlib import Path
+from types import UnionType
+
+from localcloud.providers.google.schema import TABLE
+
+RESOURCES = (
+    "compute/address:Address",
+    "compute/firewall:Firewall",
+    "compute/network:Network",
+    "compute/regionSslCertificate:RegionSslCertificate",
+    "compute/regionSslPolicy:RegionSslPolicy",
+    "compute/resourcePolicy:ResourcePolicy",
+    "compute/router:Router",
+    "compute/routerNat:RouterNat",
+    "compute/subnetwork:Subnetwork",
+    "container/cluster:Cluster",
+    "container/nodePool:NodePool",
+    "dns/recordSet:RecordSet",
+    "projects/iAMMember:IAMMember",
+    "projects/service:Service",
+    "serviceaccount/account:Account",
+    "serviceaccount/iAMMember:IAMMember",
+    "storage/bucket:Bucket",
+    "storage/bucketIAMMember:BucketIAMMember",
+)
+_SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
+
+
+def _plumbing(hint: object) -> bool:
+    cls = typing.get_origin(hint) or hint
+    return cls in (type(None), collections.abc.Awaitable) or getattr(cls, "__name__", "") == "Output"
+
+
+def build() -> dict[str, object]:
+    """The table as it should be."""
+    from pulumi import get_type_token
+    from pulumi._types import input_type_py_to_pulumi_names, input_type_types
+
+    types: dict[str, str] = {}
+    shapes: dict[str, dict[str, str]] = {}
+
+    def kind(hint: object) -> str:
+        origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+        if origin in (typing.Union, UnionType):
+            # Input[T] is T, Awaitable[T] or Output[T]; the SDK unwraps it at the top, not inside lists and maps.
+            kinds = {kind(a) for a in arguments if not _plumbing(a)}
+            return kinds.pop() if len(kinds) == 1 else "any"
+        if origin is collections.abc.Sequence:
+            return f"[{kind(arguments[0])}"
+        if origin is collections.abc.Mapping:
+            return f"{{{kind(arguments[1])}"
+        if isinstance(hint, type):
+            return _SCALARS.get(hint) or f"@{shape(hint)}"
+        return "any"
+
+    def shape(cls: type) -> str:
+        name = f"{cls.__module__.split('.')[1]}.{cls.__name__.removesuffix('Args')}"
+        if name in shapes:
+            return name
+        properties = shapes[name] = {}
+        hints = input_type_types(cls)
+        parameters = inspect.signature(cls.__init__).parameters
+        for python, wire in input_type_py_to_pulumi_names(cls).items():
+            required = "!" if parameters[python].default is inspect.Parameter.empty else ""
+            properties[wire] = required + kind(hints[wire])
+        return name
+
+    for resource in RESOURCES:
+        module = importlib.import_module(f"pulumi_gcp.{resource.split('/')[0]}")
+        cls = resource.split(":")[1]
+        token = get_type_token(getattr(module, cls))
+        if token != f"gcp:{resource}":
+            raise ValueError(f"the SDK names {cls} {token}, the list says gcp:{resource}")
+        types[f"gcp:{resource}"] = shape(getattr(module, f"{cls}Args"))
+    return {"types": types, "shapes": dict(sorted(shapes.items()))}
+
+
+def write(path: Path = TABLE) -> None:
+    """Write the table, one shape a line."""
+    table = build()
+    lines = [f'"types": {json.dumps(table["types"], indent=1)}']
+    shapes = typing.cast("dict[str, dict[str, str]]", table["shapes"])
+    body = ",\n".join(f"{json.dumps(name)}: {json.dumps(shape)}" for name, shape in shapes.items())
+    path.write_text("{" + lines[0] + ',\n"shapes": {\n' + body + "\n}}\n")
+
+
+if __name__ == "__main__":
+    write()

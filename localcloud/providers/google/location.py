@@ -1,0 +1,68 @@
+"""Where a resource is and how it is labelled: its own settings first, then the provider's."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import cast
+
+from llmd_gke.catalog.zones import region_of
+from localcloud.providers.google.registry import without_defaults
+from localcloud.providers.google.resource_type import Kind, Target
+from localcloud.providers.protocol.rules import Subject
+from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, text
+
+_SLOT = re.compile(r"{(\w+)}")
+
+
+def slots(kind: Kind) -> list[str]:
+    """The parts of a type's id."""
+    return _SLOT.findall(kind.id)
+
+
+def place_of(config: JsonObject, inputs: JsonObject) -> dict[str, str]:
+    """Project, region, zone and location: the resource's, else the provider's (GetProject, GetLocation)."""
+    zone = text(config, "zone")
+    region = text(inputs, "region").rsplit("/", 1)[-1] or text(config, "region") or (region_of(zone) if zone else "")
+    project = text(inputs, "project").removeprefix("projects/") or text(config, "project")
+    return {
+        "project": project,
+        "region": region,
+        "zone": zone,
+        "location": text(inputs, "location") or zone or region,
+    }
+
+
+def target_of(config: JsonObject, subject: Subject, kind: Kind, inputs: JsonObject) -> Target:
+    """The resource as Google sees it, with its id."""
+    place = place_of(config, inputs)
+    filled = {
+        slot: text(inputs, slot).rsplit("/", 1)[-1] if slot in ("router", "cluster") else text(inputs, slot)
+        for slot in slots(kind)
+    }
+    ident = subject.id or kind.id.format(**filled | place)
+    return Target(subject.type, ident, inputs, place)
+
+
+def provider_labels(config: JsonObject) -> dict[str, str]:
+    """The provider's ``defaultLabels``."""
+    given = config.get("defaultLabels")
+    parsed: object = json.loads(given) if isinstance(given, str) and given.startswith("{") else given
+    return {str(k): str(v) for k, v in cast(JsonObject, parsed).items()} if isinstance(parsed, dict) else {}
+
+
+def labels_of(config: JsonObject, kind: Kind, inputs: JsonObject) -> dict[str, dict[str, JsonValue]]:
+    """Labels of the resource and the provider; the last is pulumi-gcp's own (``addPulumiAttributionLabel``)."""
+    if not kind.labels:
+        return {}
+    own = inputs.get(kind.labels)
+    merged = {**provider_labels(config), **(own if isinstance(own, dict) else {})}
+    return {"pulumiLabels": dict(merged), "effectiveLabels": {**merged, "goog-pulumi-provisioned": "true"}}
+
+
+def outputs_of(config: JsonObject, kind: Kind, target: Target, computed: JsonObject) -> JsonObject:
+    """Inputs, what Google computed, place and labels together."""
+    own = [slot for slot in slots(kind) if slot in ("project", "region", "location")]
+    place: JsonObject = {slot: target.place[slot] for slot in {*own, "project"} if target.place.get(slot)}
+    outputs = merge(merge(computed, place | kind.known(target)), without_defaults(target.inputs))
+    return {**outputs, **labels_of(config, kind, target.inputs)}

@@ -1,0 +1,199 @@
+"""Node pools: GKE's rules for TPU hosts. Quota and stock are in ``capacity.py``.
+
+The facts (families, slices, zones, disks) are the catalogue's; the rules here are GKE's, written apart from the
+product's own checks, so that a product that checks too little is found out. GKE's texts for these refusals are public
+only in part: where a source is named the text is GKE's, elsewhere it says in our words what the documentation says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import tpu, zones
+from localcloud.providers.google import serviceaccount
+from localcloud.providers.google.references import CLUSTER
+from localcloud.providers.google.resource_type import Target, World, failed, short
+from localcloud.providers.protocol.rules import Failure, Refused
+from localcloud.providers.protocol.values import JsonObject, dig, number, text, texts
+
+RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
+RESERVATION_KEY = "compute.googleapis.com/reservation-name"
+LONGEST_RUN = 604800
+"""Seconds that a flex-start node may run: seven days."""
+
+DOCS = "https://cloud.google.com/kubernetes-engine/docs"
+"""``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
+
+
+def cluster_of(world: World, target: Target) -> JsonObject | None:
+    """The pool's cluster."""
+    ident = f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+    return world.get(CLUSTER, ident)
+
+
+def pool_zones(inputs: JsonObject, cluster: JsonObject | None, location: str) -> list[str]:
+    """Where the nodes are: the pool's own zones, else the cluster's, else its zone or three zones of its region."""
+    own = texts(inputs, "nodeLocations") or texts(cluster, "inputs", "nodeLocations")
+    zonal = location.count("-") > 1
+    return own or ([location] if zonal else [f"{location}-{letter}" for letter in "abc"])
+
+
+def first_nodes(inputs: JsonObject) -> int:
+    """Nodes per zone that creation asks for: the fixed number, else the initial one, else the autoscaler's minimum."""
+    counts = (
+        number(inputs, "nodeCount"),
+        number(inputs, "initialNodeCount"),
+        number(inputs, "autoscaling", "minNodeCount"),
+    )
+    return max(count or 0 for count in counts)
+
+
+def check(target: Target) -> Iterator[Failure]:
+    """What upstream's provider refuses in a plan (``resource_container_node_pool.go``)."""
+    inputs = target.inputs
+    if "nodeCount" in inputs and "initialNodeCount" in inputs:
+        # expandNodePool, line 1254
+        yield Failure("nodeCount", f"Cannot set both initial_node_count and node_count on node pool {target.name}")
+    for low, high in (("minNodeCount", "maxNodeCount"), ("totalMinNodeCount", "totalMaxNodeCount")):
+        minimum, maximum = number(inputs, "autoscaling", low), number(inputs, "autoscaling", high)
+        if minimum is not None and maximum is not None and minimum > maximum:
+            yield Failure(f"autoscaling.{low}", f"{low} {minimum} is greater than {high} {maximum}")
+    if (
+        number(inputs, "autoscaling", "maxNodeCount") is not None
+        and number(inputs, "autoscaling", "totalMaxNodeCount") is not None
+    ):
+        # schema: ConflictsWith
+        yield Failure("autoscaling", '"max_node_count": conflicts with total_max_node_count')
+
+
+def _judge_capacity(inputs: JsonObject, family: tpu.Family, where: list[str]) -> None:
+    """Provisioning modes exclude each other.
+
+    Source: GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions;
+    flex-start zones: https://cloud.google.com/kubernetes-engine/docs/concepts/dws.
+    """
+    config = dig(inputs, "nodeConfig")
+    spot, flex = dig(config, "spot") is True, dig(config, "flexStart") is True
+    affinity = text(config, "reservationAffinity", "consumeReservationType")
+    if spot and flex:
+        raise _refuse("Spot and flex-start cannot be used together.")
+    if (spot or flex) and affinity not in ("", "NO_RESERVATION"):
+        raise _refuse(f"A {'spot' if spot else 'flex-start'} node pool cannot consume a reservation ({affinity}).")
+    if affinity == "SPECIFIC_RESERVATION" and (
+        text(config, "reservationAffinity", "key") != RESERVATION_KEY
+        or not texts(config, "reservationAffinity", "values")
+    ):
+        raise _refuse(f"SPECIFIC_RESERVATION needs the key {RESERVATION_KEY} and the reservation's name.")
+    run = text(config, "maxRunDuration").removesuffix("s")
+    if run and (not run.isdigit() or int(run) > LONGEST_RUN):
+        raise _refuse(f'Max run duration "{run}s" is more than {LONGEST_RUN}s.')
+    if not flex:
+        return
+    for zone in where:
+        if zone not in zones.FLEX_START_ZONES.get(family.name, frozenset[str]()):
+            raise _refuse(f'Flex-start is not available for TPU {family.name} in zone "{zone}".')
+    if dig(inputs, "management", "autoRepair") is not False:
+        raise _refuse("Auto repair must be off for flex-start node pools.")
+    if "nodeCount" in inputs or dig(inputs, "autoscaling") is None:
+        raise _refuse("Flex-start node pools need autoscaling and take no fixed number of nodes.")
+
+
+def create(world: World, target: Target) -> None:
+    """What GKE refuses when a pool is made."""
+    cluster = cluster_of(world, target)
+    if cluster is None:
+        where = (
+            f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+        )
+        raise failed("error creating NodePool", 404, f"Not found: {where}.", "notFound")
+    region = zones.region_of(target.place["location"])
+    where = pool_zones(target.inputs, cluster, target.place["location"])
+    if stray := [zone for zone in where if zones.region_of(zone) != region]:
+        raise _refuse(f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
+    account = text(target.inputs, "nodeConfig", "serviceAccount")
+    if account and not serviceaccount.exists(world, target.project, account):
+        raise _refuse(f'Service account "{account}" does not exist.')
+    _judge_machine(target, where)
+    policy = target.text("placementPolicy", "policyName")
+    if policy:
+        ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
+        found = world.get(RESOURCE_POLICY, ident)
+        if found is None:
+            raise failed("error creating NodePool", 404, f"The resource '{ident}' was not found", "notFound")
+        wanted = target.text("placementPolicy", "tpuTopology")
+        given = text(found, "inputs", "workloadPolicy", "acceleratorTopology")
+        if dig(found, "inputs", "workloadPolicy") is not None and given != wanted:
+            raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
+
+
+def update(world: World, target: Target, old: JsonObject) -> None:
+    """What GKE refuses when a pool is changed in place. The shape of a TPU slice is fixed for the pool's life."""
+    before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
+    if before != after:
+        raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
+    _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.place["location"]))
+
+
+def _refuse(message: str) -> Refused:
+    return failed("error creating NodePool", 400, message, "badRequest")
+
+
+def _judge_machine(target: Target, where: list[str]) -> None:
+    inputs = target.inputs
+    machine = text(inputs, "nodeConfig", "machineType") or "e2-medium"
+    family = tpu.family_of(machine)
+    if family is None and not machine.startswith(("ct", "tpu")):
+        if text(inputs, "placementPolicy", "tpuTopology"):
+            raise _refuse(f'A TPU topology is not supported for machine type "{machine}".')
+        return
+    for zone in where:
+        if family is None or zone not in zones.GKE_ZONES[family.name]:
+            # the text of GKE: keras-team/kinetic#305
+            raise _refuse(f'Invalid machine type "{machine}" in zone "{zone}": GCE_NOT_FOUND')
+    if family is None:
+        return
+    named = text(inputs, "nodeConfig", "bootDisk", "diskType") or text(inputs, "nodeConfig", "diskType")
+    disk = named or tpu.PD_BALANCED  # GKE's default
+    if disk not in family.boot_disks:
+        # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
+        raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
+    _judge_slice(inputs, machine, family, where)
+    _judge_capacity(inputs, family, where)
+
+
+def _judge_slice(inputs: JsonObject, machine: str, family: tpu.Family, where: list[str]) -> None:
+    topology, placement = (text(inputs, "placementPolicy", key) for key in ("tpuTopology", "type"))
+    single = next(s for s in family.slices() if s.machine.name == machine and not s.multi_host)
+    shape = tpu.find_slice(machine, topology) if topology else single
+    if shape is None:
+        allowed = ", ".join(tpu.topologies(machine))
+        raise _refuse(f'TPU topology "{topology}" is invalid for machine type "{machine}", valid: {allowed}.')
+    if not shape.multi_host:
+        if dig(inputs, "placementPolicy") is not None:
+            # AI-Hypercomputer/xpk @367c8382 src/xpk/core/nodepool.py: "should not be set for single-host"
+            raise _refuse(f'A placement policy is not supported for single-host TPU nodes ("{machine}", {topology}).')
+        return
+    if family.workload_policy and placement:
+        # the text of GKE: vllm-project/ci-infra#547
+        raise _refuse(
+            f"Creation of a managed instance group with {machine} machine type with placement policy is not "
+            "supported. Use workload policy instead."
+        )
+    if family.workload_policy and not text(inputs, "placementPolicy", "policyName"):
+        raise _refuse(f'Multi-host TPU topology "{topology}" of {machine} needs a workload policy.')
+    if not family.workload_policy and placement != "COMPACT":
+        raise _refuse(f'Multi-host TPU topology "{topology}" needs placement policy type COMPACT, not "{placement}".')
+    if len(where) != 1:
+        raise _refuse(f"A multi-host TPU node pool must be in exactly one zone, not in {', '.join(where)}.")
+    counts = {
+        number(inputs, "nodeCount"),
+        number(inputs, "initialNodeCount"),
+        number(inputs, "autoscaling", "maxNodeCount"),
+    }
+    if wrong := counts - {None, 0, shape.hosts}:
+        raise _refuse(
+            f"A {topology} slice of {machine} has {shape.hosts} nodes or none, not {max(n or 0 for n in wrong)}."
+        )
+    if text(inputs, "upgradeSettings", "strategy") == "BLUE_GREEN":
+        # GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions
+        raise _refuse("Compact placement is not supported with blue-green upgrades.")

@@ -1,0 +1,39 @@
+"""Networks and subnets that are older than the stack, as the fault ``existingSubnets`` lists them.
+
+They are not in ``google.json``: no stack made them, so none is asked to remove them.
+"""
+
+from __future__ import annotations
+
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.values import JsonObject, text
+
+NETWORK = "gcp:compute/network:Network"
+SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+
+
+def all_of(kind: str, faults: Faults) -> dict[str, JsonObject]:
+    """The objects of a type by id, as records of the cloud.
+
+    A subnet is given by id with its inputs as pulumi-gcp names them; ``network`` is the name of a network of the
+    subnet's own project. A network exists because a subnet names it. Raises ``ValueError`` for an entry that says less.
+    """
+    if kind not in (NETWORK, SUBNETWORK):
+        return {}
+    listed = faults.read().get("existingSubnets", {})
+    if not isinstance(listed, dict):
+        raise ValueError("LLMD_GKE_FAULTS: existingSubnets is a table: id of a subnet to its inputs")
+    found: dict[str, JsonObject] = {}
+    for ident, inputs in listed.items():
+        parts, network = ident.split("/"), text(inputs, "network")
+        if parts[::2] != ["projects", "regions", "subnetworks"] or not isinstance(inputs, dict) or not network:
+            raise ValueError(
+                f"LLMD_GKE_FAULTS: existingSubnets: {ident!r} needs the form projects/PROJECT/regions/REGION/"
+                'subnetworks/NAME and inputs with "network"'
+            )
+        network_id = f"projects/{parts[1]}/global/networks/{network}"
+        if kind == SUBNETWORK:
+            found[ident] = {"inputs": {**inputs, "network": network_id}, "computed": {}, "status": "RUNNING"}
+        else:
+            found[network_id] = {"inputs": {"name": network}, "computed": {}, "status": "RUNNING"}
+    return found

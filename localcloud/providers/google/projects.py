@@ -1,0 +1,71 @@
+"""Enabled APIs and roles on the project."""
+
+from __future__ import annotations
+
+from localcloud.providers.google.resource_type import Kind, Target, World, failed
+from localcloud.providers.google.serviceaccount import known_member
+
+SERVICE = "gcp:projects/service:Service"
+IAM_MEMBER = "gcp:projects/iAMMember:IAMMember"
+
+ALWAYS_ON = frozenset(
+    f"{name}.googleapis.com"
+    for name in ("serviceusage", "servicemanagement", "cloudapis", "logging", "monitoring", "storage", "bigquery")
+)
+"""APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
+
+
+def require(world: World, project: str, api: str, title: str) -> None:
+    """Google's answer to a call of an API that the project has not enabled."""
+    extra = world.faults.listed("enabledApis")
+    if not api or api in world.enabled(project) | ALWAYS_ON | extra or "*" in extra:
+        return
+    message = (
+        f"{api} has not been used in project {project} before or it is disabled. Enable it by visiting "
+        f"https://console.developers.google.com/apis/api/{api}/overview?project={project} then retry. If you enabled "
+        "this API recently, wait a few minutes for the action to propagate to our systems and retry. "
+        "[reason: SERVICE_DISABLED]"
+    )
+    raise failed(title, 403, message, "accessNotConfigured")
+
+
+def _enable(world: World, target: Target) -> None:
+    world.enable(target.project, world.enabled(target.project) | {target.text("service")})
+
+
+def _disable(world: World, target: Target) -> None:
+    # resource_google_project_service.go: without disable_on_destroy the API stays enabled.
+    if target.inputs.get("disableOnDestroy") is True:
+        world.enable(target.project, world.enabled(target.project) - {target.text("service")})
+
+
+def _member(world: World, target: Target) -> None:
+    known_member(world, target, "Error applying IAM policy for project")
+
+
+KINDS: dict[str, Kind] = {
+    SERVICE: Kind(
+        id="{project}/{service}",
+        title="Service",
+        source="resourcemanager/resource_google_project_service.go",
+        api="serviceusage.googleapis.com",
+        force_new=("service", "project"),
+        autoname=None,
+        adopts=True,  # enabling an enabled API succeeds
+        create=_enable,
+        delete=_disable,
+    ),
+    IAM_MEMBER: Kind(
+        id="{project}/{role}/{member}",
+        title="IAM member",
+        # Everything about a member is ForceNew: google-beta/tpgiamresource/resource_iam_member.go IamMemberBaseSchema.
+        source="../tpgiamresource/resource_iam_member.go",
+        # getIamPolicy and setIamPolicy of a project are Resource Manager's (crossplane-contrib/provider-jet-gcp#17).
+        api="cloudresourcemanager.googleapis.com",
+        force_new=("project", "role", "member", "condition"),
+        autoname=None,
+        adopts=True,  # adding a member that is there changes nothing
+        computed=lambda _: {"etag": "BwYrehearsal="},
+        create=_member,
+    ),
+}

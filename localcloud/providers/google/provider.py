@@ -1,0 +1,250 @@
+"""The Google stand-in: applies a :class:`Kind` to the protocol's calls and keeps the objects in ``google.json``.
+
+Left out: every type that is not in a ``KINDS`` table (refused, with the way to add it), and Google's asynchronous
+ways: an object is there when its Create has answered.
+"""
+
+# ruff: noqa: ARG002, D102 - documented in core.rules.Rules
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from localcloud.providers.google import container, projects, schema, storage
+from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
+from localcloud.providers.google.references import NODE_POOL
+from localcloud.providers.google.registry import KINDS, defaults_of, forces, kind_of, made_up, without_defaults
+from localcloud.providers.google.resource_type import Kind, Target, World, digits, exists
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.difference import Difference, changes, compare, names
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.traits import ordered, without_noise
+from localcloud.providers.protocol.values import (  # fmt: skip
+    UNKNOWN,
+    Bag,
+    JsonObject,
+    JsonValue,
+    Path,
+    all_unknown,
+    dig,
+    redact,
+    restore,
+    text,
+)
+
+_NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+
+
+class Google(Rules):
+    """Rules of ``pulumi-resource-gcp``."""
+
+    name = "gcp"
+    version = "10.2.0"
+
+    def __init__(self, folder: FilePath, faults: Faults) -> None:
+        self._cloud, self._faults, self._folder = CloudFile(folder / "google.json"), faults, folder
+        self._config: JsonObject = {}
+
+    # -- the provider's own settings -----------------------------------------------------------------------------
+
+    def configure(self, config: JsonObject) -> None:
+        self._config = config
+
+    def diff_config(self, old: JsonObject, new: JsonObject) -> Difference:
+        # The bridge never replaces a provider (pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go DiffConfig).
+        return compare(old, new, lambda _: False)
+
+    # -- resources -----------------------------------------------------------------------------------------------
+
+    def check(
+        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+    ) -> tuple[JsonObject, list[Failure]]:
+        kind, inputs, defaulted = kind_of(subject.type), dict(new), list[JsonValue]()
+        if kind.autoname and "name" not in inputs and not text(inputs, "namePrefix"):
+            kept = text(old, "name") if "name" in defaults_of(old) else ""
+            inputs["name"] = kept or made_up(subject.name, autoname, kind.autoname)
+            defaulted.append("name")
+        for key, value in kind.defaults.items():
+            if key not in inputs:
+                inputs[key] = value
+                defaulted.append(key)
+        inputs["__defaults"] = defaulted
+        target = target_of(self._config, subject, kind, inputs)
+        failures = list(schema.judge(subject.type, inputs))
+        for slot in slots(kind):
+            if slot not in inputs and slot in ("project", "region", "location") and not target.place.get(slot):
+                failures.append(Failure(slot, f"{slot}: required field is not set"))  # upstream GetProject, GetRegion
+        name = text(inputs, "name")
+        if (
+            kind.autoname
+            and subject.type != storage.BUCKET
+            and name
+            and (not _NAME.fullmatch(name) or len(name) > kind.autoname)
+        ):
+            failures.append(
+                Failure(
+                    "name",
+                    f'"name" ("{name}") doesn\'t match regexp '
+                    f'"^(?:[a-z](?:[-a-z0-9]{{0,{kind.autoname - 2}}}[a-z0-9])?)$"',
+                )
+            )  # upstream verify.ValidateGCEName
+        return inputs, failures or list(kind.check(target))
+
+    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+        kind = kind_of(subject.type)
+        traits = schema.traits(subject.type)
+        inputs = ordered(old_inputs, new, traits)
+        new = inputs if isinstance(inputs, dict) else new
+        found = compare(old_inputs, new, lambda change: forces(kind, change, old_inputs, new))
+        found = without_noise(found, old_inputs, new, traits)
+        if kind.labels and "effectiveLabels" in old_outputs:
+            # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
+            effective = labels_of(self._config, kind, new)
+            found.changes += changes(old_outputs["effectiveLabels"], effective["effectiveLabels"], ("effectiveLabels",))
+        # The bridge deletes first wherever the name was given, also where it changes
+        # (pulumi/pulumi-terraform-bridge pkg/tfbridge/schema.go nameRequiresDeleteBeforeReplace).
+        given = bool(kind.autoname) and "name" in new and "name" not in defaults_of(new)
+        found.delete_before_replace = bool(found.replaces) and given
+        return found
+
+    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
+        computed = kind.computed(target)
+        if old_outputs is None:
+            computed = {key: all_unknown(value) for key, value in computed.items()}
+        else:
+            computed = {key: old_outputs.get(key, UNKNOWN) for key in computed}
+        return outputs_of(self._config, kind, target, computed)
+
+    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
+        if failure := self._faults.create_failure(subject.type):
+            raise Refused(f"Error creating {kind.title}: {failure}")
+        with self._cloud.edit() as content:
+            world = World(content, self._faults)
+            projects.require(world, target.project, kind.api, f"Error creating {kind.title}")
+            if world.get(subject.type, target.id) is not None and not kind.adopts:
+                raise exists(target, kind.title)
+            kind.create(world, target)
+            computed = kind.computed(target)
+            world.put(subject.type, target.id, _record(kind, inputs, computed) | {"status": "PROVISIONING"})
+        outputs = outputs_of(self._config, kind, target, computed)
+        if not self._faults.delay(subject.type):
+            # Google goes on without us; upstream keeps the object in the state so that it is found again
+            # (resource_container_node_pool.go "Terraform was prematurely terminated").
+            raise Incomplete(
+                f"creation of {target.id} was cancelled", target.id, outputs, ["cancelled while Google was still at it"]
+            )
+        with self._cloud.edit() as content:
+            world = World(content, self._faults)
+            record = world.get(subject.type, target.id) or {}
+            record["status"] = "RUNNING"
+            kind.after(world, target)
+        _raise_error_state(target, record, outputs)
+        return target.id, outputs
+
+    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+        kind = kind_of(subject.type)
+        target = target_of(self._config, subject, kind, inputs.values)
+        with self._cloud.edit() as content:
+            world = World(content, self._faults)
+            projects.require(world, target.project, kind.api, f"Error updating {kind.title}")
+            record = world.get(subject.type, subject.id)
+            if record is None:
+                raise Refused(
+                    f"Error updating {kind.title}: googleapi: Error 404: The resource '{subject.id}' was not found, "
+                    "notFound"
+                )
+            kind.update(world, target, old_inputs.values)
+            record["inputs"] = redact(without_defaults(inputs.values), inputs.secrets)
+            if record.get("status") == "ERROR":
+                kind.after(world, target)
+            computed = record.get("computed")
+        outputs = outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
+        _raise_error_state(target, record, outputs)
+        return outputs
+
+    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+        kind = kind_of(subject.type)
+        record = World(self._cloud.read(), self._faults).get(subject.type, subject.id)
+        if record is None:
+            return None
+        stored, computed = restore(record["inputs"], known), record.get("computed")
+        inputs: JsonObject = stored if isinstance(stored, dict) else {}
+        target = target_of(self._config, subject, kind, inputs)
+        kept: JsonObject = {"__defaults": known["__defaults"]} if "__defaults" in known else {}
+        return inputs | kept, outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
+
+    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+        kind = kind_of(subject.type)
+        if outputs.get("deletionProtection") is True and subject.type == container.CLUSTER:
+            # resource_container_cluster.go resourceContainerClusterDelete: the state decides, not the program.
+            raise Refused(
+                "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with "
+                "cluster deletion."
+            )
+        if outputs.get("deletionPolicy") == "PREVENT":
+            raise Refused(
+                f'cannot destroy {kind.title} without setting deletion_policy="DELETE" and running `pulumi up`'
+            )
+        if failure := text(self._faults.read(), "failDelete", subject.type):
+            raise Refused(f"Error deleting {kind.title}: {failure}")
+        if outputs.get("deletionPolicy") == "ABANDON":
+            return
+        with self._cloud.edit() as content:
+            world = World(content, self._faults)
+            record = world.get(subject.type, subject.id)
+            if record is None:  # upstream HandleNotFoundError: gone is gone
+                return
+            stored = record["inputs"]
+            target = target_of(self._config, subject, kind, stored if isinstance(stored, dict) else {})
+            projects.require(world, target.project, kind.api, f"Error deleting {kind.title}")
+            kind.delete(world, target)
+            world.drop(subject.type, subject.id)
+        if subject.type == container.CLUSTER:
+            self._forget_objects(subject.id)
+
+    def invoke(self, token: str, args: JsonObject) -> JsonObject:
+        place = place_of(self._config, {})
+        if token == "gcp:organizations/getClientConfig:getClientConfig":  # noqa: S105
+            labels = provider_labels(self._config)
+            return {"id": "client-config", "accessToken": "rehearsal", "defaultLabels": dict(labels), **place}
+        if token == "gcp:organizations/getProject:getProject":  # noqa: S105
+            project = text(args, "projectId") or place["project"]
+            number = digits(project, 12)
+            return {"id": f"projects/{project}", "projectId": project, "name": project, "number": number, "labels": {}}
+        raise Refused(f"the gcp stand-in has no function {token}; add it to google/provider.py if the program needs it")
+
+    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterator[Path]:
+        if subject.type == "gcp:organizations/getClientConfig:getClientConfig":
+            yield ("accessToken",)  # Sensitive upstream
+        elif subject.type in KINDS:
+            yield from (path for path in KINDS[subject.type].secrets if dig(outputs, *names(path)) is not None)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _forget_objects(self, cluster: str) -> None:
+        """What was in the cluster goes with it, in the other stand-in's file too."""
+        with CloudFile(self._folder / "kubernetes.json").edit() as content:
+            clusters = content.get("clusters")
+            if isinstance(clusters, dict):
+                clusters.pop(cluster, None)
+                if not clusters:
+                    content.clear()
+
+
+def _record(kind: Kind, inputs: Bag, computed: JsonObject) -> JsonObject:
+    secrets = inputs.secrets | set(kind.secrets)
+    return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
+
+
+def _raise_error_state(target: Target, record: JsonObject, outputs: JsonObject) -> None:
+    """A pool without nodes. Upstream keeps it in the state and fails, but only logs why; here the reason is shown."""
+    if target.type == NODE_POOL and record.get("status") == "ERROR":
+        cause = text(record, "statusMessage")
+        message = f'NodePool {target.name} was created in the error state "ERROR": {cause}'
+        raise Incomplete(message, target.id, outputs, [message])

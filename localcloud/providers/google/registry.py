@@ -1,0 +1,60 @@
+"""Every resource type that the Google stand-in knows, and what the bridge does alike for all of them."""
+
+from __future__ import annotations
+
+import hashlib
+
+from localcloud.providers.google import compute, container, dns, nat, network, projects, serviceaccount, storage
+from localcloud.providers.google.resource_type import Kind
+from localcloud.providers.protocol.difference import Change, names
+from localcloud.providers.protocol.rules import Autoname, Refused
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig
+
+KINDS: dict[str, Kind] = {
+    **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **projects.KINDS,
+    **serviceaccount.KINDS, **storage.KINDS,
+}  # fmt: skip
+
+
+def kind_of(name: str) -> Kind:
+    """What is known of that type. Raises :class:`Refused` with the way to add one that is not."""
+    kind = KINDS.get(name)
+    if kind is None:
+        raise Refused(
+            f"the gcp stand-in does not know {name}, so it refuses it. To add it: list it in RESOURCES of "
+            "localcloud/providers/google/generate.py, run `python -m localcloud.providers.google.generate`, "
+            "and write a Kind with its rules in the module of its group"
+        )
+    return kind
+
+
+def made_up(name: str, autoname: Autoname, longest: int) -> str:
+    """The bridge's name: the resource's, a dash, seven hex digits (bridge pkg/tfbridge, AutoNameOptions Randlen 7)."""
+    if autoname.disabled:
+        raise Refused("automatic naming is disabled, the resource needs a name")
+    if autoname.proposed:
+        return autoname.proposed
+    random = hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:7]
+    return f"{name[: longest - 8]}-{random}"
+
+
+def forces(kind: Kind, change: Change, old: JsonObject, new: JsonObject) -> bool:
+    """Whether a change needs a new object."""
+    where = ".".join(names(change.path))
+    if where in kind.force_new_block and change.kind != "UPDATE":
+        return True
+    if where in kind.force_new_if:
+        return kind.force_new_if[where](dig(old, where), dig(new, where))
+    parts = {".".join(names(part)) for part in change.parts}
+    return any(part == forced or part.startswith(f"{forced}.") for part in parts for forced in kind.force_new)
+
+
+def without_defaults(inputs: JsonObject) -> JsonObject:
+    """Inputs without the bridge's own note."""
+    return {key: value for key, value in inputs.items() if key != "__defaults"}
+
+
+def defaults_of(inputs: JsonObject) -> list[JsonValue]:
+    """The inputs that the bridge filled in, as it notes them."""
+    listed = inputs.get("__defaults")
+    return listed if isinstance(listed, list) else []

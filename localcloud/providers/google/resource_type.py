@@ -1,0 +1,176 @@
+"""What the Google stand-in needs to know about one resource type."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from localcloud.providers.google import preexisting
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.rules import Failure, Refused
+from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig, text
+
+UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5b09de856f8cb8c, google-beta/services/"
+"""The provider that pulumi-gcp 10 wraps, state of 2026-08-21. ``Kind.source`` names files below it."""
+
+
+def digits(seed: str, count: int = 19) -> str:
+    """A number that looks random and is the same every time: ids, fingerprints, the last part of an address."""
+    return str(int(hashlib.sha256(seed.encode()).hexdigest(), 16))[:count]
+
+
+def short(reference: str) -> str:
+    """The name in a reference: ids, links and bare names all end with it (upstream ``GetResourceNameFromSelfLink``)."""
+    return reference.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Target:
+    """A resource as an operation sees it. ``place``: project, region, zone, location, its own or the provider's."""
+
+    type: str
+    id: str
+    inputs: JsonObject
+    place: dict[str, str]
+
+    def text(self, *path: str) -> str:
+        """A string of the inputs, ``""`` where missing or unknown."""
+        return text(self.inputs, *path)
+
+    @property
+    def name(self) -> str:
+        """The name, ``""`` where unknown."""
+        return self.text("name")
+
+    @property
+    def project(self) -> str:
+        """The project's id."""
+        return self.place["project"]
+
+
+class World:
+    """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``)."""
+
+    def __init__(self, content: JsonObject, faults: Faults) -> None:
+        self.content, self.faults = content, faults
+
+    def all(self, kind: str) -> dict[str, JsonObject]:
+        """Every object of a type, by id, with those that are older than the stack."""
+        found = dig(self.content, "objects", kind)
+        made = {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+        return {**preexisting.all_of(kind, self.faults), **made}
+
+    def get(self, kind: str, ident: str) -> JsonObject | None:
+        """One object, or ``None``."""
+        return self.all(kind).get(ident)
+
+    def put(self, kind: str, ident: str, record: JsonObject) -> None:
+        """Store an object."""
+        everything = self.content.setdefault("objects", {})
+        assert isinstance(everything, dict)  # noqa: S101
+        of_kind = everything.setdefault(kind, {})
+        assert isinstance(of_kind, dict)  # noqa: S101
+        of_kind[ident] = record
+
+    def drop(self, kind: str, ident: str) -> None:
+        """Remove an object, and the project's memory with the last one: the next stack starts from an empty project."""
+        everything = self.content.get("objects")
+        of_kind = everything.get(kind) if isinstance(everything, dict) else None
+        if isinstance(everything, dict) and isinstance(of_kind, dict):
+            of_kind.pop(ident, None)
+            if not of_kind:
+                del everything[kind]
+            if not everything:
+                self.content.clear()
+
+    def enabled(self, project: str) -> set[str]:
+        """The project's enabled APIs."""
+        found = dig(self.content, "apis", project)
+        return {str(api) for api in found} if isinstance(found, list) else set()
+
+    def enable(self, project: str, apis: set[str]) -> None:
+        """Set the project's enabled APIs."""
+        projects = self.content.setdefault("apis", {})
+        assert isinstance(projects, dict)  # noqa: S101
+        projects[project] = [*sorted(apis)]
+
+
+def nothing(target: Target) -> JsonObject:
+    """No computed outputs."""
+    del target
+    return {}
+
+
+def fine(target: Target) -> Iterator[Failure]:
+    """No rule of the provider itself."""
+    del target
+    yield from ()
+
+
+def free(world: World, target: Target) -> None:
+    """No rule of the cloud."""
+    del world, target
+
+
+def same(world: World, target: Target, old: JsonObject) -> None:
+    """No rule for changes."""
+    del world, target, old
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One resource type.
+
+    ``id``: the id as upstream's ``SetId`` writes it, from inputs and place. ``title``: how upstream's errors call it.
+    ``force_new``: properties marked ``ForceNew`` upstream, with everything below them. ``force_new_block``: blocks
+    marked so whose own properties are not: only adding or removing the block replaces. ``force_new_if``: what
+    upstream's ``CustomizeDiff`` forces (property, judged by old and new value). ``computed`` gives outputs that the
+    cloud decides, ``known`` those the provider can already say in a plan. ``api``: the service that must be enabled.
+    ``autoname``: longest name that the bridge makes up, ``None`` where there is no name to make up. ``adopts``:
+    creating what exists is no error, because upstream's create is a set. ``check`` is what the provider refuses in a
+    plan, the others what the cloud refuses when it is done.
+    """
+
+    id: str
+    title: str
+    source: str
+    api: str
+    force_new: tuple[str, ...] = ()
+    force_new_block: tuple[str, ...] = ()
+    force_new_if: dict[str, Callable[[object, object], bool]] = field(
+        default_factory=dict[str, "Callable[[object, object], bool]"]
+    )
+    defaults: JsonObject = field(default_factory=dict[str, JsonValue])
+    computed: Callable[[Target], JsonObject] = nothing
+    known: Callable[[Target], JsonObject] = nothing
+    labels: str = ""
+    autoname: int | None = 63
+    adopts: bool = False
+    secrets: tuple[Path, ...] = ()
+    check: Callable[[Target], Iterator[Failure]] = fine
+    create: Callable[[World, Target], None] = free
+    update: Callable[[World, Target, JsonObject], None] = same
+    delete: Callable[[World, Target], None] = free
+    after: Callable[[World, Target], None] = free
+
+
+def failed(title: str, code: int, message: str, reason: str) -> Refused:
+    """An answer of a Google API as the Go client prints it (googleapis/google-api-go-client ``googleapi.Error``)."""
+    return Refused(f"{title}: googleapi: Error {code}: {message}, {reason}")
+
+
+def exists(target: Target, title: str) -> Refused:
+    """Compute Engine's and GKE's answer to a second object of the same name: nothing is adopted."""
+    return failed(f"Error creating {title}", 409, f"The resource '{target.id}' already exists", "alreadyExists")
+
+
+def missing(title: str, what: str) -> Refused:
+    """Compute Engine's answer to a reference to something that is not there."""
+    return failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
+
+
+def in_use(title: str, sort: str, ident: str, user: str) -> Refused:
+    """Compute Engine's answer to deleting what others use."""
+    message = f"The {sort} resource '{ident}' is already being used by '{user}'"
+    return failed(f"Error deleting {title}", 400, message, "resourceInUseByAnotherResource")

@@ -1,0 +1,87 @@
+"""Service accounts, and who may act as them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, short
+from localcloud.providers.protocol.rules import Failure
+from localcloud.providers.protocol.values import JsonObject
+
+ACCOUNT = "gcp:serviceaccount/account:Account"
+_ACCOUNT_ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
+
+
+def email(target: Target) -> str:
+    """``ID@PROJECT.iam.gserviceaccount.com``."""
+    return f"{target.text('accountId')}@{target.project}.iam.gserviceaccount.com"
+
+
+def exists(world: World, project: str, address: str) -> bool:
+    """Whether that service account is there. Accounts of other projects and Google's own are taken on trust."""
+    if not address.endswith(f"@{project}.iam.gserviceaccount.com"):
+        return True
+    return world.get(ACCOUNT, f"projects/{project}/serviceAccounts/{address}") is not None
+
+
+def known_member(world: World, target: Target, title: str) -> None:
+    """IAM refuses a binding for a service account that does not exist."""
+    sort, _, address = target.text("member").partition(":")
+    if sort == "serviceAccount" and not exists(world, target.project, address):
+        raise failed(title, 400, f"Service account {address} does not exist.", "badRequest")
+
+
+def _known(target: Target) -> JsonObject:
+    # resourceServiceAccountCustomDiff: both are set in the plan of a new account.
+    if not target.text("accountId"):
+        return {}
+    return {"email": email(target), "member": f"serviceAccount:{email(target)}"}
+
+
+def _outputs(target: Target) -> JsonObject:
+    return {"name": f"projects/{target.project}/serviceAccounts/{email(target)}", "uniqueId": digits(target.id, 21)}
+
+
+def _check(target: Target) -> Iterator[Failure]:
+    value = target.text("accountId")
+    if value and not _ACCOUNT_ID.fullmatch(value):
+        # upstream verify.ValidateRFC1035Name(6, 30)
+        yield Failure("accountId", f'"account_id" ("{value}") must match regex "^[a-z]([-a-z0-9]{{4,28}}[a-z0-9])$"')
+
+
+def _member(world: World, target: Target) -> None:
+    account = short(target.text("serviceAccountId"))
+    if not exists(world, target.project, account):
+        raise failed(
+            "Error applying IAM policy for service account",
+            404,
+            f"Service account {account} does not exist.",
+            "notFound",
+        )
+
+
+KINDS: dict[str, Kind] = {
+    ACCOUNT: Kind(
+        id="projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com",
+        title="service account",
+        source="resourcemanager/resource_google_service_account.go",
+        api="iam.googleapis.com",
+        force_new=("accountId", "project"),
+        autoname=None,
+        computed=_outputs,
+        known=_known,
+        check=_check,
+    ),
+    "gcp:serviceaccount/iAMMember:IAMMember": Kind(
+        id="{serviceAccountId}/{role}/{member}",
+        title="IAM member",
+        source="../tpgiamresource/resource_iam_member.go",
+        api="iam.googleapis.com",
+        force_new=("serviceAccountId", "role", "member", "condition"),
+        autoname=None,
+        adopts=True,
+        computed=lambda _: {"etag": "BwYrehearsal="},
+        create=_member,
+    ),
+}

@@ -1,0 +1,55 @@
+"""Buckets, for weights and compile caches."""
+
+from __future__ import annotations
+
+from localcloud.providers.google.resource_type import Kind, Target, World, missing
+from localcloud.providers.protocol.values import JsonObject
+
+BUCKET = "gcp:storage/bucket:Bucket"
+
+
+def _outputs(target: Target) -> JsonObject:
+    return {
+        "selfLink": f"https://www.googleapis.com/storage/v1/b/{target.name}",
+        "url": f"gs://{target.name}",
+        "projectNumber": 123456789012,
+    }
+
+
+def _bucket_exists(world: World, target: Target) -> None:
+    name = target.text("bucket").removeprefix("b/")
+    if world.get(BUCKET, name) is None and name not in world.faults.listed("existingBuckets"):
+        raise missing("BucketIAMMember", f"b/{target.text('bucket')}")
+
+
+KINDS: dict[str, Kind] = {
+    BUCKET: Kind(
+        id="{name}",  # bucket names are global
+        title="Bucket",
+        source="storage/resource_storage_bucket.go",
+        api="storage.googleapis.com",
+        force_new=(
+            "name",
+            "location",
+            "project",
+            "enableObjectRetention",
+            "customPlacementConfig",
+            "hierarchicalNamespace.enabled",
+        ),
+        force_new_block=("hierarchicalNamespace",),
+        defaults={"storageClass": "STANDARD"},
+        computed=_outputs,
+        labels="labels",
+    ),
+    "gcp:storage/bucketIAMMember:BucketIAMMember": Kind(
+        id="b/{bucket}/{role}/{member}",
+        title="IAM member",
+        source="../tpgiamresource/resource_iam_member.go",
+        api="storage.googleapis.com",
+        force_new=("bucket", "role", "member", "condition"),
+        autoname=None,
+        adopts=True,
+        computed=lambda _: {"etag": "BwYrehearsal="},
+        create=_bucket_exists,
+    ),
+}

@@ -1,0 +1,280 @@
+"""The Kubernetes stand-in: an echo with an API server's manners. Objects are kept in ``kubernetes.json``.
+
+Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go`` @v4.0.0-20260115033456-f47bc2d6f199
+(= 4.25.0), functions of the same names; since 4.29 Create adopts nothing (pulumi-kubernetes#2926). Left out: schemas
+(tests check every object against the real CRDs), controllers, conflicts of field managers.
+"""
+
+# ruff: noqa: ARG002, D102 - documented in core.rules.Rules
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path as FilePath
+
+from localcloud.providers.kubernetes import live, reach, release, waiting
+from localcloud.providers.kubernetes.objects import (  # fmt: skip
+    AUTONAMED,
+    Cluster,
+    forces,
+    identity,
+    is_autonamed,
+    is_named,
+    kind_of,
+    made_up,
+    name_of,
+    namespace_of,
+    same_place,
+)
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.difference import Change, Difference, compare
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.values import (  # fmt: skip
+    UNKNOWN,
+    Bag,
+    JsonObject,
+    JsonValue,
+    Path,
+    dig,
+    merge,
+    number,
+    redact,
+    restore,
+    text,
+)
+
+
+class Kubernetes(Rules):
+    """Rules of ``pulumi-resource-kubernetes``."""
+
+    name = "kubernetes"
+    version = "4.34.2"
+
+    def __init__(self, folder: FilePath, faults: Faults) -> None:
+        self._cloud, self._google = CloudFile(folder / "kubernetes.json"), CloudFile(folder / "google.json")
+        self._faults, self._config = faults, dict[str, JsonValue]()
+
+    # -- the provider's own settings -----------------------------------------------------------------------------
+
+    def configure(self, config: JsonObject) -> None:
+        self._config = config
+
+    def diff_config(self, old: JsonObject, new: JsonObject) -> Difference:
+        """``DiffConfig``: another active cluster means new objects, unless ``clusterIdentifier`` stays the same."""
+        found = compare(old, new, lambda _: False)
+        keys = {str(change.path[0]) for change in found.changes}
+        identified = "clusterIdentifier" not in keys and bool(new.get("clusterIdentifier"))
+        replaced = {"clusterIdentifier"} if {"clusterIdentifier"} & keys & old.keys() & new.keys() else set[str]()
+        if unknown := [key for key in ("kubeconfig", "context", "cluster") if new.get(key) == UNKNOWN]:
+            replaced |= {unknown[0]}
+        elif reach.active(old) != reach.active(new):
+            replaced |= keys & {"kubeconfig", "context", "cluster"}
+        if "renderYamlToDirectory" in keys:
+            replaced |= {"renderYamlToDirectory"}
+        if not identified:
+            found.replaces = [change for change in found.changes if change.path[0] in replaced]
+        return found
+
+    # -- resources -----------------------------------------------------------------------------------------------
+
+    def check(
+        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+    ) -> tuple[JsonObject, list[Failure]]:
+        if subject.type == release.TYPE:
+            inputs = {**new, "name": new.get("name") or old.get("name") or made_up(subject.name, autoname)}
+            return release.check(inputs, text(self._config, "namespace"))
+        kind, inputs = kind_of(subject.type), new
+        if kind.kind.endswith("List"):
+            raise Refused(
+                "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created "
+                "directly. Use the underlying resource type instead"
+            )
+        if not is_named(inputs):
+            if kind.patch:
+                raise Refused("patch resources require the `.metadata.name` field to be set")
+            name = name_of(old) if is_autonamed(old) else made_up(subject.name, autoname)
+            inputs = merge(inputs, {"metadata": {"name": name, "annotations": {AUTONAMED: "true"}}})
+        default = text(self._config, "namespace")
+        if default and namespace_of(kind, inputs) and not dig(inputs, "metadata", "namespace"):
+            inputs = merge(inputs, {"metadata": {"namespace": default}})
+        return inputs, []
+
+    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+        if subject.type == release.TYPE:
+            return release.diff(old_inputs, new)
+        kind = kind_of(subject.type)
+
+        def replaces(change: Change) -> bool:
+            return forces(kind, change)
+
+        found = compare(old_inputs, new, replaces)
+        named = is_named(new) and not is_autonamed(new)
+        found.delete_before_replace = bool(found.replaces) and named and same_place(old_inputs, new)
+        return found
+
+    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+        if subject.type == release.TYPE:
+            return release.preview(inputs.values)
+        kept = {key: old_outputs[key] for key in ("status",) if old_outputs and key in old_outputs}
+        server = live.server_metadata(old_outputs) if old_outputs else {}
+        return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
+
+    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+        if failure := self._faults.create_failure(subject.type):
+            raise Refused(_not_created(subject, failure))
+        where, google = reach.cluster_in(self._google.read(), self._config)
+        if subject.type == release.TYPE:
+            return self._create_release(where, inputs)
+        kind, values = kind_of(subject.type), inputs.values
+        ident = identity(kind, values)
+        wanted = waiting.expressions(values)
+        if kind.group == "gateway.networking.k8s.io" and not str(
+            dig(google, "inputs", "gatewayApiConfig", "channel")
+        ).endswith(("STANDARD", "EXPERIMENTAL")):
+            # GKE installs these CRDs when the cluster's Gateway API channel is on (gateway-api how-to of GKE).
+            raise Refused(
+                f'creation of resource "{subject.urn}" with kind {kind.key} failed because the Kubernetes API server '
+                "reported that the apiVersion for this resource does not exist. Verify that any required CRDs have "
+                f'been created: no matches for kind "{kind.kind}" in version "{kind.api_version}"'
+            )
+        with self._cloud.edit() as content:
+            cluster = Cluster(content, where)
+            namespace = namespace_of(kind, values)
+            if not cluster.has_namespace(namespace):
+                raise Refused(_not_created(subject, f'namespaces "{namespace}" not found'))
+            if not kind.patch and cluster.get(kind.key, ident) is not None:
+                plural = f"{kind.kind.lower()}s{'.' if kind.group else ''}{kind.group}"
+                raise Refused(_not_created(subject, f'{plural} "{name_of(values)}" already exists'))
+            server: JsonObject = {"metadata": live.first_metadata()}
+            cluster.put(kind.key, ident, self._record(subject, inputs, server))
+        self._faults.delay(subject.type)
+        return ident, self._settle(subject, inputs, where, google, wanted, timeout, "created")
+
+    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+        where, google = reach.cluster_in(self._google.read(), self._config)
+        key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
+        wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
+        with self._cloud.edit() as content:
+            cluster = Cluster(content, where)
+            record = cluster.get(key, subject.id)
+            if record is None:
+                raise Refused(f'resource "{subject.urn}" was not successfully updated: "{subject.id}" not found')
+            if subject.type == release.TYPE:
+                revision = (number(record, "server", "revision") or 0) + 1
+                cluster.put(key, subject.id, self._record(subject, inputs, {"revision": revision}))
+                return release.outputs(inputs.values, revision)
+            server: JsonObject = {"metadata": live.next_metadata(record, inputs.values)}
+            cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
+        return self._settle(subject, inputs, where, google, wanted, timeout, "updated")
+
+    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+        try:
+            where, _ = reach.cluster_in(self._google.read(), self._config)
+        except Refused:
+            if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
+                return None
+            raise Refused(
+                "failed to read resource state due to unreachable cluster. If the cluster was deleted, you can remove "
+                "this resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
+                'environment variable set to "true"'
+            ) from None
+        is_release = subject.type == release.TYPE
+        key = release.KEY if is_release else kind_of(subject.type).key
+        record = Cluster(self._cloud.read(), where).get(key, subject.id)
+        if record is None:
+            return None
+        stored, server = restore(record["inputs"], known), record.get("server")
+        inputs: JsonObject = stored if isinstance(stored, dict) else {}
+        if is_release:
+            return inputs, release.outputs(inputs, number(server, "revision") or 1)
+        return inputs, live.live(kind_of(subject.type), inputs, server if isinstance(server, dict) else {})
+
+    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+        try:
+            where, _ = reach.cluster_in(self._google.read(), self._config)
+        except Refused as error:
+            if subject.type == release.TYPE:
+                raise Refused(f"can't delete Helm Release with unreachable cluster. Reason: {str(error)!r}") from None
+            if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
+                return
+            raise Refused(
+                "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this "
+                "resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
+                'environment variable set to "true"'
+            ) from None
+        if failure := text(self._faults.read(), "failDelete", subject.type):
+            raise Refused(failure)
+        is_release = subject.type == release.TYPE
+        key = release.KEY if is_release else kind_of(subject.type).key
+        with self._cloud.edit() as content:
+            cluster = Cluster(content, where)
+            if cluster.get(key, subject.id) is not None:
+                cluster.drop(key, subject.id)
+            elif is_release:
+                name = text(outputs, "name")
+                raise Refused(f"uninstall: Release not loaded: {name}: release: not found")
+
+    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterator[Path]:
+        """``annotateSecrets``: the contents of a Secret are secret, whoever wrote them."""
+        if subject.type.endswith(("core/v1:Secret", "core/v1:SecretPatch")):
+            yield from ((key,) for key in ("data", "stringData") if key in outputs)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _record(self, subject: Subject, inputs: Bag, server: JsonObject) -> JsonObject:
+        secrets = inputs.secrets | set(self.secret_outputs(subject, inputs.values))
+        return {"inputs": redact(inputs.values, secrets), "server": server}
+
+    def _create_release(self, where: str, inputs: Bag) -> tuple[str, JsonObject]:
+        ident = release.identity(inputs.values)
+        with self._cloud.edit() as content:
+            cluster = Cluster(content, where)
+            release.create(cluster, inputs.values)
+            cluster.put(
+                release.KEY, ident, {"inputs": redact(inputs.values, inputs.secrets), "server": {"revision": 1}}
+            )
+        self._faults.delay(release.TYPE)
+        return ident, release.outputs(inputs.values, 1)
+
+    def _settle(
+        self,
+        subject: Subject,
+        inputs: Bag,
+        where: str,
+        google: JsonObject,
+        wanted: list[str],
+        timeout: float,
+        done: str,
+    ) -> JsonObject:
+        """Answer the wait: at once with the conditions asked for, or after the timeout with the cause."""
+        kind = kind_of(subject.type)
+        ident = subject.id or identity(kind, inputs.values)
+        cluster = Cluster(self._cloud.read(), where)
+        record = cluster.get(kind.key, ident) or {}
+        server, had = record.get("server"), number(record, "hosts") or 0
+        state: JsonObject = dict(server) if isinstance(server, dict) else {}
+        hosts = waiting.hosts_wanted(kind.kind, inputs.values, cluster)
+        cause = waiting.obstacle(kind.kind, hosts, had, google, self._faults) if wanted else ""
+        if not cause:
+            if wanted:
+                state["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
+                with self._cloud.edit() as content:
+                    cluster = Cluster(content, where)
+                    granted: JsonObject = {"hosts": hosts} if hosts else {}
+                    cluster.put(
+                        kind.key, ident, {**(cluster.get(kind.key, ident) or record), **granted, "server": state}
+                    )
+            return live.live(kind, inputs.values, state)
+        finished = self._faults.wait(timeout or waiting.DEFAULT_TIMEOUT)
+        # await/internal/awaiter.go Await; the cause is the event that the provider shows beside it.
+        ended = "timed out waiting for the condition" if finished else "context canceled"
+        message = (
+            f'resource "{subject.urn}" was successfully {done}, but the Kubernetes API server reported that it failed '
+            f"to fully initialize or become live: {ended}"
+        )
+        raise Incomplete(f"{message}: {cause}", ident, live.live(kind, inputs.values, state), [message, cause])
+
+
+def _not_created(subject: Subject, why: str) -> str:
+    return f'resource "{subject.urn}" was not successfully created by the Kubernetes API server: {why}'

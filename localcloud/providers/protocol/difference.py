@@ -1,0 +1,81 @@
+"""What changed between two property bags, as the engine wants to hear it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Literal
+
+from localcloud.providers.protocol.values import JsonValue, Path, leaves
+
+Kind = Literal["ADD", "DELETE", "UPDATE"]
+_PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One difference; ``parts`` are the paths of everything it adds, removes or alters."""
+
+    path: Path
+    kind: Kind
+    parts: tuple[Path, ...]
+
+
+@dataclass
+class Difference:
+    """The answer to Diff: every change, those among them that need a replacement, and in which order."""
+
+    changes: list[Change] = field(default_factory=list[Change])
+    replaces: list[Change] = field(default_factory=list[Change])
+    delete_before_replace: bool = False
+
+
+def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[Change]:
+    """The outermost differences. ``__defaults`` is the bridge's note to itself, not a property."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in sorted(old.keys() | new.keys()):
+            if key == "__defaults":
+                continue
+            where = (*path, key)
+            if key not in old:
+                yield Change(where, "ADD", tuple(leaves(new[key], where)))
+            elif key not in new:
+                yield Change(where, "DELETE", tuple(leaves(old[key], where)))
+            else:
+                yield from changes(old[key], new[key], where)
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            where = (*path, index)
+            if index >= len(old):
+                yield Change(where, "ADD", tuple(leaves(new[index], where)))
+            elif index >= len(new):
+                yield Change(where, "DELETE", tuple(leaves(old[index], where)))
+            else:
+                yield from changes(old[index], new[index], where)
+    elif old != new or type(old) is not type(new):
+        yield Change(path, "UPDATE", (path, *leaves(old, path), *leaves(new, path)))
+
+
+def compare(old: JsonValue, new: JsonValue, forces: Callable[[Change], bool]) -> Difference:
+    """All changes, with those for which ``forces`` says so as replacements."""
+    found = list(changes(old, new))
+    return Difference(found, [change for change in found if forces(change)])
+
+
+def dotted(path: Path) -> str:
+    """A path in Pulumi's notation: ``a.b[0]["c/d"]``."""
+    text = ""
+    for part in path:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        elif _PLAIN_KEY.fullmatch(part):
+            text += f".{part}" if text else part
+        else:
+            text += f'["{part}"]'
+    return text
+
+
+def names(path: Path) -> tuple[str, ...]:
+    """The path without list indices, as schemas name properties."""
+    return tuple(part for part in path if isinstance(part, str))

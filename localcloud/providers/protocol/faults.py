@@ -1,0 +1,95 @@
+"""Faults to inject: the JSON file that ``$LLMD_GKE_FAULTS`` names, read anew at every call.
+
+::
+
+    {"stockout": ["europe-west4-a"],                     zones without TPU capacity
+     "quota": {"CT6E": 0},                               chips per region that the project may have, by TPU family
+     "enabledApis": ["*"],                               APIs that are on before the program enables any
+     "existingBuckets": ["my-weights"],                  buckets that are older than the stack
+     "existingSubnets": {                                subnets that are, by id; their networks are, too
+         "projects/corp-net/regions/europe-west4/subnetworks/gke": {
+             "network": "corp", "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}]}},
+     "delaySeconds": {"gcp:container/cluster:Cluster": 3},   how long Create takes; the object exists meanwhile
+     "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
+     "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
+     "failDelete": {"gcp:compute/network:Network": "backend error"},
+     "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
+     "timeScale": 0.001}                                 factor on every wait, before $LLMD_GKE_TIME_SCALE
+
+Keys of ``delaySeconds`` and ``fail…`` are resource types as the engine names them. Every key is optional; an unknown
+one is refused, so that a misspelt fault cannot make a test pass.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from pathlib import Path
+from typing import cast
+
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+
+KEYS = frozenset(
+    [
+        "stockout",
+        "quota",
+        "enabledApis",
+        "existingBuckets",
+        "existingSubnets",
+        "delaySeconds",
+        "failCreate",
+        "failCreateOnce",
+        "failDelete",
+        "neverReady",
+        "timeScale",
+    ]
+)
+
+
+class Faults:
+    """What shall go wrong. ``stop`` is set by Cancel and by the process's end; it ends every wait."""
+
+    def __init__(self) -> None:
+        self.stop = threading.Event()
+        self._used: set[str] = set()
+
+    def read(self) -> JsonObject:
+        """The present faults. Raises ``ValueError`` for an unknown key or an unreadable file."""
+        name = os.environ.get("LLMD_GKE_FAULTS")
+        if not name or not Path(name).exists():
+            return {}
+        try:
+            faults = cast(JsonObject, json.loads(Path(name).read_text()))
+        except json.JSONDecodeError as error:
+            raise ValueError(f"LLMD_GKE_FAULTS: {name} is not JSON: {error}") from None
+        if unknown := sorted(faults.keys() - KEYS):
+            raise ValueError(f"LLMD_GKE_FAULTS: unknown {', '.join(unknown)}; allowed: {', '.join(sorted(KEYS))}")
+        return faults
+
+    def listed(self, key: str) -> frozenset[str]:
+        """The strings under ``key``."""
+        found = self.read().get(key)
+        return frozenset(str(item) for item in found) if isinstance(found, list) else frozenset()
+
+    def value(self, key: str, below: str) -> JsonValue:
+        """The value under ``key`` and ``below``."""
+        return dig(self.read(), key, below)
+
+    def create_failure(self, kind: str) -> str:
+        """Why creating that type shall fail now, or ``""``."""
+        once = text(self.read(), "failCreateOnce", kind)
+        if once and kind not in self._used:
+            self._used.add(kind)
+            return once
+        return text(self.read(), "failCreate", kind)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait that long, scaled. ``False`` when Cancel or the end of the process cut it short."""
+        scale = self.read().get("timeScale", os.environ.get("LLMD_GKE_TIME_SCALE") or 1)
+        return not self.stop.wait(seconds * float(str(scale)))
+
+    def delay(self, kind: str) -> bool:
+        """The delay of that type's Create. ``False`` when cut short."""
+        seconds = self.value("delaySeconds", kind)
+        return self.wait(seconds) if isinstance(seconds, int | float) and seconds > 0 else not self.stop.is_set()

@@ -1,0 +1,112 @@
+"""What a stand-in decides: the interface between the protocol and the rules of one cloud."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from localcloud.providers.protocol.difference import Difference, compare
+from localcloud.providers.protocol.values import Bag, JsonObject, Path
+
+
+class Refused(Exception):
+    """The cloud says no. The message is what the real provider would print."""
+
+
+class Incomplete(Refused):
+    """The object was made or changed, and is in the state, but it did not become what was asked for.
+
+    The engine records it with its ``reasons`` and the operation fails (``ErrorResourceInitFailed``).
+    """
+
+    def __init__(self, message: str, ident: str, outputs: JsonObject, reasons: list[str]) -> None:
+        super().__init__(message)
+        self.ident, self.outputs, self.reasons = ident, outputs, reasons
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A property that Check refuses."""
+
+    property: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """The resource a call is about."""
+
+    type: str
+    name: str
+    urn: str
+    id: str = ""
+
+
+@dataclass(frozen=True)
+class Autoname:
+    """What the engine offers for a name: a random seed, and possibly a name by the project's own autonaming."""
+
+    seed: bytes
+    proposed: str = ""
+    disabled: bool = False
+
+
+class Rules(ABC):
+    """One cloud's rules. Properties are plain JSON; secrets come beside them and are kept by the protocol layer."""
+
+    name: str
+    version: str
+
+    def check_config(self, inputs: JsonObject) -> list[Failure]:
+        """Refuse provider settings."""
+        del inputs
+        return []
+
+    def diff_config(self, old: JsonObject, new: JsonObject) -> Difference:
+        """Compare provider settings."""
+        return compare(old, new, lambda _: False)
+
+    @abstractmethod
+    def configure(self, config: JsonObject) -> None:
+        """Take over provider settings."""
+
+    @abstractmethod
+    def check(
+        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+    ) -> tuple[JsonObject, list[Failure]]:
+        """Complete and judge inputs. ``old`` is empty for a new resource."""
+
+    @abstractmethod
+    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+        """Compare a resource with what is asked for."""
+
+    @abstractmethod
+    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+        """The outputs as far as they can be known before; ``old_outputs`` is ``None`` for a new resource."""
+
+    @abstractmethod
+    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+        """Make it. Returns id and outputs. ``timeout`` in seconds, 0 when none was given."""
+
+    @abstractmethod
+    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+        """Change it in place."""
+
+    @abstractmethod
+    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+        """Inputs and outputs as they are now, ``None`` when it is gone. ``known`` holds what the engine knows."""
+
+    @abstractmethod
+    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+        """Remove it."""
+
+    def invoke(self, token: str, args: JsonObject) -> JsonObject:
+        """Answer a function."""
+        del args
+        raise Refused(f"the {self.name} stand-in has no function {token}")
+
+    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterable[Path]:
+        """Paths in the outputs that the real provider marks secret, whatever the inputs were."""
+        del subject, outputs
+        return ()

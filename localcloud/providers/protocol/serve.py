@@ -1,0 +1,74 @@
+"""The process around a stand-in: port, signals, end."""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+import threading
+from collections.abc import Callable
+from concurrent import futures
+from pathlib import Path
+
+import grpc
+
+from localcloud.providers.protocol.calls import CallRecord
+from localcloud.providers.protocol.faults import Faults
+from localcloud.providers.protocol.protos import provider_pb2_grpc
+from localcloud.providers.protocol.rules import Rules
+from localcloud.providers.protocol.servicer import Servicer
+
+MESSAGE_LIMIT = 400 * 1024 * 1024
+"""The engine's own limit (pulumi/pulumi ``sdk/go/common/util/rpcutil/serve.go``)."""
+
+WORKERS = 64
+"""Long waits hold a thread each; the engine asks for at most 16 resources at once unless told otherwise."""
+
+
+GRACE = 1
+"""Seconds that calls under way have to answer after their waits were cut short."""
+
+
+def cloud_folder() -> Path:
+    """The folder with the cloud's files. Ends the process with a message where it is not named."""
+    folder = os.environ.get("LLMD_GKE_CLOUD_FOLDER")
+    if not folder:
+        sys.exit(
+            "LLMD_GKE_CLOUD_FOLDER is not set: this provider is a stand-in and only runs in the rehearsal "
+            "(`make up`, `make shell`)"
+        )
+    return Path(folder)
+
+
+def serve(make: Callable[[Path, Faults], Rules]) -> None:
+    """Serve until told to stop: by a signal, or by the end of standard input where the engine holds it open."""
+    folder, faults = cloud_folder(), Faults()
+    # Waited for below, in no handler: one that runs while a lock is held would never end. Threads inherit the mask.
+    ends = {signal.SIGINT, signal.SIGTERM}
+    signal.pthread_sigmask(signal.SIG_BLOCK, ends)
+    rules = make(folder, faults)
+    limits = [("grpc.max_receive_message_length", MESSAGE_LIMIT), ("grpc.max_send_message_length", MESSAGE_LIMIT)]
+    server = grpc.server(futures.ThreadPoolExecutor(WORKERS), options=limits)
+    calls = CallRecord(folder / "calls.jsonl", rules.name)
+    servicer = Servicer(rules, calls, faults.stop.set)
+    provider_pb2_grpc.add_ResourceProviderServicer_to_server(servicer, server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    print(port, flush=True)
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        threading.Thread(target=_end_with_standard_input, daemon=True).start()
+    signal.sigwait(ends)
+    faults.stop.set()
+    server.stop(grace=GRACE).wait(GRACE)
+    # For grpc a call has ended when its client is gone: what was made for a killed engine must get into the record.
+    servicer.wait_until_idle(GRACE)
+    # grpc's threads would hold the interpreter for a second more. The engine waits for us, and it gives all its
+    # providers five seconds together (pulumi/pulumi pkg/host/host.go ReleaseContext): who is slow makes it say that
+    # the next one "exited prematurely".
+    os._exit(0)
+
+
+def _end_with_standard_input() -> None:
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)

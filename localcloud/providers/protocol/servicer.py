@@ -1,0 +1,282 @@
+"""The provider protocol on top of :class:`Rules`.
+
+Messages and their meaning: pulumi/pulumi ``proto/pulumi/provider.proto`` @v3.259.0; how the engine calls them:
+``sdk/go/common/resource/plugin/provider_plugin.go``. Secrets are accepted, so the engine sends them marked and takes
+the marks that come back; it strips nothing and guesses nothing.
+"""
+
+# ruff: noqa: ARG002, D102, N802 - methods and arguments are the protocol's
+from __future__ import annotations
+
+import json
+import threading
+import time
+import traceback
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import NoReturn
+
+import grpc
+from google.protobuf import any_pb2, empty_pb2
+
+from localcloud.providers.protocol.calls import CallRecord
+from localcloud.providers.protocol.difference import Change, Difference, dotted
+from localcloud.providers.protocol.protos import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
+from localcloud.providers.protocol.rules import Autoname, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
+
+Context = grpc.ServicerContext
+
+_KINDS = {
+    ("ADD", False): provider_pb2.PropertyDiff.ADD,
+    ("ADD", True): provider_pb2.PropertyDiff.ADD_REPLACE,
+    ("DELETE", False): provider_pb2.PropertyDiff.DELETE,
+    ("DELETE", True): provider_pb2.PropertyDiff.DELETE_REPLACE,
+    ("UPDATE", False): provider_pb2.PropertyDiff.UPDATE,
+    ("UPDATE", True): provider_pb2.PropertyDiff.UPDATE_REPLACE,
+}
+
+
+class Servicer(provider_pb2_grpc.ResourceProviderServicer):
+    """Serves one cloud's rules. ``cancel`` ends every wait that is under way."""
+
+    def __init__(self, rules: Rules, calls: CallRecord, cancel: Callable[[], None]) -> None:
+        self._rules, self._calls, self._cancel = rules, calls, cancel
+        self._under_way, self._ended = 0, threading.Condition()
+
+    def wait_until_idle(self, seconds: float) -> bool:
+        """Waits until no call is under way, recorded and all, also of a client that is gone."""
+        with self._ended:
+            return self._ended.wait_for(lambda: self._under_way == 0, seconds)
+
+    # -- the plugin ----------------------------------------------------------------------------------------------
+
+    def Handshake(self, request: provider_pb2.ProviderHandshakeRequest, context: Context):
+        return provider_pb2.ProviderHandshakeResponse(
+            accept_secrets=True, accept_resources=False, accept_outputs=False, supports_autonaming_configuration=True
+        )
+
+    def Parameterize(self, request: provider_pb2.ParameterizeRequest, context: Context):
+        self._unimplemented(context, "extension packages")
+
+    def GetPluginInfo(self, request: empty_pb2.Empty, context: Context):
+        return plugin_pb2.PluginInfo(version=self._rules.version)
+
+    def GetSchema(self, request: provider_pb2.GetSchemaRequest, context: Context):
+        return provider_pb2.GetSchemaResponse(
+            schema=json.dumps({"name": self._rules.name, "version": self._rules.version})
+        )
+
+    def GetMapping(self, request: provider_pb2.GetMappingRequest, context: Context):
+        return provider_pb2.GetMappingResponse()
+
+    def GetMappings(self, request: provider_pb2.GetMappingsRequest, context: Context):
+        return provider_pb2.GetMappingsResponse()
+
+    def Attach(self, request: plugin_pb2.PluginAttach, context: Context):
+        return empty_pb2.Empty()
+
+    def Cancel(self, request: empty_pb2.Empty, context: Context):
+        with self._call("Cancel", context):
+            self._cancel()
+        return empty_pb2.Empty()
+
+    # -- its configuration ---------------------------------------------------------------------------------------
+
+    def CheckConfig(self, request: provider_pb2.CheckRequest, context: Context):
+        with self._call("CheckConfig", context, urn=request.urn):
+            failures = self._rules.check_config(decode(request.news).values)
+            return provider_pb2.CheckResponse(
+                inputs=request.news,
+                failures=[provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures],
+            )
+
+    def DiffConfig(self, request: provider_pb2.DiffRequest, context: Context):
+        with self._call("DiffConfig", context, urn=request.urn):
+            old = decode(request.old_inputs).values or decode(request.olds).values
+            return _answer(self._rules.diff_config(old, decode(request.news).values))
+
+    def Configure(self, request: provider_pb2.ConfigureRequest, context: Context):
+        with self._call("Configure", context, urn=request.urn):
+            self._rules.configure(decode(request.args).values)
+            return provider_pb2.ConfigureResponse(
+                acceptSecrets=True,
+                supportsPreview=True,
+                acceptResources=False,
+                acceptOutputs=False,
+                supports_autonaming_configuration=True,
+            )
+
+    # -- resources -----------------------------------------------------------------------------------------------
+
+    def Check(self, request: provider_pb2.CheckRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Check", context, subject):
+            old, new = decode(request.olds), decode(request.news)
+            offered = request.autonaming
+            mode = provider_pb2.CheckRequest.AutonamingOptions.Mode
+            autoname = Autoname(request.randomSeed, offered.proposed_name, offered.mode == mode.DISABLE)
+            inputs, failures = self._rules.check(subject, old.values, new.values, autoname)
+            return provider_pb2.CheckResponse(
+                inputs=encode(inputs, new.secrets | set(self._rules.secret_outputs(subject, inputs))),
+                failures=[provider_pb2.CheckFailure(property=f.property, reason=f.reason) for f in failures],
+            )
+
+    def Diff(self, request: provider_pb2.DiffRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Diff", context, subject):
+            old, outputs, new = (decode(bag).values for bag in (request.old_inputs, request.olds, request.news))
+            found = self._rules.diff(subject, old, outputs, new)
+            ignored = tuple(request.ignoreChanges)
+            found.changes = [change for change in found.changes if not _ignored(change, ignored)]
+            found.replaces = [change for change in found.replaces if change in found.changes]
+            return _answer(found)
+
+    def Create(self, request: provider_pb2.CreateRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Create", context, subject, preview=request.preview):
+            inputs = decode(request.properties)
+            if request.preview:
+                outputs = self._rules.preview(subject, inputs, None)
+                return provider_pb2.CreateResponse(properties=self._encode(subject, outputs, inputs))
+            try:
+                ident, outputs = self._rules.create(subject, inputs, request.timeout)
+            except Incomplete as error:
+                self._incomplete(context, subject, error, inputs)
+            return provider_pb2.CreateResponse(id=ident, properties=self._encode(subject, outputs, inputs))
+
+    def Read(self, request: provider_pb2.ReadRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Read", context, subject):
+            inputs, state = decode(request.inputs), decode(request.properties)
+            found = self._rules.read(subject, {**state.values, **inputs.values})
+            if found is None:
+                return provider_pb2.ReadResponse()
+            return provider_pb2.ReadResponse(
+                id=request.id,
+                inputs=self._encode(subject, found[0], inputs),
+                properties=self._encode(subject, found[1], inputs, state.secrets),
+            )
+
+    def Update(self, request: provider_pb2.UpdateRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Update", context, subject, preview=request.preview):
+            inputs = decode(request.news)
+            try:
+                if request.preview:
+                    outputs = self._rules.preview(subject, inputs, decode(request.olds).values)
+                else:
+                    outputs = self._rules.update(subject, decode(request.old_inputs), inputs, request.timeout)
+            except Incomplete as error:
+                self._incomplete(context, subject, error, inputs)
+            return provider_pb2.UpdateResponse(properties=self._encode(subject, outputs, inputs))
+
+    def Delete(self, request: provider_pb2.DeleteRequest, context: Context):
+        subject = _subject(request)
+        with self._call("Delete", context, subject):
+            self._rules.delete(subject, decode(request.properties).values)
+        return empty_pb2.Empty()
+
+    def Invoke(self, request: provider_pb2.InvokeRequest, context: Context):
+        with self._call("Invoke", context, type=request.tok):
+            answer = self._rules.invoke(request.tok, decode(request.args).values)
+            secrets = self._rules.secret_outputs(Subject(request.tok, "", ""), answer)
+            response = provider_pb2.InvokeResponse()
+            getattr(response, "return").CopyFrom(encode(answer, secrets))
+            return response
+
+    def Call(self, request: provider_pb2.CallRequest, context: Context):
+        self._unimplemented(context, "methods")
+
+    def Construct(self, request: provider_pb2.ConstructRequest, context: Context):
+        self._unimplemented(context, f"components ({request.type})")
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _encode(self, subject: Subject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
+        return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))
+
+    def _unimplemented(self, context: Context, what: str) -> NoReturn:
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the {self._rules.name} stand-in has no {what}")
+
+    def _incomplete(self, context: Context, subject: Subject, error: Incomplete, inputs: Bag) -> NoReturn:
+        """Attach the state to the error, as ``partialError`` does in pulumi-kubernetes ``provider.go`` @v4.25.0."""
+        detail = any_pb2.Any()
+        detail.Pack(
+            provider_pb2.ErrorResourceInitFailed(
+                id=error.ident, properties=self._encode(subject, error.outputs, inputs), reasons=error.reasons
+            )
+        )
+        unknown = grpc.StatusCode.UNKNOWN.value[0]
+        status = status_pb2.Status(code=unknown, message=str(error), details=[detail])
+        context.set_trailing_metadata((("grpc-status-details-bin", status.SerializeToString()),))
+        raise error
+
+    @contextmanager
+    def _call(
+        self, method: str, context: Context, subject: Subject | None = None, preview: bool = False, **about: str
+    ) -> Generator[None, None, None]:
+        """Record the call; turn a refusal into a gRPC error with the refusal as its message."""
+        known = dict(about)
+        if subject:
+            known |= {"type": subject.type, "name": subject.name, "urn": subject.urn, "id": subject.id}
+        began = time.monotonic()
+
+        def record(outcome: str, message: str = "") -> None:
+            self._calls.add(method, time.monotonic() - began, outcome, message, preview=preview, **known)
+
+        with self._ended:
+            self._under_way += 1
+        try:
+            yield
+        except Refused as error:
+            record("refused", str(error))
+            context.abort(grpc.StatusCode.UNKNOWN, str(error))
+        except Exception as error:
+            record("failed", repr(error))
+            where = "" if isinstance(error, ValueError | OSError) else f"\n{traceback.format_exc()}"
+            context.abort(grpc.StatusCode.INTERNAL, f"the {self._rules.name} stand-in failed: {error}{where}")
+        else:
+            record("ok")
+        finally:
+            with self._ended:
+                self._under_way -= 1
+                self._ended.notify_all()
+
+
+def _subject(
+    request: provider_pb2.CheckRequest
+    | provider_pb2.DiffRequest
+    | provider_pb2.CreateRequest
+    | provider_pb2.ReadRequest
+    | provider_pb2.UpdateRequest
+    | provider_pb2.DeleteRequest,
+) -> Subject:
+    """What the call is about. Type and name are fields since engine 3.133; before, only the URN held them."""
+    *_, kind, name = request.urn.split("::")
+    ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
+    return Subject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)
+
+
+def _ignored(change: Change, paths: tuple[str, ...]) -> bool:
+    return any(
+        dotted(change.path) == path or dotted(change.path).startswith((f"{path}.", f"{path}[")) for path in paths
+    )
+
+
+def _answer(found: Difference) -> provider_pb2.DiffResponse:
+    detailed = {
+        dotted(change.path): provider_pb2.PropertyDiff(
+            kind=_KINDS[change.kind, change in found.replaces], inputDiff=True
+        )
+        for change in found.changes
+    }
+    some = provider_pb2.DiffResponse.DIFF_SOME if found.changes else provider_pb2.DiffResponse.DIFF_NONE
+    return provider_pb2.DiffResponse(
+        changes=some,
+        diffs=sorted({str(change.path[0]) for change in found.changes}),
+        replaces=sorted({dotted(change.path) for change in found.replaces}),
+        deleteBeforeReplace=found.delete_before_replace,
+        detailedDiff=detailed,
+        hasDetailedDiff=True,
+    )

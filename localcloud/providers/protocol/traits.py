@@ -1,0 +1,90 @@
+"""What the real provider takes for the same although it is written differently: sets, defaults, computed values, links.
+
+The rules are those of the plugin SDK that upstream providers are written with (``helper/schema``): a set has no order,
+an absent property that is also computed keeps its value, an absent plain value equals its default or its zero value,
+and a reference is compared by what it refers to (``tpgresource.CompareSelfLinkOrResourceName``).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from localcloud.providers.protocol.difference import Change, Difference, names
+from localcloud.providers.protocol.values import JsonObject, JsonValue, Path
+
+_ZEROS: tuple[JsonValue, ...] = (False, 0, "")
+
+
+@dataclass(frozen=True)
+class Traits:
+    """Properties of one type, by path without list indices.
+
+    ``kept``: optional and computed. ``defaults``: what absence means where it does not mean zero. ``plain``: whether
+    a path is a scalar of the schema, not an entry of a map.
+    """
+
+    sets: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    links: frozenset[str] = frozenset()
+    defaults: JsonObject = field(default_factory=dict[str, JsonValue])
+    plain: Callable[[str], bool] = lambda _: False
+
+
+def ordered(old: JsonValue, new: JsonValue, traits: Traits, path: Path = ()) -> JsonValue:
+    """``new`` with the members of its sets in the order of ``old``, those that are new last."""
+    if isinstance(new, dict):
+        before = old if isinstance(old, dict) else {}
+        return {key: ordered(before.get(key), value, traits, (*path, key)) for key, value in new.items()}
+    if not isinstance(new, list):
+        return new
+    before = old if isinstance(old, list) else []
+    if ".".join(names(path)) in traits.sets:
+        rest, common = list(new), list[JsonValue]()
+        for member in before:
+            if member in rest:
+                rest.remove(member)
+                common.append(member)
+        new = common + sorted(rest, key=lambda member: json.dumps(member, sort_keys=True))
+    return [
+        ordered(before[index] if index < len(before) else None, item, traits, (*path, index))
+        for index, item in enumerate(new)
+    ]
+
+
+def without_noise(found: Difference, old: JsonObject, new: JsonObject, traits: Traits) -> Difference:
+    """The difference without the changes that mean nothing to the real provider."""
+    real = [change for change in found.changes if not _same(change, old, new, traits)]
+    return Difference(real, [change for change in found.replaces if change in real], found.delete_before_replace)
+
+
+def _same(change: Change, old: JsonObject, new: JsonObject, traits: Traits) -> bool:
+    where = ".".join(names(change.path))
+    if change.kind == "DELETE" and where in traits.kept:
+        return True
+    if change.kind in ("ADD", "DELETE") and traits.plain(where):
+        value = _at(new if change.kind == "ADD" else old, change.path)
+        return value == traits.defaults[where] if where in traits.defaults else value in _ZEROS
+    if change.kind == "UPDATE" and where in traits.links:
+        return same_link(_at(old, change.path), _at(new, change.path))
+    return False
+
+
+def same_link(old: JsonValue, new: JsonValue) -> bool:
+    """Whether two references name the same object: the path from ``projects/`` on, else the last part."""
+    if not isinstance(old, str) or not isinstance(new, str):
+        return False
+    paths = [text[text.find("projects/") :] if "projects/" in text else "" for text in (old, new)]
+    return paths[0] == paths[1] if all(paths) else old.rsplit("/", 1)[-1] == new.rsplit("/", 1)[-1]
+
+
+def _at(value: JsonValue, path: Path) -> JsonValue:
+    for part in path:
+        if isinstance(value, dict) and isinstance(part, str):
+            value = value.get(part)
+        elif isinstance(value, list) and isinstance(part, int) and part < len(value):
+            value = value[part]
+        else:
+            return None
+    return value

@@ -1,0 +1,50 @@
+"""``python -m localcloud.service_network``: runs in the laptop cloud of ``$LLMD_GKE_HOME`` until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+
+from localcloud.cluster.layout import Layout
+from localcloud.common import daemon
+from localcloud.kubernetes import client
+from localcloud.kubernetes.cache import mirrors
+from localcloud.service_network.dns_records import names
+from localcloud.service_network.dns_server import Resolver
+from localcloud.service_network.kube_proxy import Proxy
+from localcloud.service_network.routing_table import table
+
+SETTLE_SECONDS = 0.02
+"""Changes within that time are taken together."""
+AGAIN_SECONDS = 10.0
+"""An address that could not be bound is tried again after that time."""
+
+
+async def main(layout: Layout) -> None:
+    """Until cancelled."""
+    client = await client.from_home(layout.home)
+    async with mirrors(client, client.SERVICES, client.ENDPOINT_SLICES) as (changed, (services, slices)):
+        proxy, resolver = Proxy(), Resolver()
+
+        async def show() -> None:
+            changed.clear()
+            resolver.known = names(services, slices)
+            await proxy.show(table(services, slices))
+
+        try:
+            await resolver.open()
+            await show()
+            daemon.ready(layout, "service-proxy")
+            while True:
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(AGAIN_SECONDS):
+                        await changed.wait()
+                await asyncio.sleep(SETTLE_SECONDS)
+                await show()
+        finally:
+            proxy.close()
+            resolver.close()
+
+
+if __name__ == "__main__":
+    daemon.run(main)

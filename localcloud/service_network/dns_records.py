@@ -1,0 +1,46 @@
+"""Names of Services and of pods behind headless ones, as the cluster's DNS answers them.
+
+After https://github.com/kubernetes/dns/blob/master/docs/specification.md: ``SERVICE.NAMESPACE.svc.cluster.local`` is
+the ClusterIP, or the endpoints of a headless Service, ``HOSTNAME.SERVICE.NAMESPACE.svc.cluster.local`` one of those.
+Every other name does not exist, there is no network behind this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.service_network.routing_table import SERVICE_NAME
+
+ADDRESS = "10.96.0.10"
+"""Where clusters made by kubeadm have theirs; the API server gives nobody an address this low by itself."""
+DOMAIN = "cluster.local"
+Names = Mapping[str, tuple[str, ...]]
+
+
+def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tuple[str, ...]]:
+    """Full names, in lower case and without the last dot, and their addresses."""
+    found: dict[str, set[str]] = {}
+    headless: set[tuple[str, str]] = set()
+    for service in services:
+        name, namespace = str(service["metadata"]["name"]), str(service["metadata"]["namespace"])
+        addresses = [ip for ip in words(service, "spec", "clusterIPs") if ":" not in ip]
+        if addresses == ["None"]:
+            headless.add((namespace, name))
+            addresses = []
+        found[f"{name}.{namespace}.svc.{DOMAIN}"] = set(addresses)
+    for one in slices:
+        meta = one["metadata"]
+        key = (str(meta["namespace"]), text(meta, "labels", SERVICE_NAME))
+        if key not in headless or text(one, "addressType") not in ("", "IPv4"):
+            continue
+        service_name = f"{key[1]}.{key[0]}.svc.{DOMAIN}"
+        for endpoint in each(one, "endpoints"):
+            if part(endpoint, "conditions").get("ready") is False:
+                continue
+            known = words(endpoint, "addresses")
+            found[service_name].update(known)
+            if host := text(endpoint, "hostname"):
+                found.setdefault(f"{host}.{service_name}", set()).update(known)
+    return {name.lower(): tuple(sorted(addresses)) for name, addresses in found.items()}

@@ -1,0 +1,107 @@
+"""Listens on ClusterIPs and carries connections to endpoints, one after the other in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Mapping
+
+from localcloud.service_network.routing_table import Address
+
+log = logging.getLogger(__name__)
+
+CHUNK = 1 << 16
+CONNECT_SECONDS = 3.0
+
+
+class Listener:
+    """One ClusterIP and port. ``endpoints`` may be changed at any time; open connections stay where they are."""
+
+    def __init__(self, endpoints: tuple[Address, ...]) -> None:
+        self.endpoints = endpoints
+        self._turn = 0
+        self._server: asyncio.Server | None = None
+
+    async def open(self, address: Address) -> None:
+        """Raises ``OSError`` when the address cannot be bound."""
+        self._server = await asyncio.start_server(self._carry, *address, limit=CHUNK)
+
+    def close(self) -> None:
+        """Takes no further connections."""
+        if self._server:
+            self._server.close()
+
+    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            there = await self._connect()
+            if there is None:
+                # A reset, as of a host that refuses: the client need not wait.
+                writer.transport.abort()
+                return
+            await carry((reader, writer), there)
+        except asyncio.CancelledError:
+            writer.transport.abort()
+
+    async def _connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter] | None:
+        endpoints = self.endpoints
+        for _ in endpoints:
+            self._turn += 1
+            chosen = endpoints[self._turn % len(endpoints)]
+            with contextlib.suppress(OSError, TimeoutError):
+                async with asyncio.timeout(CONNECT_SECONDS):
+                    return await asyncio.open_connection(*chosen, limit=CHUNK)
+        return None
+
+
+Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+async def carry(one: Stream, other: Stream) -> None:
+    """Carries both ways until both have ended; the end of one direction is passed on."""
+    try:
+        await asyncio.gather(_pipe(one[0], other[1]), _pipe(other[0], one[1]))
+    except OSError:
+        for _, writer in (one, other):
+            writer.transport.abort()
+    finally:
+        for _, writer in (one, other):
+            writer.close()
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while data := await reader.read(CHUNK):
+        writer.write(data)
+        await writer.drain()
+    if writer.can_write_eof():
+        writer.write_eof()
+
+
+class Proxy:
+    """Keeps the listeners as a table asks for them."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[Address, Listener] = {}
+
+    async def show(self, table: Mapping[Address, tuple[Address, ...]]) -> None:
+        """Opens, changes and closes listeners. A port without endpoints is closed: connections are refused."""
+        for address in set(self._listeners) - set(table):
+            self._listeners.pop(address).close()
+        for address, endpoints in table.items():
+            if known := self._listeners.get(address):
+                known.endpoints = endpoints
+                continue
+            listener = Listener(endpoints)
+            try:
+                await listener.open(address)
+            except OSError as error:
+                log.warning("%s:%d: %s", *address, error)
+                continue
+            self._listeners[address] = listener
+            log.info("%s:%d leads to %s", *address, ", ".join(f"{host}:{port}" for host, port in endpoints))
+
+    def close(self) -> None:
+        """Closes all."""
+        for listener in self._listeners.values():
+            listener.close()
+        self._listeners.clear()

@@ -1,0 +1,91 @@
+"""Looks into the files in which the stand-ins keep what they made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from llmd_gke.problems import Stale
+from localcloud.cluster import pending_creates as cluster_pending
+from localcloud.common.workdir import Places
+from localcloud.workflow.state import SIGNATURE, Pending
+
+FIELD_MANAGER = "__fieldManager"
+"""Where the Kubernetes provider keeps in its outputs under which name it applies an object."""
+
+FILES = ("google.json", "kubernetes.json")
+
+
+def objects(places: Places) -> dict[str, Mapping[str, object]]:
+    """Everything that exists in both clouds: id to what the stand-in knows of it."""
+    return {ident: entry for name in FILES for ident, entry in _entries(places.cloud / name)}
+
+
+def find(places: Places, pending: Pending) -> str | None:
+    """The id of the object that an unfinished create made, ``None`` when there is none.
+
+    The stand-ins note the URN; where one did not, the object with that type and those inputs is meant.
+    """
+    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
+        return cluster_pending.made(places, pending)
+    there = objects(places)
+    by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
+    return by_urn or next(
+        (
+            ident
+            for ident, entry in there.items()
+            if "urn" not in entry and entry.get("type") == pending.type and _same(pending.inputs, entry.get("inputs"))
+        ),
+        None,
+    )
+
+
+def noted(places: Places, pending: Pending) -> Mapping[str, object]:
+    """What else the state has to say of such an object than its id."""
+    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
+        manager = cluster_pending.manager(places, pending)
+        return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
+    return {}
+
+
+def _same(asked: object, made: object) -> bool:
+    """Whether what was asked for is found in what was made; secrets, which are stored otherwise, are left out."""
+    if isinstance(asked, dict):
+        table = cast("dict[str, object]", asked)
+        if SIGNATURE in table:
+            return True
+        found = cast("dict[str, object]", made) if isinstance(made, dict) else {}
+        return all(_same(value, found.get(key)) for key, value in table.items() if key != "__defaults")
+    return asked == made
+
+
+def clear(places: Places) -> None:
+    """Forgets both clouds."""
+    for name in FILES:
+        (places.cloud / name).unlink(missing_ok=True)
+
+
+def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    try:
+        content: object = json.loads(file.read_text())
+    except FileNotFoundError:
+        return
+    except json.JSONDecodeError as error:
+        raise Stale(f"{file} is damaged: {error}.\nFix: `make down`, which forgets it, then `make up`.") from None
+    yield from _walk(content, "")
+
+
+def _walk(value: object, above: str) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Every object at any depth: a table with ``inputs``. Its id is its key (or ``id``), its type the key above."""
+    if not isinstance(value, dict):
+        return
+    for key, entry in cast("dict[str, object]", value).items():
+        if not isinstance(entry, dict):
+            continue
+        table = cast("dict[str, object]", entry)
+        if isinstance(table.get("inputs"), dict):
+            yield str(table.get("id") or key), {"type": above, **table}
+        else:
+            yield from _walk(table, key)

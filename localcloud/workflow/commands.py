@@ -1,0 +1,199 @@
+"""What `make up` and `make preview` do, step by step, in the rehearsal and on the laptop cloud."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.text import Text
+
+from llmd_gke.problems import Problem
+from llmd_gke.repository import CLONE
+from localcloud.cluster import controllers, crashes, lifecycle, transient_errors
+from localcloud.common.workdir import Places, cache_folder
+from localcloud.pulumi_cli import resolve
+from localcloud.workflow import config, home, interlock, pack, recovery, state
+from localcloud.workflow.environment import clean
+from localcloud.workflow.lock import exclusive
+from localcloud.workflow.runner import STOPPED, Runner
+from localcloud.workflow.settings import secrets_of
+
+FAILED = 1
+SUMMARY = "operations.summary"
+
+
+def say(console: Console, text: str) -> None:
+    """One paragraph for the user, never broken into lines of its own."""
+    console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+
+def set_up(places: Places, console: Console, stack: str | None = None) -> Runner:
+    """The engine and the folder, ready, and on the laptop cloud the cluster.
+
+    The stack's summary is shown while something is built.
+    """
+    laptop = places.kind == "laptop"
+    if laptop:
+        lifecycle.check(places)
+    engine = resolve.ensure(cache_folder(), console, _summary(places, stack, console))
+    if laptop:
+        lifecycle.get_programs(places, console)
+    home.prepare(places, engine)
+    if laptop:
+        lifecycle.begin(places, console)
+    interlock.check(places)
+    return Runner(places, engine)
+
+
+def _summary(places: Places, stack: str | None, console: Console) -> Callable[[], None]:
+    def show() -> None:
+        if stack is None or importlib.util.find_spec("operations") is None:
+            return
+        environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "COLUMNS": str(console.width)}
+        if console.is_terminal and not console.no_color:
+            environment["FORCE_COLOR"] = "1"
+        command = [sys.executable, "-m", SUMMARY, "--stack", stack]
+        done = subprocess.run(
+            command,
+            cwd=places.root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+            start_new_session=True,
+        )
+        console.print(Text.from_ansi(done.stdout.rstrip()), soft_wrap=True)
+
+    return show
+
+
+def up(places: Places, stack: str, console: Console) -> int:
+    """Brings a stack up. Returns 0, 1 when the engine reports a failure, 130 when it was told to stop."""
+    config.check_name(stack)
+    pack.folder(places)
+    with exclusive(places, "up"):
+        required = secrets_of(places, stack)
+        if places.kind == "laptop":
+            lifecycle.check_data(places, stack)
+        runner = set_up(places, console, stack)
+        config.sync(places, stack, required)
+        recovery.clear_locks(runner, stack, console)
+        copy = str(places.stack_copy(stack))
+        recovery.settle(runner, stack, copy, console)
+        recovery.check_cloud(places, stack)
+        ensure_stack(runner, stack, select=True)
+        status = _update(runner, stack, console)
+    again, down = places.make("up", stack), places.make("down")
+    if status == 0:
+        show_outputs(places, stack, console)
+        status = lifecycle.ask_models(places, stack, console) if places.kind == "laptop" else 0
+        show_next(places, stack, console)
+    elif status == STOPPED:
+        say(console, f"\nStopped. What was done is kept; `{again}` goes on, `{down}` removes it.")
+    elif status < 0:
+        if places.kind == "laptop":  # the whole cluster may have ended, and the engine with it
+            lifecycle.explain(places, console)
+        say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
+    elif places.kind == "laptop":
+        lifecycle.explain(places, console)
+        say(
+            console,
+            f"What was done is kept.\nFix: what the error above names, then `{again}`; `{down}` removes it all.",
+        )
+    return reported(status)
+
+
+def _update(runner: Runner, stack: str, console: Console) -> int:
+    """Runs the update; on the laptop cloud a second time where the first failed of something that passes."""
+    places = runner.places
+    command = ("up", "--yes", "--suppress-outputs", *_operation(places, stack))
+    if places.kind != "laptop":
+        return runner.stream(*command)
+    watch = crashes.Watch(places, console)
+    with tempfile.TemporaryDirectory(dir=places.home) as folder:
+        events = Path(folder) / "events.jsonl"
+        status = runner.stream(*command, events=events, watch=watch)
+        # Below 0: somebody killed the engine, which is not for us to undo.
+        cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
+    if cause is None:
+        return FAILED if status and watch.cause else status
+    say(console, f"\n{cause}; going on once more.")
+    controllers.wait(places, console)
+    status = runner.stream(*command, watch=watch)
+    return FAILED if status and watch.cause else status
+
+
+def preview(places: Places, stack: str, console: Console) -> int:
+    """Shows what `up` would do to a stack. Changes neither its state nor any other stack."""
+    config.check_name(stack)
+    pack.folder(places)
+    required = secrets_of(places, stack)
+    if places.kind == "laptop":
+        lifecycle.check_data(places, stack)
+    runner = set_up(places, console, stack)
+    config.sync(places, stack, required)
+    ensure_stack(runner, stack, select=False)
+    return reported(runner.stream("preview", *_operation(places, stack)))
+
+
+def _operation(places: Places, stack: str) -> list[str]:
+    """The flags that every operation gets."""
+    return ["--stack", stack, "--config-file", str(places.stack_copy(stack)), *pack.flags(places)]
+
+
+def ensure_stack(runner: Runner, stack: str, *, select: bool) -> None:
+    """Makes the stack if it does not exist; the salt goes to the copy of its file."""
+    if stack in state.names(runner.places):
+        return
+    runner.ask("stack", "init", stack, "--no-select", folder=str(runner.places.config))
+    if select:
+        runner.ask("stack", "select", stack)
+
+
+def show_outputs(places: Places, stack: str, console: Console) -> None:
+    """The stack's outputs, without secrets."""
+    present = state.read(places, stack)
+    if present and present.outputs:
+        width = max(map(len, present.outputs))
+        lines = [f"  {name:<{width}}  {state.shown(value)}" for name, value in present.outputs.items()]
+        say(console, "\n".join(["\nOutputs:", *lines]))
+
+
+def show_next(places: Places, stack: str, console: Console) -> None:
+    """What to try next."""
+    tips = {
+        f"edit {places.stack_file(stack).name}, then `{places.make('up', stack)}`": "only what changed is updated",
+        places.make("preview", "eu4a"): "another stack, without credentials",
+        places.make("shell"): "plain pulumi commands: preview, up, refresh, stack output, destroy",
+    }
+    if places.kind == "laptop":
+        tips[places.make("shell")] = "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A"
+        tips[places.make("status")] = "what runs, with memory, and where the logs are"
+    tips[f"source {places.env_script}"] = "the same in this shell"
+    tips[places.make("down")] = "removes everything again"
+    width = max(map(len, tips))
+    say(console, "\n".join(["\nNext:", *(f"  {do:<{width}}  {what}" for do, what in tips.items())]))
+
+
+def clear_all(places: Places, console: Console) -> int:
+    """Removes the folder, when no stack is up any more. Raises ``Busy`` while another run works there."""
+    with exclusive(places, "clean"):
+        if names := state.names(places):
+            raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{places.make('down')}`, then `make clean`.")
+        if places.kind == "laptop":
+            lifecycle.end(places)
+        shutil.rmtree(places.home, ignore_errors=True)
+    say(console, f"Removed {places.home}.")
+    return 0
+
+
+def reported(status: int) -> int:
+    """The engine has many statuses; ours are documented in ``--help``."""
+    return status if status in (0, STOPPED) else 1

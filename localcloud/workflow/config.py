@@ -1,0 +1,119 @@
+"""Copies of the stack files, for the engine to work with.
+
+The engine writes ``encryptionsalt`` into the file it reads a stack's settings from. So it gets a copy, brought up to
+date before every command, which alone keeps the salt, and the committed file never changes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import yaml
+
+from llmd_gke.problems import BadInput
+from llmd_gke.settings import stack_yaml
+from localcloud.common.workdir import Places
+from localcloud.workflow.home import write
+
+DUMMY = "rehearsal-dummy"
+"""Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
+
+PLATFORM = "llmd-gke:platform"
+SALT = "encryptionsalt"
+FOREIGN = ("secretsprovider", "encryptedkey", SALT, "environment")
+"""What ties a stack file to its own backend's secrets and environments; the rehearsal has none of them."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+
+Table = Mapping[str, object]
+
+
+def check_name(stack: str) -> str:
+    """The name, when it can be a stack's. Raises ``BadInput``."""
+    if not _NAME.fullmatch(stack):
+        raise BadInput(f"{stack!r} is not a stack name. Allowed: letters, digits, '_', '-' and '.'.\nFix: STACK=local")
+    return stack
+
+
+def is_secret(value: object) -> bool:
+    """Whether a value is an encrypted one."""
+    return isinstance(value, dict) and list(cast("dict[str, object]", value)) == ["secure"]
+
+
+def without_secrets(value: object) -> object:
+    """The value with dummies in place of encrypted ones, at any depth."""
+    if is_secret(value):
+        return DUMMY
+    if isinstance(value, dict):
+        return {key: without_secrets(one) for key, one in cast("dict[str, object]", value).items()}
+    if isinstance(value, list):
+        return [without_secrets(one) for one in cast("list[object]", value)]
+    return value
+
+
+def merged(committed: Table, copy: Table, required: Sequence[str]) -> dict[str, object]:
+    """The next copy: the committed settings, the salt of the present copy, and a value for every secret.
+
+    A secret that was set in the rehearsal itself (``pulumi config set --secret`` in its shell) is kept; any other
+    gets a dummy. ``required`` names the secrets that the stack needs.
+    """
+    config = cast("dict[str, object]", without_secrets(committed.get("config") or {}))
+    ours = {key: value for key, value in cast("Table", copy.get("config") or {}).items() if is_secret(value)}
+    given = cast("Table", committed.get("config") or {})
+    kept = {key: value for key, value in ours.items() if key not in given or is_secret(given[key])}
+    dummies = {key: DUMMY for key in required if key not in config}
+    result = {key: value for key, value in committed.items() if key not in (*FOREIGN, "config")}
+    result["config"] = {**config, **dummies, **kept}
+    if salt := copy.get(SALT):
+        result[SALT] = salt
+    return result
+
+
+def with_charts(copy: dict[str, object], folder: str) -> None:
+    """Has the Platform component install the charts of that folder: a laptop cloud has no way to their homes."""
+    config = cast("dict[str, object]", copy["config"])
+    platform = config.get(PLATFORM)
+    config[PLATFORM] = {**(cast("Table", platform) if isinstance(platform, dict) else {}), "chartFolder": folder}
+
+
+def read(text: str, name: str) -> Table:
+    """A stack file's content. Raises ``BadInput`` for text that is not a YAML mapping."""
+    try:
+        content = stack_yaml.read(text)
+    except yaml.YAMLError as error:
+        raise BadInput(f"{name} is not YAML: {error}\nFix: correct the file at that place.") from None
+    if content is None:
+        return {}
+    if not isinstance(content, dict):
+        raise BadInput(f"{name} is not a YAML mapping.\nFix: see Pulumi.eu4a.yaml for a complete one.")
+    return cast("Table", content)
+
+
+def sync(places: Places, stack: str, required: Sequence[str] = ()) -> None:
+    """Brings the copy up to date with the committed file. Raises ``BadInput`` when that is missing or unreadable."""
+    file, copy = places.stack_file(check_name(stack)), places.stack_copy(stack)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        there = sorted(
+            path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in places.root.glob("Pulumi.*.yaml")
+        )
+        raise BadInput(
+            f"There is no {file.name} in {places.root}. There are: {', '.join(there) or 'none'}.\n"
+            f"Fix: choose one of them (STACK=...), or write {file.name}."
+        ) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {error}\nFix: make the file readable (UTF-8).") from None
+    present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
+    table = merged(read(text, file.name), present, required)
+    if places.kind == "laptop":
+        with_charts(table, str(places.charts))
+    content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    write(
+        copy,
+        f"# A copy of {file.name} for the {places.label}, written anew before every command.\n{content}",
+        0o600,
+    )

@@ -1,0 +1,108 @@
+"""The environment of everything that the rehearsal starts: no credentials, no foreign plugins, a home of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Mapping
+
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+
+PREFIXES = (
+    "ARM_", "AWS_", "AZURE_", "BOTO", "CLOUDSDK_", "CLOUD_SDK_", "GCE_", "GCLOUD", "GCP_", "GITHUB_TOKEN", "GKE_",
+    "GOOGLE_", "HELM_", "HF_", "HUGGINGFACE", "HUGGING_FACE", "KUBE", "PULUMI_", "USE_GKE_GCLOUD_AUTH_PLUGIN", "VAULT_",
+)  # fmt: skip
+"""Variables that could carry credentials, point to a real cluster or change what the engine runs."""
+
+NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
+
+PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
+"""In upper or lower case. No proxy can be reached from inside a laptop cloud: clients would ask it for the cluster."""
+
+
+def is_proxy(name: str) -> bool:
+    """Whether a variable names a proxy."""
+    return name.upper() in PROXIES
+
+
+def is_removed(name: str) -> bool:
+    """Whether a variable is kept away."""
+    return name.upper().startswith(PREFIXES) or name in NAMES
+
+
+def own(places: Places) -> dict[str, str]:
+    """What is set, whatever stood there before.
+
+    The Google variables name files that do not exist: every client library then fails at once, rather than falling back
+    to the user's login or to a metadata server.
+    """
+    return {
+        "CLOUDSDK_CONFIG": str(places.nothing),
+        "GCE_METADATA_HOST": "127.0.0.1:1",
+        "GOOGLE_APPLICATION_CREDENTIALS": str(places.nothing / "no-credentials.json"),
+        "KUBECONFIG": str(places.nothing / "no-kubeconfig"),
+        "LLMD_GKE_CLOUD": places.kind,
+        "LLMD_GKE_CLOUD_FOLDER": str(places.cloud),
+        "LLMD_GKE_HOME": str(places.home),
+        "LLMD_GKE_ROOT": str(places.root),
+        "LLMD_GKE_STANDIN_PYTHON": sys.executable,
+        "NO_GCE_CHECK": "true",
+        "PULUMI_BACKEND_URL": f"file://{places.state}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(places.passphrase),
+        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        "PULUMI_HOME": str(places.pulumi_home),
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+
+
+def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
+    """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
+    found = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+    if places.kind != "laptop":
+        return found
+    found = {name: value for name, value in found.items() if not is_proxy(name)}
+    return found | inside(places, found)
+
+
+def inside(places: Places, environ: Mapping[str, str]) -> dict[str, str]:
+    """What processes in the namespaces of a laptop cloud get on top.
+
+    On Google Cloud the DNS endpoint has a public certificate; here its CA takes the place of the public ones. The stub
+    of Google's auth plugin is found before the real one.
+    """
+    path = environ.get("PATH", os.defpath)
+    first = str(places.wrapper)
+    return {
+        "PATH": path if path.split(os.pathsep)[0] == first else f"{first}{os.pathsep}{path}",
+        "SSL_CERT_FILE": str(Layout(places.home).authority),
+    }
+
+
+def script(places: Places) -> str:
+    """A file for ``source`` in sh, bash or zsh that does the same to the shell that reads it."""
+    prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
+    exact = "|".join(sorted(NAMES))
+    lines = [
+        f"# Source this file: plain `pulumi` commands of this shell then work on the {places.label},",
+        "# never on Google Cloud.",
+        f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
+        '  unset "$llmd_gke_name"',
+        "done",
+        "unset llmd_gke_name",
+    ]
+    lines += [f"export {name}={quote(value)}" for name, value in own(places).items()]
+    wrapper = quote(str(places.wrapper))
+    lines += [
+        f'case ":$PATH:" in *:{wrapper}:*) ;; *) export PATH={wrapper}:"$PATH" ;; esac',
+        "hash -r 2>/dev/null || true",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def quote(text: str) -> str:
+    """``text`` as one word of a shell."""
+    return "'" + text.replace("'", "'\\''") + "'"

@@ -1,0 +1,118 @@
+"""Lays out the folder of a rehearsal or laptop cloud: passphrase, plugin folder, scripts, file to source."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import yaml
+
+from llmd_gke.problems import BadInput
+from llmd_gke.repository import CLONE
+from localcloud import binaries
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
+from localcloud.workflow.environment import quote, script
+
+STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
+"""Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
+
+REAL = {"laptop": {"kubernetes": "pulumi-resource-kubernetes"}, "rehearsal": dict[str, str]()}
+"""The real providers of each kind of cloud, by their program's name."""
+
+
+def project(places: Places) -> str:
+    """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
+    file = places.root / "Pulumi.yaml"
+    try:
+        content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"{file} cannot be read: {error}\nFix: git restore Pulumi.yaml") from None
+    name = content.get("name") if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    if not isinstance(name, str):
+        raise BadInput(f"{file} has no `name:`.\nFix: git restore Pulumi.yaml")
+    return name
+
+
+def launchers(places: Places) -> dict[Path, str]:
+    """The providers' start scripts: path in the plugin folder, content.
+
+    A real provider lies there under the version that the SDK asks for, whichever its own is: the engine then takes it
+    without looking any further, and says in a warning when it is older.
+    """
+    found: dict[Path, str] = {}
+    for provider, (package, module) in STAND_INS.items():
+        folder = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}"
+        if program := REAL[places.kind].get(provider):
+            real = quote(str(binaries.path(program)))
+            found[folder / f"pulumi-resource-{provider}"] = f'#!/bin/sh\nexec {real} "$@"\n'
+            continue
+        python = f'"${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}"'
+        found[folder / f"pulumi-resource-{provider}"] = (
+            f"#!/bin/sh\n# Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody.\n"
+            f'PYTHONPATH={quote(str(CLONE))} exec {python} -m localcloud.providers.{module} "$@"\n'
+        )
+    return found
+
+
+def prepare(places: Places, engine: Engine) -> None:
+    """Makes or refreshes everything but state and cloud. Cheap, and safe beside a run that is going on."""
+    for folder in (
+        places.home,
+        places.pulumi_home,
+        places.state,
+        places.cloud,
+        places.config,
+        places.wrapper,
+        places.nothing,
+    ):
+        folder.mkdir(parents=True, exist_ok=True)
+    places.home.chmod(0o700)
+    if not places.passphrase.exists():
+        write(places.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
+    for path, content in launchers(places).items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write(path, content, 0o755)
+    # `pulumi stack init` and `stack rm` write to, or remove, the stack file beside Pulumi.yaml: here that is the copy.
+    write(places.config / "Pulumi.yaml", yaml.safe_dump({"name": project(places), "runtime": "python"}), 0o644)
+    wrapper = (
+        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {places.label}.\n"
+        f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(places.home))} "
+        f"LLMD_GKE_ROOT={quote(str(places.root))} LLMD_GKE_CLOUD={places.kind} PYTHONPATH={quote(str(CLONE))} \\\n"
+        f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
+    )
+    write(places.wrapper / "pulumi", wrapper, 0o755)
+    for name, content in tools(places).items():
+        write(places.wrapper / name, content, 0o755)
+    write(places.env_script, script(places), 0o644)
+
+
+def tools(places: Places) -> dict[str, str]:
+    """The other scripts beside `pulumi`: in a laptop cloud `kubectl`, and the stub of Google's auth plugin."""
+    if places.kind != "laptop":
+        return {}
+    python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
+    home, kubeconfig = quote(str(places.home)), quote(str(Layout(places.home).kubeconfig))
+    kubectl = quote(str(binaries.path("kubectl")))
+    return {
+        "kubectl": f"#!/bin/sh\n# kubectl on the laptop cloud, as its administrator.\nexport KUBECONFIG={kubeconfig}\n"
+        f'LLMD_GKE_HOME={home} {python} localcloud.linux_namespaces.inside {kubectl} "$@"\n',
+        "gke-gcloud-auth-plugin": "#!/bin/sh\n# Stub of Google's: a token of the laptop cloud.\n"
+        f"LLMD_GKE_HOME={home} {python} localcloud.cluster.auth_plugin\n",
+    }
+
+
+def write(path: Path, content: str, mode: int) -> None:
+    """Replaces a file in one step, when its content or mode differs."""
+    if path.exists() and path.read_text() == content and path.stat().st_mode & 0o777 == mode:
+        return
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
+    with os.fdopen(handle, "w") as file:
+        file.write(content)
+        os.fchmod(file.fileno(), mode)
+    temporary.replace(path)

@@ -1,0 +1,94 @@
+"""Refuses to go on where a real provider could be started.
+
+The engine looks for a provider in this order (pulumi/pulumi v3.259.0, sdk/go/common/workspace/plugins.go,
+``getPluginInfoAndPath``): ``plugins:`` of Pulumi.yaml; PATH, which PULUMI_IGNORE_AMBIENT_PLUGINS switches off; the
+plugin folder of PULUMI_HOME, which is ours. PULUMI_DEBUG_PROVIDERS, which would attach to a running provider, is
+removed from the environment, and downloading is switched off. What is left is checked here before every command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+import yaml
+
+from llmd_gke.problems import Refused
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, routes
+from localcloud.workflow.home import launchers
+
+PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
+
+
+def check(places: Places) -> None:
+    """Raises ``Refused`` naming what could start a real provider, and the fix."""
+    check_project(places)
+    check_plugins(places)
+    if places.kind == "laptop":
+        check_network(places)
+
+
+def check_network(places: Places) -> None:
+    """The namespaces of a laptop cloud have no way to another machine."""
+    present = discover.running(places.home)
+    if present and (ways := routes.ways_out(present.init.pid)):
+        raise Refused(
+            f"{why(places)}: its network has a way out ({', '.join(ways)}).\n"
+            "Fix: make down CLOUD=laptop, which ends it."
+        )
+
+
+def why(places: Places) -> str:
+    """The sentence that every refusal begins with."""
+    return f"The {places.label} must not reach Google Cloud, so it does not start"
+
+
+def check_project(places: Places) -> None:
+    """No ``plugins:`` in Pulumi.yaml, which win over everything else, and no project file that wins over Pulumi.yaml.
+
+    The engine takes the first file of a folder whose name is ``Pulumi`` and whose extension is one of ``.json``,
+    ``.yaml``, ``.yml`` (pulumi/pulumi v3.259.0, sdk/go/common/workspace/paths.go, ``DetectProjectPathFrom``).
+    """
+    file = places.root / "Pulumi.yaml"
+    others = sorted(
+        entry
+        for entry in places.root.iterdir()
+        if entry != file and entry.stem.lower() == "pulumi" and entry.suffix.lower() in PROJECT_EXTENSIONS
+    )
+    if others:
+        names = ", ".join(entry.name for entry in others)
+        raise Refused(
+            f"{why(places)}: {names} beside Pulumi.yaml is a project file, too, and the engine might take its "
+            f"providers.\nFix: remove {names}; the project is Pulumi.yaml."
+        )
+    content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
+        raise Refused(
+            f"{why(places)}: {file} names providers under `plugins:`, which the engine would start instead of "
+            "the stand-ins.\n"
+            "Fix: remove `plugins:` from Pulumi.yaml."
+        )
+
+
+def check_plugins(places: Places) -> None:
+    """Only our own launchers lie in the plugin folder, unchanged."""
+    expected = launchers(places)
+    folders = {path.parent for path in expected}
+    strangers = sorted(
+        entry
+        for entry in places.plugins.iterdir()
+        if entry not in folders
+        and entry.name.split("-", 1)[0] in {"resource", "analyzer", "converter", "tool"}
+        and entry.is_dir()
+    )
+    for path, content in expected.items():
+        if not path.is_file() or path.is_symlink() or path.read_text() != content:
+            strangers.append(path)
+        strangers += sorted(entry for entry in path.parent.iterdir() if entry != path)
+    if strangers:
+        names = "\n".join(f"  {path}" for path in strangers)
+        raise Refused(
+            f"{why(places)}: its plugin folder holds something that does not belong there:\n{names}\n"
+            f"Fix: rm -r {places.plugins}, then run the command again."
+        )

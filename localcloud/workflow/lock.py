@@ -1,0 +1,35 @@
+"""One `make up` or `make down` at a time for each rehearsal or laptop cloud."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from collections.abc import Generator
+
+from llmd_gke.problems import Busy
+from localcloud.common.workdir import Places
+
+
+@contextlib.contextmanager
+def exclusive(places: Places, what: str) -> Generator[None]:
+    """Held while ``what`` runs; the system releases it however the process ends. Raises ``Busy`` naming the holder."""
+    places.home.mkdir(parents=True, exist_ok=True)
+    with places.run_lock.open("a+") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = file.read().strip() or "another process"
+            raise Busy(
+                f"Another run works on this {places.label}: {holder}.\n"
+                "Fix: wait until it ends (or end it with Ctrl-C there), then run the command again."
+            ) from None
+        file.seek(0)
+        file.truncate()
+        file.write(f"process {os.getpid()} (make {what})")
+        file.flush()
+        try:
+            yield
+        finally:
+            file.truncate(0)

@@ -1,0 +1,60 @@
+"""The processes that belong to a rehearsal, found by their environment."""
+
+from __future__ import annotations
+
+import os
+
+import psutil
+
+from localcloud.common.workdir import Places
+
+MARKS = ("localcloud.providers.", "pulumi-language-python", "pulumi-resource-", "pulumi.policy")
+ENGINE = "pulumi"
+
+
+def left_over(places: Places) -> list[psutil.Process]:
+    """Providers, language hosts, programs and packs of this rehearsal that still run."""
+    return [one for one in _ours(places) if any(mark in word for word in _words(one) for mark in MARKS)]
+
+
+def engines(places: Places) -> list[psutil.Process]:
+    """Engines of this rehearsal that still run."""
+    return [one for one in _ours(places) if _words(one) and os.path.basename(_words(one)[0]) == ENGINE]  # noqa: PTH119
+
+
+def end(processes: list[psutil.Process]) -> None:
+    """Asks them to end, and kills those that have not after five seconds."""
+    for one in processes:
+        _quietly(one.terminate)
+    _, alive = psutil.wait_procs(processes, timeout=5)
+    for one in alive:
+        _quietly(one.kill)
+    psutil.wait_procs(alive, timeout=5)
+
+
+def _ours(places: Places) -> list[psutil.Process]:
+    found: list[psutil.Process] = []
+    for one in psutil.process_iter():
+        if one.pid == os.getpid():
+            continue
+        try:
+            if one.environ().get("LLMD_GKE_HOME") == str(places.home) and one.status() != psutil.STATUS_ZOMBIE:
+                found.append(one)
+        except psutil.Error:  # ended meanwhile, or somebody else's
+            continue
+    return found
+
+
+def _words(process: psutil.Process) -> list[str]:
+    try:
+        return process.cmdline()
+    except psutil.Error:
+        return []
+
+
+def _quietly(action: object) -> None:
+    try:
+        if callable(action):
+            action()
+    except psutil.Error:
+        pass

@@ -1,0 +1,141 @@
+"""Puts right what a killed engine left behind: its lock, its child processes, and operations that it never saw end.
+
+A create that was under way is the delicate one. The engine keeps it as pending for ever (pulumi/pulumi v3.259.0,
+pkg/backend/snapshot.go), and a plain `up` would create the object a second time. So each is looked up in the cloud: an
+object that exists is taken over into the state with its id, one that does not is forgotten; a refresh then reads what
+was taken over. (``pulumi refresh --import-pending-creates`` does not do this: it marks the operation as an import,
+which nothing in that version carries out, and the operation is dropped.) Other pending operations are settled by the
+refresh.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import tempfile
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import cast
+
+import psutil
+from rich.console import Console
+
+from llmd_gke.problems import Busy, Stale
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover
+from localcloud.workflow import cloud_files, processes, state
+from localcloud.workflow.runner import Runner
+
+CREATING = "creating"
+
+
+def is_alive(lock: state.Lock, places: Places) -> bool:
+    """Whether the process that made the lock can still be running (its number may have been given away since)."""
+    if lock.pid == 0:
+        return False
+    if places.kind == "laptop":  # the number is one of its own namespaces
+        return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(places))
+    if lock.host != socket.gethostname():
+        return True
+    try:
+        process = psutil.Process(lock.pid)
+        started = datetime.fromtimestamp(process.create_time(), UTC)
+        return process.status() != psutil.STATUS_ZOMBIE and (started - lock.since).total_seconds() < 2
+    except psutil.NoSuchProcess:
+        return False
+
+
+def clear_locks(runner: Runner, stack: str, console: Console) -> None:
+    """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
+    held = state.locks(runner.places, stack)
+    for lock in held:
+        if is_alive(lock, runner.places):
+            where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
+            raise Busy(
+                f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
+                f"Fix: wait until it ends, then run the command again. (Lock: {lock.file})"
+            )
+    if not processes.engines(runner.places):
+        processes.end(processes.left_over(runner.places))
+    if held:
+        runner.ask("cancel", "--yes", stack)
+        numbers = ", ".join(str(lock.pid) for lock in held)
+        console.print(
+            f"recovery: removed the lock of an engine that no longer runs (process {numbers}).",
+            highlight=False,
+            soft_wrap=True,
+        )
+
+
+def settle(runner: Runner, stack: str, config_file: str, console: Console) -> None:
+    """Settles pending operations, making nothing twice. Raises ``Stale`` for what cannot be settled."""
+    present = state.read(runner.places, stack)
+    if present is None or not present.pending:
+        return
+    taken_over: dict[str, Mapping[str, object]] = {}
+    said: list[str] = []
+    for one in present.pending:
+        name = one.urn.rpartition("::")[2]
+        if one.kind != CREATING:
+            said.append(f"  {name}: {one.kind} was under way; compared with the cloud")
+        elif one.urn in present.urns:
+            said.append(f"  {name}: was created and is known")
+        elif ident := cloud_files.find(runner.places, one):
+            taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.places, one)}
+            said.append(f"  {name}: was created meanwhile; taken over with id {ident}")
+        else:
+            said.append(f"  {name}: was not created; will be now")
+    console.print("recovery: an earlier run ended in the middle of:", highlight=False, soft_wrap=True)
+    console.print("\n".join(said), highlight=False, soft_wrap=True, markup=False)
+    edit(runner, stack, taken_over)
+    targets = [word for urn in taken_over for word in ("--target", urn)]
+    if all(one.kind == CREATING for one in present.pending):
+        if not targets:
+            return
+    else:
+        targets = []
+    runner.ask("refresh", "--yes", "--skip-preview", "--stack", stack, "--config-file", config_file, *targets)
+    after = state.read(runner.places, stack)
+    if lost := sorted(set(taken_over) - set(after.urns if after else ())):
+        raise Stale(
+            "These objects exist in the cloud but could not be taken over:\n  " + "\n  ".join(lost) + "\n"
+            f"Fix: `{runner.places.make('down')}`, which removes them, then `{runner.places.make('up')}`."
+        )
+
+
+def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, object]]) -> None:
+    """Moves pending creates of which is known what they made into the state's resources; every pending operation is
+    gone then.
+
+    Goes through ``stack export`` and ``stack import``, so that secrets stay encrypted and the engine checks the result.
+    """
+    exported = cast("dict[str, object]", json.loads(runner.ask("stack", "export", "--stack", stack)))
+    deployment = cast("dict[str, object]", exported["deployment"])
+    pending = cast("list[dict[str, object]]", deployment.pop("pending_operations", None) or [])
+    resources = cast("list[dict[str, object]]", deployment.get("resources") or [])
+    for operation in pending:
+        resource = cast("dict[str, object]", operation["resource"])
+        if known := taken_over.get(str(resource["urn"])):
+            resources.append({**resource, **known})
+    deployment["resources"] = resources
+    with tempfile.NamedTemporaryFile("w", dir=runner.places.home, prefix="state-", suffix=".json") as file:
+        json.dump(exported, file)
+        file.flush()
+        runner.ask("stack", "import", "--stack", stack, "--file", file.name)
+
+
+def check_cloud(places: Places, stack: str) -> None:
+    """State and cloud fit together. Raises ``Stale`` when one of them was removed without the other."""
+    present = state.read(places, stack)
+    there = cloud_files.objects(places)
+    if present and present.ids and not there:
+        raise Stale(
+            f"Stack {stack} remembers {len(present.ids)} objects, but the stand-ins' clouds in {places.cloud} are "
+            "empty: they were removed by hand.\n"
+            f"Fix: `{places.make('down')}` forgets the stack, then `{places.make('up')}`."
+        )
+    if there and not any((one := state.read(places, name)) and one.urns for name in state.names(places)):
+        raise Stale(
+            f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that no stack knows: a state was "
+            f"removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
+        )

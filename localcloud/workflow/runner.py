@@ -1,0 +1,132 @@
+"""Runs engine commands: signals reach the engine exactly once, and it may finish its step."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from llmd_gke.problems import Problem
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import inside
+from localcloud.pulumi_cli.discover import Engine
+from localcloud.workflow.environment import clean
+
+STOPPED = 130
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+INSIST_S = 20.0
+"""An engine that goes on after a watch has stopped it gets a second signal, and then leaves at once."""
+
+FROM_KERNEL = 0x80
+"""``si_code`` of a signal that the terminal sent (Linux, SI_KERNEL): the whole foreground group got it."""
+
+
+Watch = Callable[[], bool]
+"""Whether a command has to be stopped."""
+
+
+@dataclass
+class Interruption:
+    """When a command that is watched gets a signal: once the watch says so, and again where it goes on after that."""
+
+    watch: Watch | None
+    _again: float = field(default=0.0, init=False)
+
+    def due(self) -> bool:
+        """Whether a signal has to be sent now."""
+        if self.watch is None or not (time.monotonic() > self._again if self._again else self.watch()):
+            return False
+        self._again = math.inf if self._again else time.monotonic() + INSIST_S
+        return True
+
+
+@dataclass(frozen=True)
+class Runner:
+    """Runs the engine for one rehearsal or laptop cloud."""
+
+    places: Places
+    engine: Engine
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What the engine and all it starts may see."""
+        return clean(os.environ, self.places)
+
+    def ask(self, *arguments: str, folder: str | None = None) -> str:
+        """Runs a short command and returns its output. Raises ``Problem`` with the engine's own words when it fails."""
+        command = self._command("-C", folder or str(self.places.root), "--non-interactive", *arguments)
+        done = subprocess.run(
+            command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+        )
+        if done.returncode:
+            raise Problem(
+                f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"
+                "Fix: mend what it names above, then run the command again."
+            )
+        return done.stdout
+
+    def stream(self, *arguments: str, events: Path | None = None, watch: Watch | None = None) -> int:
+        """Runs a command on the user's terminal. Returns 0, the engine's status, 130 when it was told to stop, or the
+        negative number of the signal that killed it.
+
+        The engine's own events go to the file ``events``, line by line. ``watch`` is asked every second; the engine is
+        stopped once it says so.
+        """
+        environment = self.environment
+        if events:
+            arguments += ("--event-log", str(events))
+            environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
+        status = supervise(self._command("-C", str(self.places.root), *arguments), environment, watch)
+        # Inside a laptop cloud it ends as in a shell (``spaces/enter.py``).
+        return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
+
+    def _command(self, *arguments: str) -> list[str]:
+        """The engine's command line; on the laptop cloud it runs in the namespaces, and nowhere else.
+
+        Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
+        """
+        words = [str(self.engine.pulumi), *arguments]
+        return inside.command(self.places.home, words) if self.places.kind == "laptop" else words
+
+
+def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:
+    """Runs a command, passes signals on, and interrupts it when ``watch`` says that it cannot succeed.
+
+    On a terminal the engine shares our process group, so that it may use the terminal; Ctrl-C then reaches it without
+    us. Without a terminal it has a group of its own, and every signal is passed on. A second Ctrl-C makes the engine
+    stop at once; that choice stays with the user.
+    """
+    shares_group = sys.stdin.isatty()
+    # Blocked, so that a signal waits until it is asked for; the child unblocks them for itself.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
+    stopped, interruption = False, Interruption(watch)
+    try:
+        process = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=None if shares_group else subprocess.DEVNULL,
+            process_group=None if shares_group else 0,
+            preexec_fn=_unblock,
+        )
+        while (status := process.poll()) is None:
+            came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
+            if came is None or came.si_signo == signal.SIGCHLD:
+                if not stopped and interruption.due():
+                    process.send_signal(signal.SIGINT)
+                continue
+            stopped = True
+            if not (shares_group and came.si_signo == signal.SIGINT and came.si_code == FROM_KERNEL):
+                process.send_signal(signal.SIGINT)
+    finally:
+        _unblock()
+    return STOPPED if stopped and status else status
+
+
+def _unblock() -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})

@@ -1,0 +1,19 @@
+"""What both clouds of this machine ask the settings: is the stack file right, and which secrets does it need."""
+
+from __future__ import annotations
+
+import os
+
+from llmd_gke.problems import BadInput
+from llmd_gke.settings import SettingsError, load_stack, required_secrets
+from localcloud.common.workdir import CLOUD, Places
+
+
+def secrets_of(places: Places, stack: str) -> list[str]:
+    """Full keys of the secrets that the stack needs. Raises ``BadInput`` with every problem in the stack file."""
+    os.environ[CLOUD] = places.kind  # the settings refuse a rehearsal-only stack elsewhere
+    try:
+        checked = load_stack(places.root, stack)
+    except SettingsError as error:
+        raise BadInput(str(error)) from None
+    return required_secrets(checked.settings)

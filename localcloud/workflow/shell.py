@@ -1,0 +1,45 @@
+"""A shell in which plain `pulumi` commands work on the rehearsal, or inside the namespaces of the laptop cloud."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import inside
+from localcloud.workflow.environment import clean, quote
+from localcloud.workflow.home import write
+
+
+def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
+    """The shell to start and its environment.
+
+    A user's own start file may put another `pulumi` first on PATH, so ours is read after it where the shell allows.
+    """
+    environment = clean(os.environ, places)
+    environment["PATH"] = f"{places.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    name = Path(wanted).name
+    after = f'. {quote(str(places.env_script))}\nPS1="({places.label}) $PS1"\n'
+    if places.kind == "laptop":  # other tools find the cluster, too; the script above has pointed KUBECONFIG nowhere
+        environment["KUBECONFIG"] = str(Layout(places.home).kubeconfig)
+        after += f"export KUBECONFIG={quote(environment['KUBECONFIG'])}\n"
+    if name == "bash":
+        start = places.home / "bashrc"
+        write(start, f"[ -f ~/.bashrc ] && . ~/.bashrc\n{after}", 0o644)
+        return [wanted, "--rcfile", str(start), "-i"], environment
+    if name == "zsh":
+        folder = places.home / "zsh"
+        folder.mkdir(exist_ok=True)
+        write(folder / ".zshrc", f"[ -f ~/.zshrc ] && . ~/.zshrc\n{after}", 0o644)
+        environment["ZDOTDIR"] = str(folder)
+    return [wanted], environment
+
+
+def run(places: Places) -> int:
+    """Starts the user's shell in the project folder, and waits for it to end."""
+    words, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
+    if places.kind == "laptop":
+        words = inside.command(places.home, words)
+    return subprocess.run(words, env=environment, cwd=places.root, check=False).returncode

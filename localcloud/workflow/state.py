@@ -1,0 +1,132 @@
+"""Reads the file backend: stacks, what they hold, what an ended run left unfinished, and who holds a lock.
+
+Layout (pulumi/pulumi v3.259.0, pkg/backend/diy): ``.pulumi/stacks/<project>/<stack>.json`` and
+``.pulumi/locks/organization/<project>/<stack>/<id>.json``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import cast
+
+from llmd_gke.problems import Stale
+from localcloud.common.workdir import Places
+from localcloud.workflow.home import project
+
+SIGNATURE = "4dabf18193072939515e22adb298388d"
+"""Key that marks special values, secrets among them, in state (pulumi sdk/go/common/resource/sig)."""
+
+Object = Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An operation that was under way when the engine ended."""
+
+    urn: str
+    kind: str
+    type: str
+    inputs: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Stack:
+    """What the state of a stack says. ``protected``: names of resources that no destroy may take."""
+
+    name: str
+    urns: tuple[str, ...]
+    ids: tuple[str, ...]
+    pending: tuple[Pending, ...]
+    outputs: Mapping[str, object]
+    protected: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A lock file of the engine."""
+
+    file: Path
+    pid: int
+    host: str
+    since: datetime
+
+
+def folder(places: Places) -> Path:
+    """Where the states of this project's stacks lie."""
+    return places.state / ".pulumi" / "stacks" / project(places)
+
+
+def names(places: Places) -> list[str]:
+    """The stacks that exist in this rehearsal."""
+    return sorted(path.stem for path in folder(places).glob("*.json"))
+
+
+def read(places: Places, stack: str) -> Stack | None:
+    """The state of a stack, ``None`` when the stack does not exist. Raises ``Stale`` for a damaged file."""
+    file = folder(places) / f"{stack}.json"
+    try:
+        content = cast("Object", json.loads(file.read_text()))
+    except FileNotFoundError:
+        return None
+    except json.JSONDecodeError as error:
+        raise Stale(
+            f"The state of stack {stack} is damaged ({file}: {error}).\n"
+            f"Fix: mv {file}.bak {file}; or forget everything with `rm -r {places.home}`, then run the command again."
+        ) from None
+    latest = cast("Object", cast("Object", content.get("checkpoint") or {}).get("latest") or {})
+    resources = cast("Sequence[Object]", latest.get("resources") or [])
+    operations = cast("Sequence[Object]", latest.get("pending_operations") or [])
+    root = next((one for one in resources if one.get("type") == "pulumi:pulumi:Stack"), cast("Object", {}))
+    return Stack(
+        name=stack,
+        urns=tuple(str(one["urn"]) for one in resources),
+        ids=tuple(str(one["id"]) for one in resources if one.get("custom") and one.get("id") and not _is_provider(one)),
+        pending=tuple(_pending(one) for one in operations),
+        outputs=cast("Object", root.get("outputs") or {}),
+        protected=tuple(str(one["urn"]).rpartition("::")[2] for one in resources if _is_protected(one)),
+    )
+
+
+def _pending(operation: Object) -> Pending:
+    resource = cast("Object", operation["resource"])
+    inputs = cast("Object", resource.get("inputs") or {})
+    return Pending(str(resource["urn"]), str(operation["type"]), str(resource["type"]), inputs)
+
+
+def _is_protected(resource: Object) -> bool:
+    """By Pulumi's option, or by Google's own switch."""
+    outputs = cast("Object", resource.get("outputs") or {})
+    return bool(resource.get("protect")) or outputs.get("deletionProtection") is True
+
+
+def _is_provider(resource: Object) -> bool:
+    return str(resource.get("type")).startswith("pulumi:providers:")
+
+
+def locks(places: Places, stack: str) -> list[Lock]:
+    """Who holds the engine's lock on a stack, dead or alive."""
+    found: list[Lock] = []
+    for file in sorted((places.state / ".pulumi" / "locks" / "organization" / project(places) / stack).glob("*.json")):
+        try:
+            content = cast("Object", json.loads(file.read_text()))
+            since = datetime.fromisoformat(str(content["timestamp"])[:19] + "+00:00")
+            found.append(Lock(file, int(str(content["pid"])), str(content["hostname"]), since))
+        except (OSError, ValueError, KeyError):  # vanished, or half written by an engine that was killed
+            found.append(Lock(file, 0, "", datetime.min))
+    return found
+
+
+def shown(value: object) -> str:
+    """An output for people, with ``[secret]`` in place of anything secret."""
+    if isinstance(value, dict):
+        table = cast("dict[str, object]", value)
+        if SIGNATURE in table:
+            return "[secret]"
+        return "{" + ", ".join(f"{key}: {shown(one)}" for key, one in table.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(shown(one) for one in cast("list[object]", value)) + "]"
+    return str(value)

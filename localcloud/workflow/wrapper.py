@@ -1,0 +1,153 @@
+"""The `pulumi` of a shell on the rehearsal or the laptop cloud.
+
+Plain commands behave as ever, and the committed files stay as they are.
+
+It becomes the real engine (``exec``), with credentials removed and the interlock checked. Commands that read a stack's
+settings get ``--config-file`` with the copy, which receives the encryption salt in place of the committed file.
+Previews and updates run the project's policy pack, as `make preview` and `make up` do.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import sha1
+from pathlib import Path
+from typing import cast
+
+from llmd_gke.problems import Problem
+from llmd_gke.settings.parse import NAMESPACE
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import inside
+from localcloud.workflow import arguments, config, interlock, pack
+from localcloud.workflow.environment import clean
+from localcloud.workflow.home import project
+
+ENGINE = "LLMD_GKE_ENGINE"
+
+
+def selected(places: Places, environ: Mapping[str, str]) -> str | None:
+    """The stack that commands without ``--stack`` mean: PULUMI_STACK, else what `pulumi stack select` chose."""
+    if name := environ.get("PULUMI_STACK"):
+        return name
+    # pulumi/pulumi v3.259.0, pkg/workspace/workspace.go: <project>-<sha1 of the path of Pulumi.yaml>-workspace.json
+    path = sha1(str((places.root / "Pulumi.yaml").resolve()).encode(), usedforsecurity=False).hexdigest()
+    plain = sha1(str(places.root / "Pulumi.yaml").encode(), usedforsecurity=False).hexdigest()
+    for digest in (plain, path):
+        file = places.pulumi_home / "workspaces" / f"{project(places)}-{digest}-workspace.json"
+        if file.exists():
+            content = cast("Mapping[str, object]", json.loads(file.read_text()))
+            stacks = cast("Mapping[str, str]", content.get("stacks") or {})
+            return next(iter(stacks.values()), None) or cast("str | None", content.get("stack"))
+    return None
+
+
+def short(stack: str) -> str:
+    """``organization/project/stack`` as ``stack``."""
+    return stack.rpartition("/")[2]
+
+
+def is_ours(places: Places, folder: str | None) -> bool:
+    """Whether a command runs in the project of this rehearsal, or in a folder inside it."""
+    where = Path(folder or ".").resolve()
+    nearest = next((one for one in (where, *where.parents) if (one / "Pulumi.yaml").exists()), None)
+    return nearest == places.root.resolve()
+
+
+def prepared(places: Places, call: arguments.Call, environ: Mapping[str, str]) -> tuple[list[list[str]], list[str]]:
+    """What to run first, and what to become. Brings the stack's copy up to date where the command reads it."""
+    if not is_ours(places, call.folder) or call.has("-h", "--help"):
+        return [], list(call.arguments)
+    call = arguments.parse(call.adding(*pack.missing_flags(places, call)))
+    if call.config_file:
+        return [], list(call.arguments)
+    stack = short(call.stack or selected(places, environ) or "")
+    if call.command in arguments.TAKES_CONFIG_FILE and stack:
+        return [], _with_copy(places, call, stack)
+    if call.command == "config" and stack and (call.subcommand in ("", "get") or call.has("--secret")):
+        return [], _with_copy(places, call, stack)
+    if call.command == "config" and call.subcommand == "rm" and stack and _is_secret(places, stack, _word(call, 2)):
+        return [], _with_copy(places, call, stack)
+    if call.command == "stack" and call.subcommand in arguments.STACK_REMOVE:
+        return [], call.adding("--preserve-config")
+    if call.command == "stack" and call.subcommand in arguments.STACK_NEW and (name := call.stack or _word(call, 2)):
+        config.sync(places, short(name))
+        first = [*call.elsewhere(str(places.config)), "--no-select"]
+        return [first], ["-C", str(places.root), "stack", "select", short(name)]
+    if call.command == "stack" and call.subcommand == "select" and call.has("-c", "--create"):
+        name = call.stack or _word(call, 2)
+        plain = call.without("-c", "--create")
+        if name and not _exists(places, short(name)):
+            config.sync(places, short(name))
+            return [["-C", str(places.config), "stack", "init", "--no-select", short(name)]], plain
+        return [], plain
+    return [], list(call.arguments)
+
+
+def _with_copy(places: Places, call: arguments.Call, stack: str) -> list[str]:
+    from localcloud.workflow.settings import secrets_of
+
+    required = secrets_of(places, stack) if call.command != "config" else []
+    config.sync(places, stack, required)
+    return call.adding("--config-file", str(places.stack_copy(stack)))
+
+
+def _word(call: arguments.Call, at: int) -> str | None:
+    return call.words[at] if len(call.words) > at else None
+
+
+def _is_secret(places: Places, stack: str, key: str | None) -> bool:
+    """Whether the copy holds that secret: the committed file never does, so it can only be removed from there."""
+    copy = places.stack_copy(stack)
+    if key is None or not copy.exists():
+        return False
+    full = key if ":" in key else f"{NAMESPACE}:{key}"
+    table = config.read(copy.read_text(encoding="utf-8"), str(copy)).get("config")
+    return isinstance(table, dict) and config.is_secret(cast("dict[str, object]", table).get(full))
+
+
+def _exists(places: Places, stack: str) -> bool:
+    from localcloud.workflow import state
+
+    return stack in state.names(places)
+
+
+def _become_inside(places: Places, words: Sequence[str], environment: Mapping[str, str]) -> int:  # noqa: RET503
+    """Becomes the engine in the namespaces of the laptop cloud, which must run."""
+    try:
+        found = inside.command(places.home, words)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    os.execve(found[0], found, environment)  # noqa: S606 - no shell
+
+
+def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+    """Becomes the engine; returns only when something is wrong."""
+    places = Places.of()
+    engine = os.environ.get(ENGINE, "")
+    if not Path(engine).exists():
+        print(f"The engine is no longer at {engine}. Fix: `make up` sets it up anew.", file=sys.stderr)
+        return 3
+    environment = clean(os.environ, places)
+    if stack := os.environ.get("PULUMI_STACK"):
+        environment["PULUMI_STACK"] = stack
+    try:
+        interlock.check(places)
+        first, then = prepared(places, arguments.parse(words), os.environ)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    for command in first:
+        if status := subprocess.run([engine, *command], env=environment, check=False).returncode:
+            return status
+    if places.kind == "laptop":
+        return _become_inside(places, [engine, *then], environment)
+    os.execve(engine, ["pulumi", *then], environment)  # noqa: S606 - no shell
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

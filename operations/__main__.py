@@ -1,0 +1,7 @@
+"""``python -m operations``, the same as ``llmd-gke``."""
+
+import sys
+
+from operations.cli import main
+
+sys.exit(main())

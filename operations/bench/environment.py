@@ -1,0 +1,41 @@
+"""The benchmark's own Python environment: large, and therefore made when it is first used, outside of ``.venv``."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from llmd_gke.repository import CLONE
+from localcloud import bootstrap
+from operations.exits import SetUpFailed
+
+SET = "bench"
+
+
+def python(say: Callable[[str], None]) -> Path:
+    """Its Python, installed by hash when it is missing: about 0.7 GB. Raises ``SetUpFailed``."""
+    try:
+        return bootstrap.beside(SET, say)
+    except bootstrap.Failed as failed:
+        raise SetUpFailed(str(failed)) from None
+
+
+def generator() -> str:
+    """The load generator and its version, as the pins name it."""
+    pins = (bootstrap.REQUIREMENTS / f"{SET}.in").read_text()
+    return next(line.strip() for line in pins.splitlines() if line.startswith("guidellm"))
+
+
+def plots(where: Path, result: Path, folder: Path) -> list[Path]:
+    """Draws a result with that Python. Raises ``SetUpFailed`` with what it said."""
+    done = subprocess.run(
+        [str(where), "-m", f"{__package__}.plots", str(result), str(folder)],
+        env={"PYTHONPATH": str(CLONE), "MPLCONFIGDIR": str(where.parents[1] / "matplotlib")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode:
+        raise SetUpFailed(f"The plots could not be drawn: {done.stderr.strip().splitlines()[-1]}")
+    return [Path(line) for line in done.stdout.splitlines()]

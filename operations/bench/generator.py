@@ -1,0 +1,157 @@
+# The load generator has an environment of its own (requirements/bench.txt), which type checkers do not see.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUntypedClassDecorator=false
+# pyright: reportMissingTypeStubs=false
+"""Runs guidellm level by level: ``python -m operations.bench.generator SPEC`` in the bench environment.
+
+SPEC is a JSON file (:mod:`operations.bench.load`). Each finished level is one line of JSON on the standard
+output that we were started with; guidellm's own output goes to standard error. guidellm starts its workers as new
+processes that import this module again, so what stands at the top holds for them as well.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+# guidellm 0.8 imports PyTorch (3 GB with its CUDA packages) for one class, which reads rows of a data set one by one.
+# Its registry lets us bring a reader of our own; the module with PyTorch's is never imported.
+_reader = types.ModuleType("guidellm.data.loaders.torch")
+_reader.TorchDataLoader = object  # type: ignore[attr-defined]
+sys.modules.setdefault("guidellm.data.loaders.torch", _reader)
+
+from guidellm.benchmark.entrypoints import benchmark_generative_text  # noqa: E402
+from guidellm.data.loaders import DataLoaderRegistry  # noqa: E402
+from guidellm.schemas.benchmark import BenchmarkArgs, BenchmarkScenario  # noqa: E402
+
+from operations.bench import levels  # noqa: E402
+from operations.bench.workload import Workload, prompts  # noqa: E402
+
+
+@DataLoaderRegistry.register("pytorch")
+class Rows:
+    """``rows``, one by one, as requests. They never end: a level that had no more of them would end with them, and on a
+    quick server within its warm-up. The data set that guidellm was given has one of them, for the names of columns.
+    """
+
+    rows: Iterator[dict[str, Any]]
+
+    def __init__(
+        self, config: Any, datasets: list[Any], preprocessors: list[Any], finalizer: Any, random_seed: int, **more: Any
+    ) -> None:
+        del config, random_seed, more
+        self._datasets, self._preprocessors, self._finalizer = datasets, preprocessors, finalizer
+        for preprocessor in preprocessors:
+            if hasattr(preprocessor, "setup_data"):
+                preprocessor.setup_data(datasets=datasets)
+
+    def __iter__(self) -> Iterator[Any]:
+        for row in self.rows:
+            items: Any = [{"dataset": row}]
+            for preprocessor in self._preprocessors:
+                items = preprocessor(items)
+            if request := self._finalizer(items):
+                yield request
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """What guidellm notes about the reader."""
+        return {"rows": len(self._datasets[0])}
+
+
+def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> BenchmarkScenario:
+    """One level: ``streams`` requests at a time, for the seconds of the spec; its beginning is left out."""
+    source = prompts(workload, f"{spec['seed']} {workload.kind} {streams}")
+    Rows.rows = ({"prompt": prompt, "output_tokens_count": workload.output_tokens} for prompt in source)
+    return BenchmarkScenario(
+        spec=BenchmarkArgs(
+            backend={
+                "kind": "openai_http",
+                "target": spec["url"],
+                "model": spec["model"],
+                "request_format": "/v1/completions",
+                "verify": True,
+                "timeout": spec["timeout"],
+            },
+            profile={
+                "kind": "concurrent",
+                "streams": [streams],
+                "warmup": {"value": spec["warmup"], "mode": "duration"},
+            },
+            constraints=[{"kind": "max_duration", "seconds": spec["seconds"] + spec["warmup"]}],
+            data=[{"kind": "in_memory_dict_list", "data": [next(Rows.rows)]}],
+            data_preprocessors=[],
+            outputs=[],
+        )
+    )
+
+
+def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
+    """What a level's report says, in our words. Times in seconds."""
+    found = report.benchmarks[0].model_dump(mode="json")
+    metrics, totals = found["metrics"], found["metrics"]["request_totals"]
+
+    def of(name: str, what: str, scale: float = 1.0) -> float:
+        values = metrics[name]["successful"]
+        return round((values["percentiles"][what] if what.startswith("p") else values[what]) * scale, 6)
+
+    finished = found["requests"]["successful"]
+    counts = [request["input_metrics"]["text_tokens"] or 0 for request in finished]
+    cached = [request["input_metrics"].get("cached_tokens") for request in finished]
+    known = [tokens for tokens in cached if tokens is not None]
+    return {
+        "workload": kind,
+        "concurrency": streams,
+        "seconds": round(found["duration"], 3),
+        "requests": totals["successful"],
+        "errors": totals["errored"],
+        "requests_per_second": of("requests_per_second", "mean"),
+        "output_tokens_per_second": of("output_tokens_per_second", "mean"),
+        "ttft_p50": of("time_to_first_token_ms", "p50", 0.001),
+        "ttft_p95": of("time_to_first_token_ms", "p95", 0.001),
+        "itl_p50": of("inter_token_latency_ms", "p50", 0.001),
+        "latency_p50": of("request_latency", "p50"),
+        "latency_p95": of("request_latency", "p95"),
+        "prompt_tokens": round(sum(counts) / len(counts)) if counts else 0,
+        "cached_share": round(sum(known) / sum(counts), 4) if known and sum(counts) else None,
+    }
+
+
+async def run(spec: dict[str, Any], say: Any) -> None:
+    """Every workload of the spec, from the lowest concurrency up."""
+    for table in spec["workloads"]:
+        workload = Workload(**table)
+        throughputs: list[float] = []
+        for streams in levels.doubling(spec["first"], spec["most"]):
+            say({"starts": {"workload": workload.kind, "concurrency": streams}})
+            report, _ = await benchmark_generative_text(scenario(spec, workload, streams), progress=False)
+            level = measured(report, streams, workload.kind)
+            say({"level": level})
+            throughputs.append(level["output_tokens_per_second"])
+            share = level["errors"] / max(1, level["errors"] + level["requests"])
+            if why := levels.enough(throughputs, share):
+                say({"stopped": {"workload": workload.kind, "why": why}})
+                break
+
+
+def main() -> None:
+    """Reads the spec and keeps standard output for our own lines."""
+    import asyncio
+    from pathlib import Path
+
+    lines = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)
+    spec = json.loads(Path(sys.argv[1]).read_text())
+
+    def say(message: dict[str, Any]) -> None:
+        lines.write(json.dumps(message) + "\n")
+
+    asyncio.run(run(spec, say))
+
+
+if __name__ == "__main__":
+    main()

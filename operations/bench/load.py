@@ -1,0 +1,117 @@
+"""Starts the load generator in its own environment and follows it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO, cast
+
+from pydantic import TypeAdapter
+
+from llmd_gke.repository import CLONE
+from operations.bench.result import Level
+from operations.bench.workload import Workload
+from operations.exits import Failed
+
+STOP_SECONDS = 5
+
+PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
+"""Of our environment; credentials are not among them."""
+
+
+@dataclass(frozen=True)
+class Load:
+    """What to send: to which URL under which name, and how much. Times in seconds."""
+
+    url: str
+    model: str
+    workloads: Sequence[Workload]
+    seconds: float
+    warmup: float
+    first: int
+    most: int
+    timeout: float = 600.0
+
+
+def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:
+    """All levels, and why each workload ended. ``say`` is told what is running.
+
+    Raises ``Failed`` with the generator's last words. Ctrl-C ends it and everything it started.
+    """
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-bench-") as folder:
+        spec = Path(folder) / "spec.json"
+        # A seed nobody has used: the server's cache must not know the prompts from an earlier run.
+        spec.write_text(json.dumps({**asdict(load), "seed": uuid.uuid4().hex}))
+        errors = Path(folder) / "stderr"
+        with errors.open("w") as log:
+            process = subprocess.Popen(
+                [str(python), "-m", f"{__package__}.generator", str(spec)],
+                env=_environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+            try:
+                levels, stopped = _follow(cast("IO[str]", process.stdout), say)
+                status = process.wait()
+            finally:
+                _end(process)
+        if status or not levels:
+            raise Failed(
+                f"The load generator ended with status {status}: {_last_words(errors.read_text(errors='replace'))}\n"
+                "Fix: llmd-gke smoke, which tells what the endpoint does not do"
+            )
+        return levels, stopped
+
+
+def _environment() -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in PASSED_ON}
+    return kept | {
+        "GUIDELLM__MAX_WORKER_PROCESSES": str(min(4, os.cpu_count() or 1)),
+        "HF_HUB_OFFLINE": "1",
+        "PYTHONPATH": str(CLONE),
+        "TRANSFORMERS_VERBOSITY": "error",
+    }
+
+
+def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:
+    levels: list[Level] = []
+    stopped: dict[str, str] = {}
+    for line in lines:
+        message = cast("Mapping[str, Mapping[str, object]]", json.loads(line))
+        if starts := message.get("starts"):
+            before = f", before: {levels[-1].output_tokens_per_second:,.0f} tokens/s" if levels else ""
+            say(f"{starts['workload']} prompts, {starts['concurrency']} at a time{before}")
+        elif level := message.get("level"):
+            levels.append(TypeAdapter(Level).validate_python(level))
+        elif ended := message.get("stopped"):
+            stopped[str(ended["workload"])] = str(ended["why"])
+    return levels, stopped
+
+
+def _end(process: subprocess.Popen[str]) -> None:
+    """Ends the generator and its workers, which share its session."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait()
+
+
+def _last_words(log: str) -> str:
+    lines = [line for line in log.splitlines() if line.strip()]
+    return lines[-1][:400] if lines else "it said nothing"

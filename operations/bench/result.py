@@ -1,0 +1,109 @@
+"""A result of the benchmark, as it lies in its JSON file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import cast
+
+from pydantic import TypeAdapter, ValidationError
+
+from operations.exits import BadInput
+
+FORMAT = 1
+
+LAPTOP = "taken on the laptop cloud: a simulator answered, not a TPU; the numbers say nothing about one"
+OTHER = "taken at an address given by hand: what answered there is not known"
+
+
+@dataclass(frozen=True)
+class Level:
+    """One workload at one concurrency; times in seconds, the warm-up left out. ``cached_share``: of prompt tokens."""
+
+    workload: str
+    concurrency: int
+    seconds: float
+    requests: int
+    errors: int
+    requests_per_second: float
+    output_tokens_per_second: float
+    ttft_p50: float
+    ttft_p95: float
+    itl_p50: float
+    latency_p50: float
+    latency_p95: float
+    prompt_tokens: int
+    cached_share: float | None
+
+
+@dataclass(frozen=True)
+class Result:
+    """Everything a run found. ``mark``: why the numbers are no measurement of a TPU; empty when they are one."""
+
+    stack: str
+    cloud: str
+    model: str
+    mark: str
+    taken: str
+    """When, UTC."""
+    generator: str
+    chips: int
+    """Chips of the model's replicas."""
+    usd_per_hour: float | None
+    """Their list price; ``None`` where no public price is known."""
+    settings: Mapping[str, object]
+    """Prompt and answer lengths, seconds a level."""
+    levels: tuple[Level, ...]
+    stopped: Mapping[str, str]
+    """Why each workload was not raised further."""
+
+    def of(self, workload: str) -> list[Level]:
+        """The levels of a workload, lowest first."""
+        return sorted((level for level in self.levels if level.workload == workload), key=lambda one: one.concurrency)
+
+    def best(self, workload: str) -> Level | None:
+        """The level with most output tokens a second."""
+        return max(self.of(workload), key=lambda level: level.output_tokens_per_second, default=None)
+
+    def usd_per_million(self, level: Level) -> float | None:
+        """Price of a million output tokens at that level's throughput; none for marked numbers."""
+        if self.mark or self.usd_per_hour is None or level.output_tokens_per_second <= 0:
+            return None
+        from operations.cost.estimate import usd_per_million_tokens
+
+        return usd_per_million_tokens(self.usd_per_hour, level.output_tokens_per_second)
+
+
+def workloads(result: Result) -> list[str]:
+    """The workloads of a result, in the order in which they ran."""
+    return list(dict.fromkeys(level.workload for level in result.levels))
+
+
+def as_json(result: Result) -> dict[str, object]:
+    """The result as plain data, with the price of each level."""
+    levels = [asdict(level) | {"usd_per_million_output_tokens": _rounded(result, level)} for level in result.levels]
+    return {"format": FORMAT, **asdict(result), "levels": levels}
+
+
+def _rounded(result: Result, level: Level) -> float | None:
+    price = result.usd_per_million(level)
+    return None if price is None else round(price, 4)
+
+
+def read(file: Path) -> Result:
+    """A result from its file. Raises ``BadInput`` for a file that is none."""
+    try:
+        content: object = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{file} cannot be read as a result: {error}\nFix: name the JSON file of a run") from None
+    table = cast("Mapping[str, object]", content) if isinstance(content, Mapping) else dict[str, object]()
+    if table.get("format") != FORMAT:
+        raise BadInput(f"{file} is no result of `llmd-gke bench` (format {FORMAT}).\nFix: name the JSON file of a run")
+    try:
+        return TypeAdapter(Result).validate_python(table)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{file} is damaged: {place}: {first['msg']}\nFix: run the benchmark again") from None

@@ -1,0 +1,122 @@
+"""Results for people: one run, and two beside each other."""
+
+from __future__ import annotations
+
+from rich.table import Table
+
+from llmd_gke.catalog.zones import PRICES_AS_OF
+from operations.bench.result import Level, Result, workloads
+
+NAMES = {"random": "nothing shared (control)", "shared": "shared beginning"}
+
+
+def run(result: Result) -> list[Table | str]:
+    """A table for each workload, what ended it, and what the shared beginning brought."""
+    parts: list[Table | str] = []
+    for kind in workloads(result):
+        table = _table(f"{result.model} of stack {result.stack}: prompts with {NAMES[kind]}")
+        for heading in (
+            "at once",
+            "requests",
+            "failed",
+            "output tokens/s",
+            "TTFT p50",
+            "p95",
+            "between tokens",
+            "cached",
+        ):
+            table.add_column(heading, justify="right")
+        table.add_column("USD a million", justify="right")
+        best = result.best(kind)
+        for level in result.of(kind):
+            price = result.usd_per_million(level)
+            table.add_row(
+                str(level.concurrency),
+                str(level.requests),
+                str(level.errors),
+                f"{level.output_tokens_per_second:,.0f}",
+                _time(level.ttft_p50),
+                _time(level.ttft_p95),
+                _time(level.itl_p50),
+                "?" if level.cached_share is None else f"{level.cached_share:.0%}",
+                "-" if price is None else f"{price:,.2f}",
+                style="bold" if level is best else "",
+            )
+        parts += [table, f"Stopped: {result.stopped.get(kind, 'the highest concurrency asked for')}."]
+    parts += gain(result)
+    if result.usd_per_hour is None and not result.mark:
+        parts.append("No price: nobody publishes one for this capacity and region.")
+    elif not result.mark:
+        parts.append(
+            f"Price: {result.chips} chips at {result.usd_per_hour:,.2f} USD per hour, list price of {PRICES_AS_OF}."
+        )
+    if result.mark:
+        parts.append(f"NOT A MEASUREMENT: {result.mark}.")
+    return parts
+
+
+def gain(result: Result) -> list[str]:
+    """What the shared beginning brings over the control, at each concurrency that both have."""
+    control = {level.concurrency: level for level in result.of("random")}
+    said: list[str] = []
+    for level in result.of("shared"):
+        other = control.get(level.concurrency)
+        if other and other.ttft_p50 and other.output_tokens_per_second:
+            first = level.ttft_p50 / other.ttft_p50 - 1
+            through = level.output_tokens_per_second / other.output_tokens_per_second - 1
+            said.append(f"{level.concurrency} at once: first token {first:+.0%}, throughput {through:+.0%}")
+    return [f"Shared beginning against control: {'; '.join(said)}."] if said else []
+
+
+def comparison(old: Result, new: Result) -> list[Table | str]:
+    """Each level that both results have, with the change."""
+    parts: list[Table | str] = []
+    for kind in workloads(old):
+        table = _table(f"Prompts with {NAMES[kind]}: {old.taken} → {new.taken}")
+        for heading in ("at once", "output tokens/s", "TTFT p50", "TTFT p95", "between tokens", "failed"):
+            table.add_column(heading, justify="right")
+        before = {level.concurrency: level for level in old.of(kind)}
+        both = [(before[level.concurrency], level) for level in new.of(kind) if level.concurrency in before]
+        for one, other in both:
+            table.add_row(str(one.concurrency), *_changes(one, other))
+        if both:
+            parts.append(table)
+    if not parts:
+        parts.append("The two results have no workload and concurrency in common.")
+    parts += [f"Not alike: {difference}." for difference in differences(old, new)]
+    parts += [f"NOT A MEASUREMENT ({name}): {one.mark}." for name, one in (("first", old), ("second", new)) if one.mark]
+    return parts
+
+
+def differences(old: Result, new: Result) -> list[str]:
+    """What makes two results hard to compare."""
+    pairs = {
+        "cloud": (old.cloud, new.cloud),
+        "model": (old.model, new.model),
+        "chips": (old.chips, new.chips),
+        "generator": (old.generator, new.generator),
+        **{key: (old.settings.get(key), new.settings.get(key)) for key in sorted({*old.settings, *new.settings})},
+    }
+    return [f"{name} {one} and {other}" for name, (one, other) in pairs.items() if one != other]
+
+
+def _changes(one: Level, other: Level) -> list[str]:
+    def change(before: float, after: float, written: tuple[str, str]) -> str:
+        share = f" ({after / before - 1:+.0%})" if before else ""
+        return f"{written[0]} → {written[1]}{share}"
+
+    through = (one.output_tokens_per_second, other.output_tokens_per_second)
+    times = [(one.ttft_p50, other.ttft_p50), (one.ttft_p95, other.ttft_p95), (one.itl_p50, other.itl_p50)]
+    return [
+        change(*through, (f"{through[0]:,.0f}", f"{through[1]:,.0f}")),
+        *(change(a, b, (_time(a), _time(b))) for a, b in times),
+        f"{one.errors} → {other.errors}",
+    ]
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left")
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds * 1000:,.0f} ms" if seconds < 10 else f"{seconds:,.1f} s"

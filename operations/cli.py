@@ -1,0 +1,89 @@
+"""``llmd-gke``: one entry for every command, each in a module of its own that is imported when it is called.
+
+A new command is one line in :data:`COMMANDS` and a function ``command`` in its module, with the options of
+:mod:`operations.options`. Expected failures are exceptions of :mod:`operations.exits`: ``main``
+prints them on standard error and leaves with their status. Results go to standard output, everything else to standard
+error.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, cast
+
+import typer
+
+from operations.exits import MEANINGS, Exit, Problem
+
+PROGRAM = "llmd-gke"
+
+
+class Command(NamedTuple):
+    """Where a command lives (its function is ``command`` there), and its line in the list of commands."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Command] = {
+    "doctor": Command("operations.doctor.command", "What would stop `pulumi up`, before anything is created."),
+    "cost": Command("operations.cost.command", "Chips, nodes and price of a stack before it is up."),
+    "comment": Command("operations.comment.command", "Write what a change does, for a pull request."),
+    "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for CI."),
+    "graph": Command("operations.graph.command", "Draw a stack: components, edges, critical chain."),
+    "status": Command("operations.status.command", "One screen from the cluster's nodes to a model's token."),
+    "smoke": Command("operations.smoke.command", "Ask a stack's models all that a client relies on."),
+    "live": Command("operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),
+    "bench": Command("operations.bench.command", "Throughput, time to first token and price of a model."),
+}
+
+
+def application(words: Sequence[str]) -> typer.Typer:
+    """The commands, with only the called one imported: the others are a line in the list each."""
+    statuses = " · ".join(f"{status.value} {meaning}" for status, meaning in MEANINGS.items())
+    app = typer.Typer(
+        help=f"Operate a stack: before it is up, while it serves, and in a pull request.\n\nExit status: {statuses}.",
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback()(lambda: None)
+    called = next((word for word in words if not word.startswith("-")), "")
+    for name, entry in COMMANDS.items():
+        if name == called:
+            app.command(name)(_function(entry))  # its help is its docstring
+        else:
+            app.command(name, help=entry.help)(_not_called)
+    return app
+
+
+def _function(entry: Command) -> Callable[..., None]:
+    return cast("Callable[..., None]", importlib.import_module(entry.module).command)
+
+
+def _not_called() -> None:
+    raise AssertionError("only the called command is imported")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit status. An expected failure prints its message: cause, then fix."""
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        application(words)(args=words, prog_name=PROGRAM)
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return int(problem.status)
+    except KeyboardInterrupt:
+        return _stopped()
+    except SystemExit as ended:
+        status = ended.code if isinstance(ended.code, int) else int(ended.code is not None)
+        return _stopped() if status == Exit.STOPPED else status
+    return Exit.DONE
+
+
+def _stopped() -> int:
+    print("\nStopped.", file=sys.stderr)
+    return Exit.STOPPED

@@ -1,0 +1,82 @@
+"""The graphs of stacks at another revision, recorded with that revision's program and library."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from io import BytesIO
+from pathlib import Path
+
+from llmd_gke.graph import stored
+from llmd_gke.graph.recording import Graph
+from operations.cost.revisions import commit_of
+from operations.exits import BadInput, Failed
+
+RECORDER = Path(stored.__file__).parent
+SECONDS = 300
+
+
+def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Graph | str]:
+    """Each stack's graph at a revision of the clone ``root``, or why it could not be recorded.
+
+    The recorder is always today's, so that both sides are recorded alike. Raises ``BadInput`` for an unknown revision.
+    """
+    commit = commit_of(root, revision)
+    if not stacks:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-") as folder:
+        tree = Path(folder)
+        _extract(root, commit, tree)
+        shutil.copytree(RECORDER, tree / "llmd_gke" / "graph", dirs_exist_ok=True)
+        try:
+            done = _record(tree, stacks)
+        except subprocess.TimeoutExpired:
+            raise Failed(
+                f"The graphs at {revision} were not recorded within {SECONDS} s.\n"
+                "Fix: run the command again when this machine has less to do, or name fewer stacks by --stack"
+            ) from None
+    if done.returncode:
+        raise Failed(
+            f"The graphs at {revision} could not be recorded: {_last(done.stderr)}\n"
+            "Fix: name a later revision; its program must run with the packages in .venv"
+        )
+    found: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
+    return {
+        stack: str(one["error"]) if "error" in one else stored.from_data(one) for stack, one in found.items()
+    }  # fmt: skip
+
+
+def _record(tree: Path, stacks: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1", "LLMD_GKE_CLOUD": "rehearsal"}
+    return subprocess.run(
+        [sys.executable, "-m", "llmd_gke.graph.stored", *stacks],
+        cwd=tree,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def _extract(root: Path, commit: str, tree: Path) -> None:
+    """The files of a commit; ``root`` may be a folder inside the repository."""
+    done = subprocess.run(
+        ["git", "-C", str(root), "archive", "--format=tar", f"{commit}:./"], capture_output=True, check=False
+    )
+    if done.returncode:
+        raise BadInput(f"{commit} cannot be read: {done.stderr.decode().strip()}\nFix: git fetch --unshallow")
+    with tarfile.open(fileobj=BytesIO(done.stdout)) as archive:
+        archive.extractall(tree, filter="data")
+
+
+def _last(text: str) -> str:
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"

@@ -1,0 +1,122 @@
+"""What a pull request does to the resources of a stack: from two recorded graphs, or as the engine plans it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from llmd_gke.graph.parts import is_resource
+from llmd_gke.graph.recording import Graph, Node
+from operations.comment import values
+from operations.exits import BadInput
+
+Op = Literal["create", "update", "replace", "delete"]
+REPLACES = "replaces"
+OPS: tuple[Op, ...] = ("replace", "delete", "create", "update")
+"""From what deserves most attention to what deserves least."""
+
+_OF_ENGINE: Mapping[str, Op] = {
+    "create": "create",
+    "import": "create",
+    "update": "update",
+    "delete": "delete",
+    "replace": "replace",
+    "create-replacement": "replace",
+    "delete-replaced": "replace",
+    "import-replacement": "replace",
+}
+"""The engine's operations (pulumi/pulumi v3.259.0, sdk/go/common/apitype/updates.go); others change nothing."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """One resource. ``details``: paths into its inputs, each with the step between two values where it may be shown."""
+
+    op: Op
+    name: str
+    type: str
+    details: tuple[values.Change, ...] = ()
+
+
+def between(before: Graph, after: Graph) -> list[Change]:
+    """The difference of two recordings. Whether an update replaces the resource, only the engine can say."""
+    old = {urn: node for urn, node in before.nodes.items() if is_resource(node)}
+    new = {urn: node for urn, node in after.nodes.items() if is_resource(node)}
+    found = [Change("delete", node.name, node.type) for urn, node in old.items() if urn not in new]
+    for urn, node in new.items():
+        if urn not in old:
+            found.append(Change("create", node.name, node.type))
+        elif details := _details(old[urn], node):
+            found.append(Change("update", node.name, node.type, tuple(details)))
+    return _sorted(found)
+
+
+def _details(before: Node, after: Node) -> list[values.Change]:
+    details = values.changed(after.type, before.inputs, after.inputs)
+    if before.protect != after.protect:
+        details.append(("protect", f"{before.protect} → {after.protect}".lower()))
+    if before.timeouts != after.timeouts:
+        details.append(("timeouts", ""))
+    return details
+
+
+def planned(file: Path) -> list[Change]:
+    """What ``pulumi preview --json`` says. Raises ``BadInput`` for a file that is something else."""
+    problem = f"{file} is not the output of `pulumi preview --json`"
+    fix = "Fix: pulumi preview --json --stack STACK > FILE, and name it as --preview STACK=FILE"
+    try:
+        content: object = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise BadInput(f"{file} does not exist.\n{fix}") from None
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{problem}: {error}\n{fix}") from None
+    steps = content.get("steps") if isinstance(content, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+    if not isinstance(steps, list):
+        raise BadInput(f"{problem}: it has no list `steps`.\n{fix}")
+    found: dict[str, Change] = {}
+    for step in cast("Sequence[Mapping[str, object]]", steps):
+        op, urn = _OF_ENGINE.get(str(step.get("op"))), str(step.get("urn"))
+        type_ = urn.split("::")[2].split("$")[-1] if urn.count("::") >= 3 else ""
+        if op is None or not type_ or not _counts(step, type_):
+            continue
+        change = Change(op, urn.split("::", 3)[3], type_, _paths(step))
+        known = found.get(urn)
+        if known is None or OPS.index(op) < OPS.index(known.op) or len(change.details) > len(known.details):
+            found[urn] = change
+    return _sorted(found.values())
+
+
+def _counts(step: Mapping[str, object], type_: str) -> bool:
+    """Components and providers are no resources of a cloud."""
+    state = cast("Mapping[str, object]", step.get("newState") or step.get("oldState") or {})
+    return bool(state.get("custom", True)) and not type_.startswith(("pulumi:providers:", "pulumi:pulumi:"))
+
+
+def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
+    """Which inputs differ, and which of them make the engine replace; never a value."""
+    detailed = cast("Mapping[str, Mapping[str, object]]", step.get("detailedDiff") or {})
+    replacing = set(cast("Sequence[str]", step.get("replaceReasons") or []))
+    replacing |= {path for path, one in detailed.items() if str(one.get("kind")).endswith("-replace")}
+    paths = detailed or cast("Sequence[str]", step.get("diffReasons") or [])
+    return tuple((path, REPLACES if path in replacing else "") for path in dict.fromkeys([*paths, *sorted(replacing)]))
+
+
+def with_steps(plan: Iterable[Change], compared: Iterable[Change]) -> list[Change]:
+    """The engine's plan, with the steps between values that the comparison of recordings knows."""
+    known = {(one.type, one.name): dict(one.details) for one in compared}
+    return [
+        replace(one, details=tuple((path, _both(steps.get(path, ""), why)) for path, why in one.details))
+        for one in plan
+        for steps in [known.get((one.type, one.name), {})]
+    ]
+
+
+def _both(step: str, why: str) -> str:
+    return f"{step}, {why}" if step and why else step or why
+
+
+def _sorted(found: Iterable[Change]) -> list[Change]:
+    return sorted(found, key=lambda change: (OPS.index(change.op), change.name, change.type))

@@ -1,0 +1,214 @@
+"""The text of the comment, never longer than GitHub takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from llmd_gke.catalog.zones import PRICES_AS_OF
+from operations.comment.changes import OPS, Change
+from operations.comment.escape import block, code, prose
+from operations.comment.report import Report
+from operations.comment.verdicts import Verdict
+from operations.cost.estimate import Amount, StackPrice, State
+from operations.cost.tables import difference, hourly
+
+MARKER = "<!-- llmd-gke: what this pull request changes -->"
+"""First line of the comment: the next run finds it by that and writes over it."""
+
+LIMIT = 65_000
+"""Characters. GitHub refuses a comment of more than 65,536."""
+
+SIGNS = {"create": "new", "update": "changed", "replace": "**replaced**", "delete": "**removed**"}
+
+
+@dataclass(frozen=True)
+class Room:
+    """How much a stack may say: rows of changes, details a row, messages of policies, and whether it is drawn."""
+
+    rows: int
+    details: int
+    messages: int
+    drawn: bool
+
+
+TOO_LONG = "The details do not fit into a comment: `llmd-gke comment --output json` has them."
+
+ROOMS = (
+    Room(200, 8, 50, True),
+    Room(60, 4, 20, True),
+    Room(30, 2, 10, False),
+    Room(8, 0, 5, False),
+    Room(0, 0, 3, False),
+)
+
+
+def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT) -> str:
+    """The comment about all stacks; what does not fit is left out and counted."""
+    for room in ROOMS:
+        text = (
+            "\n\n".join([*_head(reports, base, head), *(part for one in reports for part in _stack(one, room))]) + "\n"
+        )
+        if len(text) <= limit:
+            return text
+    text = "\n\n".join([*_head(reports, base, head), TOO_LONG]) + "\n"
+    return text if len(text) <= limit else f"{text[: limit - 200].rsplit(chr(10), 1)[0]}\n\n{TOO_LONG}\n"
+
+
+def _head(reports: Sequence[Report], base: str, head: str) -> Iterator[str]:
+    yield f"{MARKER}\n### {_verdict(reports)}"
+    yield "\n".join(
+        [
+            "| Stack | Resources | Policies | Chips | USD an hour, all replicas running | at most |",
+            "|---|---|---|---|---|---|",
+            *(_row(report) for report in reports),
+        ]
+    )
+    yield (
+        f"<sub>{prose(base)} → {prose(head)}. Made by `llmd-gke comment`. List prices of {PRICES_AS_OF} with GKE's "
+        "fee, without system nodes, disks and traffic; *at most*: every pool at `maxNodes`.</sub>"
+    )
+
+
+def _verdict(reports: Sequence[Report]) -> str:
+    bad = [report.stack for report in reports if report.bad]
+    if bad:
+        return f"`pulumi up` would refuse {_stacks(bad)}"
+    changed = [report.stack for report in reports if not report.quiet]
+    return f"Changes {_stacks(changed)}" if changed else "Changes no stack"
+
+
+def _stacks(names: Sequence[str]) -> str:
+    shown = ", ".join(code(name) for name in names[:8])
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return f"{'stack' if len(names) == 1 else 'stacks'} {shown}{more}"
+
+
+def _row(report: Report) -> str:
+    cells = [
+        code(report.stack) + (f" ({report.status})" if report.status else ""),
+        _counts(report),
+        _policies(report),
+        _chips(report.before, report.after, report),
+        _price(report, "running"),
+        _price(report, "full"),
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _counts(report: Report) -> str:
+    if report.problem:
+        return "not known"
+    if report.unknown and not report.planned:
+        return "base not known"
+    parts = [f"{sum(one.op == op for one in report.changes)} {SIGNS[op].strip('*')}" for op in reversed(OPS)]
+    return ", ".join(part for part in parts if not part.startswith("0 ")) or "no change"
+
+
+def _policies(report: Report) -> str:
+    if report.status == "removed":
+        return ""
+    if report.problem:
+        return "**settings refused**"
+    mandatory = sum(one.mandatory for one in report.verdicts)
+    advisory = len(report.verdicts) - mandatory
+    words = f"**{mandatory} violated**" if mandatory else "all hold"
+    return f"{words}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else words
+
+
+def _amount(price: StackPrice | None, state: State) -> Amount | None:
+    return None if price is None else price.totals[state]
+
+
+def _chips(before: StackPrice | None, after: StackPrice | None, report: Report) -> str:
+    first, second = _amount(before, "running"), _amount(after, "running")
+    return _step(report, None if first is None else str(first.chips), None if second is None else str(second.chips))
+
+
+def _price(report: Report, state: State) -> str:
+    first, second = _amount(report.before, state), _amount(report.after, state)
+    words = _step(report, None if first is None else hourly(first), None if second is None else hourly(second))
+    change = difference(first, second, 1)
+    known = first is not None and second is not None and change not in ("0", "-")
+    return f"{words} ({change})" if known else words
+
+
+def _step(report: Report, before: str | None, after: str | None) -> str:
+    """``4 → 8``; one value where nothing changes or one side does not exist."""
+    if after is None and report.status == "removed":
+        return f"{before or '?'} → none"
+    if before is None and report.status == "new":
+        return after or "?"
+    return (after or "?") if before == after else f"{before or '?'} → {after or '?'}"
+
+
+def _stack(report: Report, room: Room) -> Iterator[str]:
+    if report.quiet:
+        return
+    yield f"#### {code(report.stack)}{f' ({report.status})' if report.status else ''}"
+    if report.status == "removed":
+        yield f"Removing the file destroys nothing: run `pulumi destroy --stack {report.stack}` before it is gone."
+    if report.problem:
+        yield "Its settings or its program cannot be used:\n\n" + block(report.problem[:4000])
+    if report.unknown:
+        yield f"The base cannot be compared: {prose(report.unknown[:500])}."
+    violated = [one for one in report.verdicts if one.mandatory]
+    if violated:
+        yield "\n".join(["**Policies that are violated**\n", *_messages(violated, room.messages)])
+    if report.changes:
+        yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, room))
+    if report.mermaid and room.drawn:
+        what = "The graph" if report.status else "What differs in the graph"
+        yield _folded(what, f"```mermaid\n{report.mermaid}\n```\n\n{_legend(report)}")
+    hints = [one for one in report.verdicts if not one.mandatory]
+    if hints:
+        yield _folded(
+            f"{len(hints)} {'hint' if len(hints) == 1 else 'hints'} of the policies",
+            "\n".join(_messages(hints, room.messages)),
+        )
+
+
+def _origin(report: Report) -> str:
+    return ", as the engine plans it" if report.planned else ", by comparing the recorded graphs"
+
+
+def _legend(report: Report) -> str:
+    if report.status:
+        return "Thick: the critical chain."
+    return "Green: new. Dashed red: gone. Brown: changed inside. Thick arrows: new edges; dotted: edges that go."
+
+
+def _table(changes: Sequence[Change], room: Room) -> str:
+    shown = changes[: room.rows]
+    rows = [f"| {SIGNS[one.op]} | {code(one.name)} | {code(_kind(one))} | {_details(one, room)} |" for one in shown]
+    left = len(changes) - len(shown)
+    lines = ["| | Resource | Kind | What |", "|---|---|---|---|", *rows] if rows else []
+    return "\n".join([*lines, *([f"\n{left} more are not shown."] if left else [])])
+
+
+def _details(change: Change, room: Room) -> str:
+    shown = [code(path) + (f" {code(step)}" if step else "") for path, step in change.details[: room.details]]
+    left = len(change.details) - len(shown)
+    return "<br>".join([*shown, f"{left} more"] if left and change.details else shown)
+
+
+def _kind(change: Change) -> str:
+    return change.type.rsplit(":", 1)[-1]
+
+
+def _messages(verdicts: Sequence[Verdict], most: int) -> list[str]:
+    lines = [
+        f"- {code(one.policy)}{f' on {code(one.resource)}' if one.resource else ''}: {prose(_one_line(one.message))}"
+        for one in verdicts[:most]
+    ]
+    left = len(verdicts) - len(lines)
+    return [*lines, f"- {left} more"] if left else lines
+
+
+def _one_line(message: str) -> str:
+    """A policy's title stands on a line of its own above what it found."""
+    return ": ".join(line.strip() for line in message[:1000].splitlines() if line.strip())
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"

@@ -1,0 +1,128 @@
+"""Everything a comment says about one stack, collected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llmd_gke.graph.mermaid import picture as whole_picture
+from llmd_gke.graph.parts import Parts
+from llmd_gke.graph.recording import Graph
+from operations.comment import base as base_
+from operations.comment import changes
+from operations.comment.picture import difference
+from operations.comment.verdicts import Verdict, judge
+from operations.cost import revisions
+from operations.cost.estimate import StackPrice, estimate
+from operations.exits import BadInput, Problem
+from operations.progress import working
+
+if TYPE_CHECKING:
+    from operations.options import Cloud
+
+
+@dataclass(frozen=True)
+class Report:
+    """One stack. ``problem`` says why the program of now cannot be judged, ``unknown`` why the base cannot."""
+
+    stack: str
+    status: str = ""
+    """``new``, ``removed`` or empty."""
+    changes: Sequence[changes.Change] = ()
+    planned: bool = False
+    """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
+    verdicts: Sequence[Verdict] = ()
+    before: StackPrice | None = None
+    after: StackPrice | None = None
+    mermaid: str = ""
+    problem: str = ""
+    unknown: str = ""
+
+    @property
+    def quiet(self) -> bool:
+        """Whether there is nothing to say but the row in the table."""
+        mandatory = any(one.mandatory for one in self.verdicts)
+        return not (self.status or self.changes or mandatory or self.problem or self.unknown)
+
+    @property
+    def bad(self) -> bool:
+        """Whether `pulumi up` would be refused."""
+        return bool(self.problem) or any(one.mandatory for one in self.verdicts)
+
+
+@dataclass
+class Collector:
+    """Makes the reports of stacks against a revision; ``previews`` holds files of ``pulumi preview --json``."""
+
+    root: Path
+    revision: str
+    cloud: Cloud | None
+    previews: Mapping[str, Path] = field(default_factory=dict[str, Path])
+
+    def stacks(self) -> list[str]:
+        """Every stack that has a file now or had one at the revision."""
+        now = {path.name.split(".")[1] for path in self.root.glob("Pulumi.*.yaml") if path.name.count(".") == 2}
+        return sorted(now | set(revisions.stacks_at(self.root, self.revision)))
+
+    def reports(self, stacks: Sequence[str]) -> list[Report]:
+        """The reports, in the order of ``stacks``. Raises ``BadInput`` for a stack that neither side knows."""
+        then = set(revisions.stacks_at(self.root, self.revision))
+        unknown = [one for one in stacks if one not in then and not self._file(one).exists()]
+        if unknown:
+            raise BadInput(
+                f"There is no stack {', '.join(unknown)}, neither now nor at {self.revision}.\n"
+                f"Fix: name one of {', '.join(self.stacks())}"
+            )
+        plans = {stack: changes.planned(file) for stack, file in self.previews.items()}
+        with working(f"recording {len(stacks)} stacks at {self.revision}") as work:
+            bases = base_.graphs_at(self.root, self.revision, [one for one in stacks if one in then])
+            found: list[Report] = []
+            for stack in stacks:
+                work.say(f"judging stack {stack}")
+                found.append(self._report(stack, bases.get(stack), plans.get(stack)))
+        return found
+
+    def _file(self, stack: str) -> Path:
+        return self.root / f"Pulumi.{stack}.yaml"
+
+    def _report(self, stack: str, base: Graph | str | None, plan: list[changes.Change] | None) -> Report:
+        before, unknown = self._price_before(stack)
+        if isinstance(base, str):
+            base, unknown = None, base
+        if not self._file(stack).exists():
+            gone = changes.between(base, Graph()) if base else []
+            return Report(stack, "removed", gone, before=before, unknown=unknown)
+        status = "" if base is not None or unknown else "new"
+        try:
+            after, now = self._now(stack)
+        except Problem as problem:
+            return Report(stack, status, before=before, problem=str(problem), unknown=unknown)
+        compared = Parts(base) if base is not None else None
+        difference_ = [] if unknown else changes.between(base or Graph(), now.graph)
+        return Report(
+            stack,
+            status,
+            changes=difference_ if plan is None else changes.with_steps(plan, difference_),
+            planned=plan is not None,
+            verdicts=judge(stack, now.graph),
+            before=before,
+            after=after,
+            mermaid=difference(compared, now) if compared else "" if unknown else whole_picture(now),
+            unknown=unknown,
+        )
+
+    def _price_before(self, stack: str) -> tuple[StackPrice | None, str]:
+        try:
+            settings = revisions.settings_at(self.root, self.revision, stack)
+        except BadInput:
+            return None, "today's code refuses the settings of that time"
+        return (None if settings is None else estimate(stack, settings)), ""
+
+    def _now(self, stack: str) -> tuple[StackPrice, Parts]:
+        from operations.record_graph import record
+        from operations.target import Target
+
+        target = Target.choose(stack, self.cloud, self.root)
+        return estimate(stack, target.settings), record(target)

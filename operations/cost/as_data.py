@@ -1,0 +1,69 @@
+"""The JSON of ``llmd-gke cost``: stable keys, USD, and null where there is no price."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.zones import PRICES_AS_OF
+from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amount, StackPrice, State
+
+Data = dict[str, object]
+
+
+def price(found: StackPrice) -> Data:
+    """A stack's price."""
+    system = found.system_pool
+    return {
+        "stack": found.stack,
+        "currency": "USD",
+        "pricesAsOf": PRICES_AS_OF,
+        "hoursPerMonth": HOURS_PER_MONTH,
+        "pools": [
+            {
+                "name": pool.name,
+                "machineType": pool.machine_type,
+                "topology": pool.topology,
+                "capacity": pool.capacity,
+                "zone": pool.zone,
+                "usdPerChipHour": pool.usd_per_chip_hour,
+                **_states(pool.amounts),
+            }
+            for pool in found.pools
+        ],
+        "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
+        "clusterFeeUsdPerHour": found.fee_usd_per_hour,
+        "totals": _states(found.totals),
+        "notIncluded": list(NOT_INCLUDED),
+    }
+
+
+def comparison(before: StackPrice | None, after: StackPrice | None, revision: str) -> Data:
+    """Two prices of a stack, and what changed in the totals (null where either has no price)."""
+    change = None
+    if before is not None and after is not None:
+        change = {state: _change(before.totals[state], after.totals[state]) for state in STATES}
+    return {
+        "against": revision,
+        "before": None if before is None else price(before),
+        "after": None if after is None else price(after),
+        "change": change,
+    }
+
+
+def _states(amounts: dict[State, Amount]) -> Data:
+    return {
+        state: {
+            "nodes": amount.nodes,
+            "chips": amount.chips,
+            "usdPerHour": amount.usd_per_hour,
+            "usdPerMonth": None if amount.usd_per_month is None else round(amount.usd_per_month, 2),
+        }
+        for state, amount in amounts.items()
+    }
+
+
+def _change(before: Amount, after: Amount) -> Data:
+    known = before.usd_per_hour is not None and after.usd_per_hour is not None
+    return {
+        "nodes": after.nodes - before.nodes,
+        "chips": after.chips - before.chips,
+        "usdPerHour": round((after.usd_per_hour or 0.0) - (before.usd_per_hour or 0.0), 4) if known else None,
+    }

@@ -1,0 +1,66 @@
+"""``llmd-gke cost``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    against: Annotated[
+        str | None, typer.Option(metavar="REV", help="Compare with the stack file at this git revision.")
+    ] = None,
+    tokens_per_second: Annotated[
+        float | None,
+        typer.Option(metavar="X", help="Output tokens a second of the whole stack; shows the price of a million."),
+    ] = None,
+) -> None:
+    """Chips, nodes and list price of a stack before it is up: idle, with all replicas running, and full.
+
+    A price that nobody publishes (flex-start, other families than v6e) is left open, and so is every sum with it.
+    Exit status 1: a price per token was asked for and the stack has no price.
+    """
+    from operations.cost import as_data, revisions, tables
+    from operations.cost.estimate import estimate
+    from operations.exits import BadInput
+    from operations.printing import show
+    from operations.target import Target
+
+    if tokens_per_second is not None and not 0 < tokens_per_second < float("inf"):
+        raise BadInput(
+            f"--tokens-per-second {tokens_per_second:g}: allowed is a number above 0.\n"
+            "Fix: take the output tokens a second of `llmd-gke bench`"
+        )
+    target = Target.choose(stack, cloud)
+    price = estimate(stack, target.settings)
+    if against is not None:
+        earlier = revisions.settings_at(target.root, against, stack)
+        before = None if earlier is None else estimate(stack, earlier)
+        data = as_data.comparison(before, price, against)
+        shown = [tables.comparison(stack, before, price, against)]
+    else:
+        data, shown = as_data.price(price), [tables.price(price)]
+    lines: list[str] = []
+    if tokens_per_second is not None:
+        million = _per_million(stack, price.totals["running"].usd_per_hour, tokens_per_second)
+        data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
+        lines.append(f"A million output tokens at {tokens_per_second:,.0f} a second: {million:,.2f} USD")
+    show(output, data, *shown, *lines, *tables.NOTES)
+
+
+def _per_million(stack: str, usd_per_hour: float | None, tokens_per_second: float) -> float:
+    from operations.cost.estimate import usd_per_million_tokens
+    from operations.exits import Failed
+
+    if usd_per_hour is None:
+        raise Failed(
+            f"Stack {stack} has no public price with all replicas running, so a token has none either.\n"
+            f"Fix: look at `llmd-gke cost --stack {stack}` for the pool, and ask Google for its price"
+        )
+    return usd_per_million_tokens(usd_per_hour, tokens_per_second)

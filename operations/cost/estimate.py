@@ -1,0 +1,117 @@
+"""Chips, nodes and price of a stack, from its settings and the dated catalogue.
+
+A price that nobody publishes stays open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+from llmd_gke.settings.sections import StackSettings, TpuPoolSettings
+
+HOURS_PER_MONTH = 730
+"""Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
+
+State = Literal["idle", "running", "full"]
+STATES: dict[State, str] = {
+    "idle": "no replica runs: every pool at minNodes",
+    "running": "all replicas run",
+    "full": "every pool at maxNodes, as during an update or with more replicas",
+}
+
+NO_PRICE = "no public price"
+AS_RESERVED = "as reserved"
+"""A reservation is billed while it exists, whether its hosts run or not; its size is not in the settings."""
+
+NOT_INCLUDED = ("system nodes", "disks", "traffic and load balancer", "logs and metrics", "buckets")
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Nodes, chips and USD per hour; ``open`` says why there is no price."""
+
+    nodes: int
+    chips: int
+    usd_per_hour: float | None
+    open: str = ""
+
+    @property
+    def usd_per_month(self) -> float | None:
+        """Per month of 730 hours."""
+        return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_PER_MONTH
+
+
+@dataclass(frozen=True)
+class PoolPrice:
+    """One TPU pool. ``usd_per_chip_hour`` is ``None`` where no public price is known."""
+
+    name: str
+    machine_type: str
+    topology: str
+    capacity: Capacity
+    zone: str
+    usd_per_chip_hour: float | None
+    amounts: dict[State, Amount]
+
+
+@dataclass(frozen=True)
+class SystemPool:
+    """The pool of ordinary nodes; the catalogue has no price for them."""
+
+    machine_type: str
+    min_nodes: int
+    max_nodes: int
+
+
+@dataclass(frozen=True)
+class StackPrice:
+    """A stack: its pools, and all of them with GKE's fee."""
+
+    stack: str
+    pools: tuple[PoolPrice, ...]
+    system_pool: SystemPool
+    totals: dict[State, Amount]
+    fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
+
+
+def estimate(stack: str, settings: StackSettings) -> StackPrice:
+    """The price of a stack in each of :data:`STATES`."""
+    pools = tuple(_pool(settings, pool) for pool in settings.tpu_pools)
+    totals: dict[State, Amount] = {state: _total(pool.amounts[state] for pool in pools) for state in STATES}
+    system = settings.cluster.system_pool
+    return StackPrice(stack, pools, SystemPool(system.machine_type, system.min_nodes, system.max_nodes), totals)
+
+
+def _pool(settings: StackSettings, pool: TpuPoolSettings) -> PoolPrice:
+    zone = pool.zone_in(settings.cluster.zone)
+    price = chip_price(pool.family.name, zone, pool.capacity)
+    nodes: dict[State, int] = {"idle": pool.min_nodes, "running": settings.busy_nodes(pool), "full": pool.max_nodes}
+    amounts: dict[State, Amount] = {state: _amount(pool, count, price) for state, count in nodes.items()}
+    return PoolPrice(pool.name, pool.machine_type, pool.topology, pool.capacity, zone, price, amounts)
+
+
+def _amount(pool: TpuPoolSettings, nodes: int, price: float | None) -> Amount:
+    chips = nodes * pool.slice.machine.chips
+    if pool.capacity == "reservation" and nodes < pool.max_nodes:
+        return Amount(nodes, chips, None, AS_RESERVED)
+    if not nodes:
+        return Amount(0, 0, 0.0)
+    return Amount(nodes, chips, None, NO_PRICE) if price is None else Amount(nodes, chips, round(chips * price, 4))
+
+
+def _total(amounts: Iterable[Amount]) -> Amount:
+    """With GKE's fee. Open as soon as one part is: a sum with a hole in it would be read as the whole."""
+    parts = list(amounts)
+    prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
+    nodes, chips = sum(part.nodes for part in parts), sum(part.chips for part in parts)
+    if len(prices) < len(parts):
+        return Amount(nodes, chips, None, next(part.open for part in parts if part.usd_per_hour is None))
+    return Amount(nodes, chips, round(sum(prices) + CLUSTER_FEE_USD_PER_HOUR, 4))
+
+
+def usd_per_million_tokens(usd_per_hour: float, tokens_per_second: float) -> float:
+    """Price of a million output tokens at a throughput of the whole stack, in tokens per second (above 0)."""
+    return usd_per_hour / (tokens_per_second * 3600) * 1_000_000

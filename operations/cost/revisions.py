@@ -1,0 +1,78 @@
+"""Stack files as they were at a git revision, read by today's code."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from operations.exits import BadInput, SetUpFailed
+
+if TYPE_CHECKING:
+    from llmd_gke.settings.sections import StackSettings
+
+
+def commit_of(root: Path, revision: str) -> str:
+    """The commit that a revision names. Raises ``BadInput`` for one that this clone does not know."""
+    done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    if done.returncode:
+        raise BadInput(
+            f"{revision} is not a commit, branch or tag of this clone ({root}).\n"
+            "Fix: git fetch origin, then name one of `git log --oneline` or `git branch -a`, for example origin/main"
+        )
+    return done.stdout.strip()
+
+
+def file_at(root: Path, revision: str, name: str) -> str | None:
+    """The text of a file in ``root`` at a revision; ``None`` when there was none. Raises ``BadInput``."""
+    commit = commit_of(root, revision)
+    listed = _git(root, "ls-tree", "--name-only", commit, "--", f"./{name}")
+    if listed.returncode == 0 and not listed.stdout.strip():
+        return None
+    shown = _git(root, "show", f"{commit}:./{name}")
+    if shown.returncode:
+        raise BadInput(f"{name} at {revision} cannot be read: {shown.stderr.strip()}\nFix: git fetch --unshallow")
+    return shown.stdout
+
+
+def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
+    """A stack's settings at a revision; ``None`` when there was no such stack.
+
+    Raises ``BadInput`` for an unknown revision, and for a file that today's code refuses.
+    """
+    from llmd_gke.settings.errors import SettingsError
+    from llmd_gke.settings.load import load_stack
+
+    text = file_at(root, revision, f"Pulumi.{stack}.yaml")
+    if text is None:
+        return None
+    with tempfile.TemporaryDirectory(prefix="llmd-gke-") as folder:
+        (Path(folder) / f"Pulumi.{stack}.yaml").write_text(text, encoding="utf-8")
+        try:
+            return load_stack(Path(folder), stack).settings
+        except SettingsError as error:
+            raise BadInput(
+                f"{error}\n\nThat is the file at {revision}, read by today's code.\n"
+                "Fix: choose a revision whose settings still hold, or compare in a clone of that time"
+            ) from None
+
+
+def stacks_at(root: Path, revision: str) -> list[str]:
+    """The stacks that had a file at a revision. Raises ``BadInput``."""
+    listed = _git(root, "ls-tree", "--name-only", commit_of(root, revision), "--", "./").stdout.splitlines()
+    names = [line for line in listed if line.startswith("Pulumi.") and line.endswith(".yaml")]
+    return sorted(name.split(".")[1] for name in names if name.count(".") == 2)
+
+
+def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            ["git", "-C", str(root), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise SetUpFailed("There is no `git` on PATH, and revisions are read through it.\nFix: install git") from None

@@ -1,0 +1,107 @@
+"""The tables of ``llmd-gke cost``."""
+
+from __future__ import annotations
+
+from rich.markup import escape
+from rich.table import Table
+
+from llmd_gke.catalog.zones import PRICES_AS_OF
+from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amount, StackPrice, State
+
+NOTES = (
+    f"USD, list prices of {PRICES_AS_OF}, a month of {HOURS_PER_MONTH} h. Not included: {', '.join(NOT_INCLUDED)}.",
+    *(f"{state}: {meaning}." for state, meaning in STATES.items()),
+)
+"""What stands below every table."""
+
+NOTHING = "-"
+
+
+def price(found: StackPrice) -> Table:
+    """Pools and totals of one stack."""
+    table = _table(f"Stack {found.stack}: chips and price")
+    for heading in ("pool", "slice"):
+        table.add_column(heading, no_wrap=True)
+    for heading in ("chip-hour", *STATES):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for pool in found.pools:
+        slice_ = f"{pool.machine_type} {pool.topology}\n{pool.capacity}, {pool.zone}"
+        chip = NOTHING if pool.usd_per_chip_hour is None else f"{pool.usd_per_chip_hour:,.3f}"
+        cells = [f"{_nodes(pool.amounts[state])}\n{hourly(pool.amounts[state])}" for state in STATES]
+        table.add_row(escape(pool.name), slice_, chip, *cells)
+    system = found.system_pool
+    nodes = f"{system.machine_type}, {system.min_nodes} to {system.max_nodes} nodes"
+    table.add_row("system", nodes, "", *("not included" for _ in STATES))
+    table.add_row("GKE's fee", "", "", *(f"{found.fee_usd_per_hour:,.2f}" for _ in STATES))
+    table.add_section()
+    table.add_row("all", "per hour", "", *(hourly(found.totals[state]) for state in STATES))
+    table.add_row("", "per month", "", *(monthly(found.totals[state]) for state in STATES))
+    return table
+
+
+def comparison(stack: str, before: StackPrice | None, after: StackPrice | None, revision: str) -> Table:
+    """Two revisions of one stack side by side."""
+    table = _table(f"Stack {stack}: {escape(revision)} and now")
+    table.add_column("")
+    for heading in ("before", "after", "change"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for state in STATES:
+        first, second = _at(before, state), _at(after, state)
+        table.add_section()
+        table.add_row(
+            f"{state}: nodes", _count(first, "nodes"), _count(second, "nodes"), _steps(first, second, "nodes")
+        )
+        table.add_row("chips", _count(first, "chips"), _count(second, "chips"), _steps(first, second, "chips"))
+        table.add_row("per hour", _hourly(first), _hourly(second), difference(first, second, 1))
+        table.add_row("per month", _monthly(first), _monthly(second), difference(first, second, HOURS_PER_MONTH))
+    return table
+
+
+def hourly(amount: Amount) -> str:
+    """USD per hour, or why there is no number."""
+    return amount.open if amount.usd_per_hour is None else f"{amount.usd_per_hour:,.2f}"
+
+
+def monthly(amount: Amount) -> str:
+    """USD per month, or why there is no number."""
+    return amount.open if amount.usd_per_month is None else f"{amount.usd_per_month:,.0f}"
+
+
+def difference(before: Amount | None, after: Amount | None, hours: int) -> str:
+    """By how much the price changes; a dash where either is not known."""
+    first = 0.0 if before is None else before.usd_per_hour
+    second = 0.0 if after is None else after.usd_per_hour
+    if first is None or second is None:
+        return NOTHING
+    step = (second - first) * hours
+    digits = 2 if hours == 1 else 0
+    return "0" if round(step, digits) == 0 else f"{step:+,.{digits}f}"
+
+
+def _table(title: str) -> Table:
+    return Table(title=title, title_justify="left")
+
+
+def _nodes(amount: Amount) -> str:
+    return f"{amount.nodes} {'node' if amount.nodes == 1 else 'nodes'}, {amount.chips} chips"
+
+
+def _at(found: StackPrice | None, state: State) -> Amount | None:
+    return None if found is None else found.totals[state]
+
+
+def _count(amount: Amount | None, what: str) -> str:
+    return NOTHING if amount is None else str(getattr(amount, what))
+
+
+def _steps(before: Amount | None, after: Amount | None, what: str) -> str:
+    step = (getattr(after, what) if after else 0) - (getattr(before, what) if before else 0)
+    return f"{step:+d}" if step else "0"
+
+
+def _hourly(amount: Amount | None) -> str:
+    return NOTHING if amount is None else hourly(amount)
+
+
+def _monthly(amount: Amount | None) -> str:
+    return NOTHING if amount is None else monthly(amount)

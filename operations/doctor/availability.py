@@ -1,0 +1,100 @@
+"""What GKE and Compute Engine offer where the stack wants it: versions, zones, machine types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from llmd_gke.catalog import versions
+from llmd_gke.rules.versions import version_of
+from operations.doctor.context import Context
+from operations.doctor.google import Missing, items
+from operations.doctor.result import Result, failed, ok, warning
+
+
+def gke_version(context: Context) -> Iterator[Result]:
+    """The release channel offers a version that the program works on and that the settings ask for."""
+    cluster, project = context.settings.cluster, context.settings.project
+    name = f"projects/{project}/locations/{cluster.location}"
+    config = context.google.ask("container.projects.locations.getServerConfig", name=name)
+    channels = {str(channel.get("channel")): channel for channel in items(config, "channels")}
+    offered = [str(version) for version in items(channels.get(cluster.release_channel, {}), "validVersions")]
+    floor = version_of(versions.gke_floor()) or ()
+    fit = [version for version in offered if (version_of(version) or ()) >= floor and _matches(version, cluster)]
+    if fit:
+        yield ok("GKE version", f"channel {cluster.release_channel} offers {_newest(fit)} in {cluster.location}")
+        return
+    yield failed(
+        "GKE version",
+        f"channel {cluster.release_channel} offers in {cluster.location} {', '.join(offered) or 'nothing'}; "
+        f"cluster.minVersion asks for {cluster.min_version}, and from {versions.gke_floor()} on GKE brings the "
+        "InferencePool CRD",
+        f"set llmd-gke:cluster.minVersion to an offered one, or releaseChannel to another ({_others(channels, floor)})",
+    )
+
+
+def _matches(version: str, cluster: object) -> bool:
+    wanted = str(getattr(cluster, "min_version", ""))
+    if len(wanted.split(".")) > 2:  # a full version must be offered as it is
+        return version == wanted
+    return (version_of(version) or ())[:2] >= (version_of(wanted) or ())[:2]
+
+
+def _newest(offered: list[str]) -> str:
+    return max(offered, key=lambda version: version_of(version) or ())
+
+
+def _others(channels: Mapping[str, Mapping[str, object]], floor: tuple[int, ...]) -> str:
+    fit = {
+        name: _newest(found)
+        for name, channel in channels.items()
+        if (found := [str(one) for one in items(channel, "validVersions") if (version_of(str(one)) or ()) >= floor])
+    }
+    return ", ".join(f"{name} has {version}" for name, version in fit.items()) or "none has a newer one"
+
+
+def zones(context: Context) -> Iterator[Result]:
+    """The zones exist and are up."""
+    settings = context.settings
+    wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.tpu_pools)}
+    for zone in sorted(wanted):
+        try:
+            found = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
+        except Missing:
+            yield failed("zone", f"there is no zone {zone}, or not for this project", "gcloud compute zones list")
+            continue
+        status = str(found.get("status"))
+        if status == "UP":
+            yield ok("zone", f"{zone} is up")
+        else:
+            yield warning("zone", f"{zone} is {status}", "https://status.cloud.google.com")
+
+
+def machine_types(context: Context) -> Iterator[Result]:
+    """Each pool's machine type is offered in its zone by Compute Engine, which GKE takes its nodes from.
+
+    The Cloud TPU API has zones of its own, where GKE offers nothing: its list is not asked.
+    """
+    settings = context.settings
+    wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.tpu_pools}
+    wanted.add((settings.cluster.system_pool.machine_type, settings.cluster.node_zone))
+    for machine, zone in sorted(wanted):
+        try:
+            context.google.ask("compute.machineTypes.get", project=settings.project, zone=zone, machineType=machine)
+        except Missing:
+            elsewhere = ", ".join(_zones_with(context, machine)) or "no zone of this project"
+            yield failed(
+                "machine type",
+                f"{machine} is not offered in {zone}; it is in {elsewhere}",
+                "set llmd-gke:cluster.zone (or the pool's zone) to one of these",
+            )
+        else:
+            yield ok("machine type", f"{machine} is offered in {zone}")
+
+
+def _zones_with(context: Context, machine: str) -> list[str]:
+    answer = context.google.ask(
+        "compute.machineTypes.aggregatedList", project=context.settings.project, filter=f"name={machine}"
+    )
+    scopes = cast("Mapping[str, Mapping[str, object]]", answer.get("items") or {})
+    return sorted(scope.removeprefix("zones/") for scope, found in scopes.items() if found.get("machineTypes"))

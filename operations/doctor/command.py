@@ -1,0 +1,114 @@
+"""``llmd-gke doctor``."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.exits import Failed, Refused
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.progress import working
+from operations.target import Target
+
+if TYPE_CHECKING:
+    from operations.doctor.context import Context
+    from operations.doctor.result import Result
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="Make one TPU host of each pool for a moment, to see a stock-out.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Let --probe spend money without asking.")] = False,
+) -> None:
+    """What would stop `pulumi up`, asked before anything is created; at most a minute, without --probe.
+
+    Looks at tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
+    network, charts, images and weights. Exit status 1: something would stop it.
+    """
+    with working(f"reading stack {stack}", quiet_seconds=0):
+        from llmd_gke.settings.load import read_config
+        from operations.doctor import run, token
+        from operations.doctor.context import Context
+        from operations.doctor.result import Verdict
+        from operations.doctor.sign_in import IMPERSONATE
+
+        target = Target.choose(stack, cloud)
+        impersonate = read_config(target.root, stack).get(IMPERSONATE)
+        context = Context(stack, target.settings, token.reader(target), str(impersonate) if impersonate else None)
+    if target.cloud is not Cloud.GOOGLE:
+        found = list(run.results(run.CHECKS[0], context))
+        notes = [
+            f"Stack {stack} lives in the {target.cloud}: there is nothing to ask Google about. make status shows it."
+        ]
+    else:
+        if probe:
+            consent(context, yes)
+        with working("asking Google") as work:
+            found = run.run(context, say=work.say)
+        notes: list[str] = []
+        if probe:
+            found += _probe(context, found)
+    bad = [result for result in found if result.verdict is Verdict.FAILED]
+    show(stack, output, found, notes)
+    if bad:
+        raise Failed(f"{len(bad)} of {len(found)} findings would stop `{target.up}`; each names its fix above.")
+
+
+def consent(context: Context, yes: bool) -> None:
+    """Asks before money is spent. Raises ``Refused`` without consent."""
+    pools = context.settings.tpu_pools
+    hosts = ", ".join(f"{p.machine_type} in {p.zone_in(context.settings.cluster.zone)}" for p in pools)
+    print(
+        f"--probe makes, for about a minute each: {hosts}. Compute Engine bills at least one minute of a host.",
+        file=sys.stderr,
+    )
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise Refused("--probe spends money, and nobody can be asked here.\nFix: add --yes")
+    if not typer.confirm("Go on?", err=True):
+        raise Refused("Nothing was made.")
+
+
+def _probe(context: Context, found: list[Result]) -> list[Result]:
+    from operations.doctor.probe import probe
+    from operations.doctor.result import Verdict, skipped
+
+    lacking = [one.check for one in found if one.verdict is Verdict.FAILED and one.check in ("credentials", "project")]
+    if lacking:
+        return [skipped("capacity", f"needs: {', '.join(lacking)}")]
+    answers: list[Result] = []
+    for pool in context.settings.tpu_pools:
+        with working(f"making one {pool.machine_type} for {pool.name}, and removing it", quiet_seconds=0):
+            answers += probe(context, pool)
+    return answers
+
+
+def show(stack: str, output: Output, found: list[Result], notes: list[str]) -> None:
+    """The report: a table, with the fixes below it, or JSON."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from operations.doctor.result import Verdict
+    from operations.printing import show as print_
+
+    colours = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.FAILED: "bold red", Verdict.SKIPPED: "dim"}
+    table = Table(title=f"Stack {stack}: before `pulumi up`", title_justify="left")
+    for heading in ("what", "", "seen"):
+        table.add_column(heading, no_wrap=heading != "seen", overflow="fold")
+    for one in found:
+        colour = colours[one.verdict]
+        table.add_row(escape(one.check), f"[{colour}]{one.verdict}[/{colour}]", escape(one.said))
+    fixes = [f"{one.check}: {one.fix}" for one in found if one.fix]
+    data = {
+        "stack": stack,
+        "findings": [{"check": o.check, "verdict": o.verdict.value, "said": o.said, "fix": o.fix} for o in found],
+        "notes": notes,
+    }
+    print_(output, data, table, *(["Fixes"] if fixes else []), *(f"  {fix}" for fix in fixes), *notes)

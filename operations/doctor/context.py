@@ -1,0 +1,55 @@
+"""What the checks know: the stack's settings, Google, and where else to ask."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from operations.doctor.google import ENDPOINT, Google, Missing, login
+
+if TYPE_CHECKING:
+    from llmd_gke.settings.sections import StackSettings
+
+
+@dataclass
+class Context:
+    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none.
+    ``impersonate``: the service account of ``gcp:impersonateServiceAccount``.
+    """
+
+    stack: str
+    settings: StackSettings
+    token: Callable[[], str | None] = lambda: None
+    impersonate: str | None = None
+
+    @cached_property
+    def google(self) -> Google:
+        """Google as the caller, for the stack's project. Raises ``Denied`` without credentials."""
+        return Google(self.settings.project, login())
+
+    @cached_property
+    def up(self) -> bool:
+        """Whether the stack's cluster exists: then its own use of quotas and names is no obstacle."""
+        cluster = self.settings.cluster
+        name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
+        try:
+            self.google.ask("container.projects.locations.clusters.get", name=name)
+        except Missing:
+            return False
+        return True
+
+    @property
+    def network_project(self) -> str:
+        """The project that owns the VPC."""
+        existing = self.settings.network.existing
+        return (existing.host_project if existing else None) or self.settings.project
+
+    @staticmethod
+    def registry(host: str) -> str:
+        """The base URL of a container registry."""
+        stand_in = os.environ.get(ENDPOINT)
+        hosts = {"docker.io": "registry-1.docker.io"}
+        return f"{stand_in}/registry/{host}" if stand_in else f"https://{hosts.get(host, host)}"

@@ -1,0 +1,156 @@
+"""What the engine and the nodes download: charts, images, weights."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import httpx
+
+from llmd_gke.catalog import versions
+from operations.doctor.context import Context
+from operations.doctor.result import Result, failed, ok, skipped, warning
+
+SECONDS = 15
+CHARTS = ("cert-manager", "lws", "kserve-llmisvc-crd", "kserve-llmisvc-resources", "kserve-runtime-configs")
+ACCEPT = ", ".join(
+    (
+        "application/vnd.oci.image.index.v1+json",
+        "application/vnd.oci.image.manifest.v1+json",
+        "application/vnd.docker.distribution.manifest.list.v2+json",
+        "application/vnd.docker.distribution.manifest.v2+json",
+    )
+)
+
+
+def charts(context: Context) -> Iterator[Result]:
+    """The charts' registries have the pinned versions; the engine fetches them from where it runs."""
+    if folder := context.settings.platform.chart_folder:
+        yield skipped("charts", f"come from the folder {folder}")
+        return
+    lacking: list[str] = []
+    for name in CHARTS:
+        chart = versions.chart(name)
+        host, _, path = chart.home.removeprefix("oci://").partition("/")
+        said = manifest(context.registry(host), path, chart.version)
+        if said:
+            lacking.append(f"{chart.home}:{chart.version} ({said})")
+    if lacking:
+        yield failed(
+            "charts",
+            f"cannot be fetched from here: {'; '.join(lacking)}",
+            "open the network to these registries, or set llmd-gke:platform.chartFolder to a folder that holds them",
+        )
+    else:
+        yield ok("charts", f"all {len(CHARTS)} are where the engine fetches them")
+
+
+def images(context: Context) -> Iterator[Result]:
+    """The images' registries have the pinned tags. The nodes pull them: what is refused here may be open to them."""
+    wanted = {versions.image("endpoint-picker")}
+    private: set[str] = set()
+    for model in context.settings.models:
+        (private if model.private_image else wanted).add(model.image)
+    lacking: list[str] = []
+    for image in sorted(wanted):
+        host, path, tag = parts(image)
+        said = manifest(context.registry(host), path, tag)
+        if said:
+            lacking.append(f"{image} ({said})")
+    if lacking:
+        yield warning(
+            "images", f"not seen from here: {'; '.join(lacking)}", "check the names, and that the nodes reach them"
+        )
+    else:
+        yield ok("images", f"{len(wanted)} are there")
+    for image in sorted(private):
+        yield skipped("images", f"{image} is pulled with llmd-gke:pullSecret, which is not used here")
+
+
+def parts(image: str) -> tuple[str, str, str]:
+    """Host, repository and tag (or digest) of an image."""
+    name, at, digest = image.partition("@")
+    host, _, path = name.partition("/")
+    if at:
+        return host, path.partition(":")[0], digest
+    path, _, tag = path.partition(":")
+    return host, path, tag or "latest"
+
+
+def manifest(base: str, path: str, reference: str) -> str:
+    """Why a registry does not give a manifest to anybody; empty when it does.
+
+    Anonymous access with the token step of the distribution protocol
+    (https://distribution.github.io/distribution/spec/auth/token/).
+    """
+    url = f"{base}/v2/{path}/manifests/{reference}"
+    try:
+        with httpx.Client(timeout=SECONDS, follow_redirects=True) as client:
+            answer = client.head(url, headers={"Accept": ACCEPT})
+            if answer.status_code == 401:
+                challenge = _challenge(answer.headers.get("www-authenticate", ""))
+                if "realm" in challenge:
+                    asked = {key: challenge[key] for key in ("service", "scope") if key in challenge}
+                    given = client.get(challenge["realm"], params=asked).json()
+                    token = given.get("token") or given.get("access_token")
+                    answer = client.head(url, headers={"Accept": ACCEPT, "Authorization": f"Bearer {token}"})
+    except (httpx.HTTPError, ValueError) as error:
+        return f"{type(error).__name__}"
+    return "" if answer.status_code == 200 else f"HTTP {answer.status_code}"
+
+
+def _challenge(header: str) -> dict[str, str]:
+    _, _, fields = header.partition(" ")
+    pairs = (field.partition("=") for field in fields.split(","))
+    # A scope such as "repository:a/b:pull,push" has a comma of its own: what has no "=" belongs to the one before.
+    return {key.strip(): value.strip().strip('"') for key, equals, value in pairs if equals}
+
+
+def weights(context: Context) -> Iterator[Result]:
+    """Models from Hugging Face exist, and the stack's token may read those behind a licence gate."""
+    base = os.environ.get("HF_ENDPOINT", "https://huggingface.co").rstrip("/")
+    models = {
+        model.uri.removeprefix("hf://").partition(":")[0]: model
+        for model in context.settings.models
+        if model.uri.startswith("hf://")
+    }
+    if not models:
+        yield skipped("weights", "none of the models comes from Hugging Face")
+        return
+    token = context.token()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    for name, model in models.items():
+        if model.needs_token and not token:
+            yield failed(
+                "weights",
+                f"{name} is behind a licence gate, and stack {context.stack} has no token",
+                f"pulumi config set --secret llmd-gke:hfToken --stack {context.stack}",
+            )
+            continue
+        try:
+            with httpx.Client(timeout=SECONDS, follow_redirects=True) as client:
+                # A file, not the page about the model: anybody may read that one.
+                status = client.head(f"{base}/{name}/resolve/main/config.json", headers=headers).status_code
+        except httpx.HTTPError as error:
+            yield warning("weights", f"{base} did not answer ({type(error).__name__})", "check the network")
+            return
+        yield _weights(context, name, status, with_token=bool(token))
+
+
+def _weights(context: Context, name: str, status: int, *, with_token: bool) -> Result:
+    if status == 200:
+        return ok("weights", f"{name} can be read{' with the token' if with_token else ''}")
+    if status == 403:
+        return failed(
+            "weights",
+            f"the token's owner has no access to {name}",
+            f"accept its licence at https://huggingface.co/{name}",
+        )
+    if status == 401:
+        fix = f"pulumi config set --secret llmd-gke:hfToken --stack {context.stack}"
+        if with_token:
+            return failed("weights", f"Hugging Face refuses the token of stack {context.stack}", fix)
+        return failed("weights", f"{name} does not exist, or needs a token", f"check llmd-gke:models' uri, or {fix}")
+    if status == 404:
+        return failed("weights", f"{name} does not exist, or has no config.json", "check llmd-gke:models' uri")
+    return warning("weights", f"Hugging Face answered {status} for {name}", "try again later")

@@ -1,0 +1,173 @@
+"""The VPC: names that are taken, an existing one's parts, a second NAT or proxy-only subnet, overlapping ranges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, cast
+
+from operations.doctor.context import Context
+from operations.doctor.google import Missing, items
+from operations.doctor.result import Result, failed, ok
+
+if TYPE_CHECKING:
+    from llmd_gke.settings.sections.network import ExistingNetworkSettings
+
+PROXIES = "REGIONAL_MANAGED_PROXY"
+"""Purpose of the proxy-only subnet: one active one for a VPC and region
+(https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
+
+
+def network(context: Context) -> Iterator[Result]:
+    """The VPC that is to be made is not there yet, or the one that is named has all its parts."""
+    existing = context.settings.network.existing
+    if existing is None:
+        yield from _own(context)
+    else:
+        yield from _existing(context, existing)
+
+
+def _own(context: Context) -> Iterator[Result]:
+    name = context.settings.cluster.name
+    try:
+        context.google.ask("compute.networks.get", project=context.settings.project, network=name)
+    except Missing:
+        yield ok("network", f"the name {name} is free")
+        return
+    if context.up:
+        yield ok("network", f"{name} is there, and so is the stack's cluster")
+    else:
+        yield failed(
+            "network",
+            f"a VPC {name} exists, but no cluster {name}: a left-over, or somebody else's",
+            f"delete it (gcloud compute networks delete {name}), use it (llmd-gke:network.existing), "
+            "or choose another llmd-gke:cluster.name",
+        )
+
+
+def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[Result]:
+    region, project = context.settings.cluster.region, context.network_project
+    try:
+        context.google.ask("compute.networks.get", project=project, network=existing.network)
+    except Missing:
+        yield failed(
+            "network",
+            f"llmd-gke:network.existing.network {existing.network}: there is no such VPC in {project}",
+            f"gcloud compute networks list --project {project}",
+        )
+        return
+    subnets = _of_network(context, "compute.subnetworks.list", existing.network)
+    routers = _of_network(context, "compute.routers.list", existing.network)
+    yield from subnet(existing, subnets, region)
+    yield from proxies(existing, subnets, region)
+    yield from nat(existing, routers, region, private=context.settings.cluster.private_nodes)
+    if existing.proxies == "create":
+        yield from overlap(context.settings.network.proxies, subnets)
+
+
+def _of_network(context: Context, method: str, name: str) -> list[Mapping[str, object]]:
+    found: list[Mapping[str, object]] = []
+    token: object = None
+    while True:
+        answer = context.google.ask(
+            method, project=context.network_project, region=context.settings.cluster.region, pageToken=token
+        )
+        found += [one for one in items(answer, "items") if str(one.get("network")).endswith(f"/networks/{name}")]
+        token = answer.get("nextPageToken")
+        if not token:
+            return found
+
+
+def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
+    """The named subnet is there, with both secondary ranges."""
+    named = next((one for one in subnets if one.get("name") == existing.subnet), None)
+    if named is None:
+        yield failed(
+            "subnet",
+            f"llmd-gke:network.existing.subnet {existing.subnet}: {existing.network} has in {region} "
+            f"{_names(subnets) or 'no subnet'}",
+            "name one of these, or make the subnet first",
+        )
+        return
+    ranges = {str(one.get("rangeName")) for one in items(named, "secondaryIpRanges")}
+    lacking = [name for name in (existing.pods_range, existing.services_range) if name not in ranges]
+    if lacking:
+        yield failed(
+            "subnet",
+            f"{existing.subnet} has no secondary range {', '.join(lacking)}; "
+            f"it has {', '.join(sorted(ranges)) or 'none'}",
+            "set llmd-gke:network.existing.podsRange and servicesRange to its ranges, or add them to the subnet",
+        )
+    else:
+        yield ok("subnet", f"{existing.subnet} has the ranges {existing.pods_range} and {existing.services_range}")
+
+
+def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
+    """There is just one proxy-only subnet: the existing one, or the one that is to be made."""
+    active = [one for one in subnets if one.get("purpose") == PROXIES and one.get("role") in (None, "ACTIVE")]
+    if active and existing.proxies == "create":
+        yield failed(
+            "proxy-only subnet",
+            f"{_names(active)} is there already, and a VPC takes one a region",
+            "set llmd-gke:network.existing.proxies to existing, and llmd-gke:network.proxies to its range",
+        )
+    elif not active and existing.proxies == "existing":
+        yield failed(
+            "proxy-only subnet",
+            f"{existing.network} has none in {region}, and the gateway sends its requests from one",
+            "set llmd-gke:network.existing.proxies to create",
+        )
+    else:
+        yield ok("proxy-only subnet", f"{_names(active)} is there" if active else "none yet; it will be made")
+
+
+def nat(
+    existing: ExistingNetworkSettings, routers: list[Mapping[str, object]], region: str, *, private: bool
+) -> Iterator[Result]:
+    """There is one NAT for the subnet: Google refuses a second one for the same ranges."""
+    serving = [
+        f"{router.get('name')}/{entry.get('name')}"
+        for router in routers
+        for entry in items(router, "nats")
+        if _covers(entry, existing.subnet)
+    ]
+    if serving and existing.nat == "create":
+        yield failed(
+            "NAT",
+            f"{', '.join(serving)} serves {existing.subnet} already, and a subnet takes one",
+            "set llmd-gke:network.existing.nat to existing",
+        )
+    elif not serving and existing.nat == "existing" and private:
+        yield failed(
+            "NAT",
+            f"no NAT in {region} serves {existing.subnet}, and private nodes download images and weights through one",
+            "set llmd-gke:network.existing.nat to create",
+        )
+    else:
+        yield ok("NAT", f"{', '.join(serving)} serves {existing.subnet}" if serving else "none yet; it will be made")
+
+
+def _covers(entry: Mapping[str, object], name: str) -> bool:
+    if entry.get("sourceSubnetworkIpRangesToNat") != "LIST_OF_SUBNETWORKS":
+        return True
+    return any(str(one.get("name")).endswith(f"/subnetworks/{name}") for one in items(entry, "subnetworks"))
+
+
+def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result]:
+    """The proxy-only range that is to be made is free in the VPC, as far as this region's subnets tell."""
+    for one in subnets:
+        taken = [str(one.get("ipCidrRange"))]
+        taken += [str(second.get("ipCidrRange")) for second in items(one, "secondaryIpRanges")]
+        for cidr in taken:
+            if ip_network(cidr).overlaps(ip_network(range_)):
+                yield failed(
+                    "ranges",
+                    f"llmd-gke:network.proxies {range_} overlaps {cidr} of subnet {one.get('name')}",
+                    "choose a free range of /23 or more",
+                )
+                return
+    yield ok("ranges", f"{range_} overlaps no subnet of the region")
+
+
+def _names(found: list[Mapping[str, object]]) -> str:
+    return ", ".join(str(cast("object", one.get("name"))) for one in found)

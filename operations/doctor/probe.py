@@ -1,0 +1,137 @@
+"""Real capacity: makes one TPU host for a moment.
+
+A node pool without capacity retries silently for about 35 minutes; a plain instance is refused within seconds
+(``ZONE_RESOURCE_POOL_EXHAUSTED``, https://cloud.google.com/compute/docs/troubleshooting/troubleshooting-vm-creation).
+What is made is removed before the function returns, also after Ctrl-C. An answer is true for that moment only.
+"""
+
+from __future__ import annotations
+
+import secrets
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, cast
+
+from operations.doctor.context import Context
+from operations.doctor.google import GoogleError, Missing, NoAnswer, items, short
+from operations.doctor.result import Result, failed, ok, skipped, warning
+
+if TYPE_CHECKING:
+    from llmd_gke.settings.sections.pools import TpuPoolSettings
+
+SECONDS = 180
+LATE_SECONDS = 10.0
+"""How long after a request that was cut off its host may still appear."""
+IMAGE = "projects/debian-cloud/global/images/family/debian-12"
+LABEL = "llmd-gke-probe"
+STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
+
+
+def probe(context: Context, pool: TpuPoolSettings) -> Iterator[Result]:
+    """Whether the pool's zone has one host of its machine type now."""
+    zone = pool.zone_in(context.settings.cluster.zone)
+    check = f"capacity of {pool.name}"
+    if pool.capacity not in ("on-demand", "spot"):
+        yield skipped(check, f"capacity {pool.capacity} is not what an instance would draw on")
+        return
+    interface = _interface(context)
+    if interface is None:
+        yield skipped(check, "an instance needs a VPC with a subnet in the region, and there is none yet")
+        return
+    name = f"{LABEL}-{secrets.token_hex(4)}"
+    where = {"project": context.settings.project, "zone": zone}
+    stopped, answered = True, False
+    try:
+        body = instance(name, pool, zone, interface)
+        made = context.google.ask("compute.instances.insert", **where, body=body)
+        answered = True
+        errors = items(
+            cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
+        )
+        found, stopped = _judge(check, pool, zone, errors), False
+    except GoogleError as error:
+        found, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
+        answered = answered or not isinstance(error, NoAnswer)
+    finally:
+        left = _remove(context, zone, name, patience=0 if answered else LATE_SECONDS)
+        if left and stopped:  # nobody hears of results any more
+            print(f"{left.said}\nFix: {left.fix}", file=sys.stderr)
+    yield found
+    if left:
+        yield left
+
+
+def instance(name: str, pool: TpuPoolSettings, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
+    """A TPU host that stays off the Internet and is deleted with its disk."""
+    scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
+    if pool.capacity == "spot":
+        scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
+    disk = {"sourceImage": IMAGE, "diskSizeGb": "10", "diskType": f"zones/{zone}/diskTypes/{pool.family.boot_disks[0]}"}
+    return {
+        "name": name,
+        "machineType": f"zones/{zone}/machineTypes/{pool.machine_type}",
+        "disks": [{"boot": True, "autoDelete": True, "initializeParams": disk}],
+        "networkInterfaces": [dict(interface)],
+        "scheduling": scheduling,
+        "labels": {LABEL: "true"},
+    }
+
+
+def _judge(check: str, pool: TpuPoolSettings, zone: str, errors: list[Mapping[str, object]]) -> Result:
+    codes = [str(error.get("code")) for error in errors]
+    said = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
+    if not errors:
+        return ok(check, f"{zone} had a {pool.machine_type} ({pool.capacity}) just now")
+    if any(code in STOCK_OUT for code in codes):
+        fix = "try another zone (docs/pools.md), another hour, capacity spot or flex-start, or a reservation"
+        return failed(check, f"stock-out: {zone} has no {pool.machine_type} ({pool.capacity}) now", fix)
+    if any("QUOTA" in code for code in codes):
+        return failed(check, said, "ask for the quota that the message names")
+    return failed(check, f"{', '.join(codes)}: {said}", "see the message")
+
+
+def _interface(context: Context) -> dict[str, str] | None:
+    """A subnet of the region: the settings' own, else any."""
+    settings = context.settings
+    existing, region = settings.network.existing, settings.cluster.region
+    if existing is not None:
+        return {"subnetwork": existing.subnet_path(settings.project, region)}
+    try:
+        found = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
+    except Missing:
+        return None
+    usable = [one for one in items(found, "items") if one.get("purpose") in (None, "PRIVATE")]
+    return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
+
+
+def _remove(context: Context, zone: str, name: str, *, patience: float) -> Result | None:
+    """Deletes the instance and waits for it; a warning when that cannot be shown. Ctrl-C waits until it is done.
+
+    ``patience``: seconds in which it may still appear, since nobody heard Google's answer to making it.
+    """
+    command = f"gcloud compute instances delete {name} --zone {zone} --project {context.settings.project}"
+    ends = time.monotonic() + patience
+    for last in (False, True):
+        try:
+            while not _deleted(context, zone, name) and time.monotonic() < ends:
+                time.sleep(1)
+        except GoogleError as error:
+            return warning("probe", f"{name} may still be there, and costs money: {error}", command)
+        except KeyboardInterrupt:
+            if last:
+                print(f"{name} may still be there, and costs money.\nFix: {command}", file=sys.stderr)
+                raise
+        else:
+            return None
+    return None
+
+
+def _deleted(context: Context, zone: str, name: str) -> bool:
+    """Deletes it; whether it was there."""
+    where = {"project": context.settings.project, "zone": zone}
+    try:
+        context.google.wait(context.google.ask("compute.instances.delete", **where, instance=name), zone, SECONDS)
+    except Missing:
+        return False
+    return True

@@ -1,0 +1,116 @@
+"""Credentials, project, billing, APIs, permissions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+from llmd_gke.catalog import apis
+from operations.doctor.context import Context
+from operations.doctor.google import ApiOff, Denied, Missing, items
+from operations.doctor.result import Result, failed, ok, warning
+
+LOGIN = "gcloud auth login --update-adc"
+"""Signs in both halves: gcloud's account, which the kubeconfig's plugin uses, and the application default credentials,
+which the Google provider uses."""
+
+
+def credentials(context: Context) -> Iterator[Result]:
+    """Application Default Credentials are there and accepted."""
+    try:
+        _ = context.google
+    except Denied as error:
+        yield failed("credentials", f"no usable Application Default Credentials: {error}", LOGIN)
+    else:
+        yield ok("credentials", "Application Default Credentials are there")
+
+
+def project(context: Context) -> Iterator[Result]:
+    """The project exists, is active, and the caller sees it."""
+    name = context.settings.project
+    try:
+        found = context.google.ask("cloudresourcemanager.projects.get", name=f"projects/{name}")
+    except (Missing, Denied):
+        # Google answers 403 for a project that does not exist, too, so that nobody can find out which do.
+        yield failed(
+            "project",
+            f"gcp:project {name}: there is no such project, or the caller may not see it",
+            f"gcloud projects list; pulumi config set gcp:project YOUR-PROJECT --stack {context.stack}",
+        )
+        return
+    state = str(found.get("state"))
+    if state == "ACTIVE":
+        yield ok("project", f"{name} is active")
+    else:
+        yield failed("project", f"{name} is {state}", f"gcloud projects undelete {name}, or choose another project")
+
+
+def billing(context: Context) -> Iterator[Result]:
+    """The project has a billing account; asking needs the Billing API, which is not one of the stack's."""
+    name = context.settings.project
+    try:
+        found = context.google.ask("cloudbilling.projects.getBillingInfo", name=f"projects/{name}")
+    except (ApiOff, Denied) as error:
+        yield warning("billing", f"cannot be seen: {error}", f"gcloud billing projects describe {name}")
+        return
+    if found.get("billingEnabled"):
+        yield ok("billing", "is on")
+    else:
+        yield failed(
+            "billing", f"{name} has no billing account", f"gcloud billing projects link {name} --billing-account ID"
+        )
+
+
+def services(context: Context) -> Iterator[Result]:
+    """Every API the stack needs is on. The program turns them on itself, which takes a minute the first time."""
+    name = context.settings.project
+    wanted = [f"{api}.googleapis.com" for api in context.settings.apis]
+    answer = context.google.ask(
+        "serviceusage.services.batchGet",
+        parent=f"projects/{name}",
+        names=[f"projects/{name}/services/{api}" for api in wanted],
+    )
+    states = {str(service["name"]).rsplit("/", 1)[-1]: service.get("state") for service in items(answer, "services")}
+    off = [api for api in wanted if states.get(api) != "ENABLED"]
+    fix = f"gcloud services enable {' '.join(off)} --project {name}"
+    if not off:
+        yield ok("APIs", f"all {len(wanted)} are on")
+    elif "compute.googleapis.com" in off or "container.googleapis.com" in off:
+        # Without them the rest cannot be looked at.
+        yield failed("APIs", f"off: {', '.join(off)}", fix)
+    else:
+        yield warning("APIs", f"off: {', '.join(off)}; `pulumi up` turns them on", fix)
+
+
+def permissions(context: Context) -> Iterator[Result]:
+    """The caller may do what ``pulumi up`` does, in the project and in the one that shares its VPC."""
+    settings = context.settings
+    own = (*apis.PERMISSIONS, *(apis.OWN_NETWORK_PERMISSIONS if settings.network.existing is None else ()))
+    asked: dict[str, tuple[str, ...]] = {settings.project: own}
+    if settings.network.existing is not None:
+        shared = apis.SHARED_NETWORK_PERMISSIONS
+        asked[context.network_project] = (*asked.get(context.network_project, ()), *shared)
+    with ThreadPoolExecutor(len(asked)) as pool:
+        answers = list(pool.map(partial(_granted, context), asked, asked.values()))
+    for (name, wanted), granted in zip(asked.items(), answers, strict=True):
+        lacking = [permission for permission in wanted if permission not in granted]
+        if lacking:
+            yield failed(
+                "permissions",
+                f"the caller lacks in {name}: {', '.join(lacking)}",
+                "ask an owner of the project for roles/container.admin, roles/compute.networkAdmin, "
+                "roles/iam.serviceAccountAdmin, roles/iam.serviceAccountUser, roles/resourcemanager.projectIamAdmin "
+                "and roles/serviceusage.serviceUsageAdmin, or a role with these permissions",
+            )
+        else:
+            yield ok("permissions", f"all {len(wanted)} that were asked for in {name} are there")
+
+
+def _granted(context: Context, name: str, wanted: tuple[str, ...]) -> set[str]:
+    answer = context.google.ask(
+        "cloudresourcemanager.projects.testIamPermissions",
+        resource=f"projects/{name}",
+        body={"permissions": list(wanted)},
+    )
+    return {str(permission) for permission in items(answer, "permissions")}

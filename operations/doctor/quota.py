@@ -1,0 +1,128 @@
+"""Quotas by their right names, against what the settings ask for at most.
+
+GKE draws on Compute Engine's quotas, never on those of the Cloud TPU API. ``TPUS_PER_TPU_FAMILY`` has the dimension
+``tpu_family`` and is not in ``compute.regions.get``: Service Usage tells it
+(https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#ensure-quota).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from typing import cast
+
+from operations.doctor.context import Context
+from operations.doctor.google import Missing, items
+from operations.doctor.result import Result, failed, ok, warning
+
+PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
+FAMILY_QUOTA = "TPUS_PER_TPU_FAMILY"
+
+DISK_QUOTAS = {
+    "hyperdisk-balanced": "HDB_TOTAL_GB",
+    "pd-balanced": "SSD_TOTAL_GB",
+    "pd-ssd": "SSD_TOTAL_GB",
+    "pd-standard": "DISKS_TOTAL_GB",
+}
+"""Disk types and the regional quota they count against (https://cloud.google.com/compute/resource-usage)."""
+
+REGIONAL = {"FORWARDING_RULES": 2, "NETWORK_ENDPOINT_GROUPS": 2}
+"""What every gateway takes at least: a rule and, for each kind of backend of a model, a group a zone."""
+
+
+def chips(context: Context) -> Iterator[Result]:
+    """TPU chips: limit of the quota that each pool draws on, against its ``maxNodes``."""
+    settings = context.settings
+    region = settings.cluster.region
+    wanted: Counter[tuple[str, str]] = Counter()
+    for pool in settings.tpu_pools:
+        wanted[pool.quota.split()[0], pool.family.quota_family] += pool.max_nodes * pool.slice.machine.chips
+    for (quota, family), need in wanted.items():
+        name = f"{quota} ({family}) in {region}" if quota == FAMILY_QUOTA else f"{quota} in {region}"
+        limit = _limit(context, quota, {"region": region, "tpu_family": family})
+        if limit is None:
+            yield warning("TPU quota", f"{name}: Service Usage does not tell it", _page(context))
+        elif 0 <= limit < need:
+            yield failed(
+                "TPU quota",
+                f"{name} is {limit} chips, and the pools may grow to {need}",
+                f"ask for {need}: {_page(context)}, or lower maxNodes",
+            )
+        else:
+            yield ok("TPU quota", f"{name} is {'unlimited' if limit < 0 else f'{limit} chips'}, {need} are asked for")
+
+
+def regional(context: Context) -> Iterator[Result]:
+    """Addresses, disks, forwarding rules and endpoint groups of the region."""
+    settings = context.settings
+    need: Counter[str] = Counter(REGIONAL)
+    if settings.gateway.exposure == "external":
+        need["STATIC_ADDRESSES"] += 1
+    if settings.network.existing is None or settings.network.existing.nat == "create":
+        need["IN_USE_ADDRESSES"] += 1  # Cloud NAT
+    for pool in settings.tpu_pools:
+        need[DISK_QUOTAS.get(pool.family.boot_disks[0], "SSD_TOTAL_GB")] += pool.max_nodes * pool.disk_gb
+    system = settings.cluster.system_pool
+    need[DISK_QUOTAS[system.disk_type]] += system.max_nodes * system.disk_gb
+    found = context.google.ask("compute.regions.get", project=settings.project, region=settings.cluster.region)
+    yield from _compare(context, settings.cluster.region, items(found, "quotas"), need)
+
+
+def in_project(context: Context) -> Iterator[Result]:
+    """What a project has in all: networks, routers, health checks."""
+    need: Counter[str] = Counter({"HEALTH_CHECKS": 2})
+    if context.settings.network.existing is None:
+        need.update({"NETWORKS": 1, "SUBNETWORKS": 2, "ROUTERS": 1, "FIREWALLS": 4})
+    found = context.google.ask("compute.projects.get", project=context.settings.project)
+    yield from _compare(context, "the project", items(found, "quotas"), need)
+
+
+def _compare(
+    context: Context, where: str, quotas: Iterable[Mapping[str, object]], need: Mapping[str, int]
+) -> Iterator[Result]:
+    told = {str(quota["metric"]): quota for quota in quotas}
+    short: list[str] = []
+    for name, wanted in need.items():
+        quota = told.get(name)
+        if quota is None:
+            continue  # Google tells a quota only where it exists
+        free = float(cast("float", quota.get("limit", 0))) - float(cast("float", quota.get("usage", 0)))
+        if free < wanted:
+            short.append(f"{name} has {free:g} of {quota.get('limit', 0):g} left, {wanted} are asked for")
+    if not short:
+        known = sum(name in told for name in need)
+        yield ok("quota", f"{known} quotas of {where} have room")
+    elif context.up:
+        yield warning(
+            "quota", f"{where}: {'; '.join(short)} (the stack is up: part of the use is its own)", _page(context)
+        )
+    else:
+        yield failed("quota", f"{where}: {'; '.join(short)}", _page(context))
+
+
+def _limit(context: Context, quota: str, place: Mapping[str, str]) -> int | None:
+    """The limit that applies at a place, in chips; -1 is unlimited, ``None`` where nothing is told."""
+    metric = f"compute.googleapis.com%2F{quota.lower()}"
+    name = f"projects/{context.settings.project}/services/compute.googleapis.com/consumerQuotaMetrics/{metric}"
+    try:
+        answer = context.google.ask("limits.services.consumerQuotaMetrics.get", name=name, view="FULL")
+    except Missing:
+        return None
+    return effective(items(answer, "consumerQuotaLimits"), place)
+
+
+def effective(limits: Iterable[Mapping[str, object]], place: Mapping[str, str]) -> int | None:
+    """The bucket with the most dimensions that all fit ``place``, as Service Usage documents ``QuotaBucket``."""
+    best: tuple[int, int] | None = None
+    for limit in limits:
+        for bucket in items(limit, "quotaBuckets"):
+            dimensions = cast("Mapping[str, str]", bucket.get("dimensions") or {})
+            if all(place.get(key) == value for key, value in dimensions.items()):
+                # int64 comes as text, and a limit of 0 may be left out.
+                found = (len(dimensions), int(cast("str", bucket.get("effectiveLimit") or 0)))
+                best = found if best is None or found[0] > best[0] else best
+    return None if best is None else best[1]
+
+
+def _page(context: Context) -> str:
+    return PAGE.format(project=context.settings.project)

@@ -1,0 +1,111 @@
+"""Runs the checks at the same time, within a time limit, and gives their results in a fixed order."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from operations.doctor import availability, downloads, network, project, quota, sign_in, tools
+from operations.doctor.context import Context
+from operations.doctor.google import ApiOff, Denied, GoogleError, NoAnswer
+from operations.doctor.result import Result, Verdict, failed, skipped
+
+LIMIT_SECONDS = 60.0
+
+Function = Callable[[Context], Iterator[Result]]
+
+
+@dataclass(frozen=True)
+class Check:
+    """``name`` is shown where the check cannot be done; ``google``: it asks Google, so it needs credentials."""
+
+    name: str
+    function: Function
+    google: bool = True
+
+
+CHECKS: tuple[Check, ...] = (
+    Check("python", tools.python, google=False),
+    Check("pulumi", tools.pulumi, google=False),
+    Check("gke-gcloud-auth-plugin", tools.auth_plugin, google=False),
+    Check("gcloud, kubectl", tools.optional, google=False),
+    Check(sign_in.CHECK, sign_in.sign_in),
+    Check("project", project.project),
+    Check("billing", project.billing),
+    Check("APIs", project.services),
+    Check("permissions", project.permissions),
+    Check("GKE version", availability.gke_version),
+    Check("zone", availability.zones),
+    Check("machine type", availability.machine_types),
+    Check("TPU quota", quota.chips),
+    Check("quota of the region", quota.regional),
+    Check("quota of the project", quota.in_project),
+    Check("network", network.network),
+    Check("charts", downloads.charts, google=False),
+    Check("images", downloads.images, google=False),
+    Check("weights", downloads.weights, google=False),
+)
+
+
+def run(
+    context: Context,
+    checks: Sequence[Check] = CHECKS,
+    *,
+    limit_seconds: float = LIMIT_SECONDS,
+    say: Callable[[str], None] = lambda _: None,
+) -> list[Result]:
+    """Every check's results, in the order of ``checks``. Never raises for what Google answers.
+
+    A check that has not ended after ``limit_seconds`` is reported as failed. ``say`` hears what is still waited for.
+    """
+    ends = time.monotonic() + limit_seconds
+    done: queue.SimpleQueue[tuple[int, list[Result]]] = queue.SimpleQueue()
+    login = list(project.credentials(context))
+    refused = any(result.verdict is Verdict.FAILED for result in login)
+    found: dict[int, list[Result]] = {}
+    for index, check in enumerate(checks):
+        if check.google and refused:
+            found[index] = [skipped(check.name, "needs credentials")]
+            continue
+        # Daemons: a question that nobody answers must not hold up the end of the command.
+        threading.Thread(target=_one, args=(done, index, check, context), daemon=True).start()
+    while len(found) < len(checks):
+        waiting = [check.name for index, check in enumerate(checks) if index not in found]
+        say(f"{len(found)} of {len(checks)} checks done; waiting for {', '.join(waiting[:4])}")
+        try:
+            index, answers = done.get(timeout=max(0.0, ends - time.monotonic()))
+        except queue.Empty:
+            late = f"no answer within {limit_seconds:g} s"
+            fix = "check the network, then run the command again"
+            found |= {i: [failed(check.name, late, fix)] for i, check in enumerate(checks) if i not in found}
+            break
+        found[index] = answers
+    return login + [result for index in sorted(found) for result in found[index]]
+
+
+def _one(done: queue.SimpleQueue[tuple[int, list[Result]]], index: int, check: Check, context: Context) -> None:
+    done.put((index, results(check, context)))
+
+
+def results(check: Check, context: Context) -> list[Result]:
+    """One check's results; what Google refuses becomes one, too."""
+    name = context.settings.project
+    try:
+        return list(check.function(context))
+    except ApiOff as error:
+        api = f"{error.api}.googleapis.com"
+        return [
+            failed(check.name, f"cannot be looked at: {api} is off", f"gcloud services enable {api} --project {name}")
+        ]
+    except Denied as error:
+        return [failed(check.name, f"the caller may not look: {error}", "ask an owner of the project for roles/viewer")]
+    except NoAnswer as error:
+        return [failed(check.name, str(error), "try again later: https://status.cloud.google.com")]
+    except GoogleError as error:
+        return [failed(check.name, str(error), "check the settings that the message names")]
+    except Exception as error:  # a defect of one check must not take the others' findings away
+        said = f"this check is broken: {type(error).__name__}: {error}"
+        return [failed(check.name, said, "please report it; the other findings stand")]

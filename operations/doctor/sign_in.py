@@ -1,0 +1,88 @@
+"""Who the Kubernetes half of an update signs in as, and whether that is who the Google half is."""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator, Mapping
+from typing import cast
+
+from llmd_gke.manifests import access
+from operations.doctor.context import Context
+from operations.doctor.google import ENDPOINT, NoAnswer
+from operations.doctor.project import LOGIN
+from operations.doctor.result import Result, failed, ok, warning
+from operations.doctor.tools import ask
+
+CHECK = "Kubernetes sign-in"
+SECONDS = 15
+IMPERSONATE = "gcp:impersonateServiceAccount"
+VARIABLE = "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"
+"""The Google provider reads it; the kubeconfig's plugin does not."""
+
+
+def sign_in(context: Context) -> Iterator[Result]:
+    """The kubeconfig's plugin gives a token, and for the same identity as the Google provider's.
+
+    The plugin uses gcloud's active account, not the application default credentials. Without the first, the cluster is
+    made and then every object in it fails.
+    """
+    if os.environ.get(VARIABLE) and not context.impersonate:
+        yield failed(
+            CHECK,
+            f"{VARIABLE} holds for the Google half of an update only",
+            f"unset {VARIABLE}; pulumi config set {IMPERSONATE} ACCOUNT --stack {context.stack}",
+        )
+        return
+    token = _token(ask([access.PLUGIN, *access.plugin_arguments(context.impersonate)]))
+    if token is None:
+        yield failed(
+            CHECK,
+            f"{access.PLUGIN} gives no token: gcloud is not signed in"
+            + (f", or may not impersonate {context.impersonate}" if context.impersonate else ""),
+            LOGIN
+            if not context.impersonate
+            else f"{LOGIN}, and ask for roles/iam.serviceAccountTokenCreator on {context.impersonate}",
+        )
+        return
+    kubernetes = identity(token)
+    google = context.impersonate or identity(str(getattr(context.google.credentials, "token", "")))
+    if kubernetes is None or google is None:
+        yield warning(CHECK, "there is a token; Google does not say whose it is", LOGIN)
+    elif kubernetes != google:
+        yield failed(CHECK, f"Kubernetes objects would be made as {kubernetes}, Google's as {google}", LOGIN)
+    else:
+        yield ok(CHECK, f"both halves act as {google}")
+
+
+def _token(said: str | None) -> str | None:
+    try:
+        answer: object = json.loads(said or "")
+    except json.JSONDecodeError:
+        return None
+    status = cast("Mapping[str, object]", answer).get("status") if isinstance(answer, Mapping) else None
+    token = cast("Mapping[str, object]", status).get("token") if isinstance(status, Mapping) else None
+    return str(token) if token else None
+
+
+def identity(token: str) -> str | None:
+    """The e-mail address, else the unique id, of a token's owner; ``None`` where Google does not say.
+
+    https://developers.google.com/identity/sign-in/web/backend-auth (tokeninfo). The token is in the body: an address
+    would get into logs. Raises ``NoAnswer``.
+    """
+    base = os.environ.get(ENDPOINT)
+    url = f"{base}/oauth2/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
+    body = urllib.parse.urlencode({"access_token": token}).encode()
+    try:
+        with urllib.request.urlopen(urllib.request.Request(url, body), timeout=SECONDS) as answer:  # noqa: S310 (https)
+            found = cast("Mapping[str, object]", json.load(answer))
+    except urllib.error.HTTPError:
+        return None
+    except (OSError, ValueError):
+        raise NoAnswer(f"oauth2.googleapis.com did not answer within {SECONDS} s") from None
+    name = found.get("email") or found.get("sub") or found.get("azp")
+    return str(name) if name else None

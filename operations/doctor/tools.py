@@ -1,0 +1,79 @@
+"""The programs that ``pulumi up`` starts, and their versions."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+
+from llmd_gke.catalog import versions
+from llmd_gke.rules.versions import version_of
+from operations.doctor.context import Context
+from operations.doctor.result import Result, failed, ok, warning
+
+SECONDS = 20
+PULUMI = "https://www.pulumi.com/docs/install/"
+PLUGIN = "gcloud components install gke-gcloud-auth-plugin"
+
+
+def python(_: Context) -> Iterator[Result]:
+    """The interpreter is one the program runs on."""
+    found = ".".join(str(part) for part in sys.version_info[:3])
+    if (3, 11) <= sys.version_info[:2] <= (3, 14):
+        yield ok("python", found)
+    else:
+        yield failed(
+            "python", f"{found}; the program runs on 3.11 to 3.14", "make the environment anew with one of these"
+        )
+
+
+def pulumi(_: Context) -> Iterator[Result]:
+    """The engine is there and new enough."""
+    said = ask(["pulumi", "version"])
+    floor = versions.engine_floor()
+    if said is None:
+        yield failed("pulumi", "is not on PATH", PULUMI)
+    elif (version_of(said) or ()) < (version_of(floor) or ()):
+        yield failed("pulumi", f"{said} is older than {floor}: components that wait for their parent hang", PULUMI)
+    else:
+        yield ok("pulumi", said)
+
+
+def auth_plugin(_: Context) -> Iterator[Result]:
+    """The plugin that the stack's kubeconfig names: without it, no Kubernetes object can be made."""
+    said = ask(["gke-gcloud-auth-plugin", "--version"])
+    if said is None:
+        yield failed("gke-gcloud-auth-plugin", "is not on PATH, and the cluster's kubeconfig calls it", PLUGIN)
+    else:
+        found = re.search(r"\d+\.\d+\.\d+", said)
+        yield ok("gke-gcloud-auth-plugin", found.group() if found else "is on PATH")
+
+
+def optional(_: Context) -> Iterator[Result]:
+    """What people use by hand; ``pulumi up`` does without."""
+    for name, use in (("gcloud", "logs in"), ("kubectl", "looks inside the cluster")):
+        if shutil.which(name):
+            yield ok(name, "is on PATH")
+        else:
+            yield warning(name, f"is not on PATH; it {use}", "https://cloud.google.com/sdk/docs/install")
+
+
+def ask(command: Sequence[str]) -> str | None:
+    """What a program says of itself; ``None`` when it is not there or fails."""
+    found = shutil.which(command[0])
+    if found is None:
+        return None
+    try:
+        done = subprocess.run(
+            [found, *command[1:]],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None

@@ -1,0 +1,70 @@
+"""``llmd-gke graph``."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+if TYPE_CHECKING:
+    from llmd_gke.graph.parts import Parts
+
+
+class Format(StrEnum):
+    """How the picture is written."""
+
+    MERMAID = "mermaid"
+    SVG = "svg"
+    CHAIN = "chain"
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    format_: Annotated[
+        Format, typer.Option("--format", help="Mermaid for pages, an SVG file, or only the critical chain.")
+    ] = Format.MERMAID,
+) -> None:
+    """Draw a stack from the graph that its program registers: nothing has to be up, and no engine is needed.
+
+    Boxes are components, arrows go to what waits for them. The thick ones are the critical chain: the most resources of
+    which each waits for the one before. `--output json` gives components, edges and chain as data.
+    """
+    from operations.progress import working
+
+    with working(f"recording the graph of stack {stack}", quiet_seconds=0):
+        from llmd_gke.graph import mermaid, svg
+        from operations.record_graph import record
+        from operations.target import Target
+
+        parts = record(Target.choose(stack, cloud))
+    from operations.printing import show
+
+    if format_ is Format.SVG:
+        picture = svg.picture(parts, f"Stack {stack}").rstrip("\n")
+    else:
+        picture = mermaid.picture(parts) if format_ is Format.MERMAID else _chain(parts)
+    show(output, _data(stack, parts), picture)
+
+
+def _chain(parts: Parts) -> str:
+    from llmd_gke.graph.parts import kind_of
+
+    width = len(str(len(parts.chain)))
+    return "\n".join(f"{place:>{width}}. {node.name} ({kind_of(node)})" for place, node in enumerate(parts.chain, 1))
+
+
+def _data(stack: str, parts: Parts) -> dict[str, object]:
+    return {
+        "stack": stack,
+        "components": [
+            {"name": part.name, "type": part.type, "resources": [node.name for node in part.resources]}
+            for part in parts.by_name.values()
+        ],
+        "edges": sorted([earlier, later] for earlier, later in parts.edges),
+        "criticalChain": [node.name for node in parts.chain],
+    }

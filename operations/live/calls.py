@@ -1,0 +1,62 @@
+"""Another command of ours, by a process of its own: what it says on its way is shown, and Ctrl-C ends it in order."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from llmd_gke.repository import CLONE
+from operations.live.child_process import follow
+from operations.target import Target
+
+STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))
+"""Half a minute to end what it has started. What entered a laptop cloud ends with it at the latest."""
+
+WORDS = 600
+"""Of a failed command's last words so many letters are kept."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """How it ended: status, result, and what it said besides."""
+
+    status: int
+    output: str
+    said: str
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it said, for a report."""
+        return self.said.strip()[-WORDS:]
+
+
+def call(target: Target, *words: str, say: Callable[[str], None] | None = None) -> Done:
+    """Runs ``llmd-gke`` with these words about ``target``. ``say`` gets each line of its progress.
+
+    Ctrl-C is passed on, and the command has ended when the interrupt goes on.
+    """
+    named = ("--stack", target.stack, "--cloud", target.cloud.value)  # whatever $STACK and $CLOUD say
+    said: list[str] = []
+
+    def hear(line: str) -> None:
+        said.append(line)
+        if say is not None and line.strip():
+            say(line.strip().removesuffix(" ..."))
+
+    with tempfile.TemporaryFile("w+", errors="replace") as output:
+        status = follow(
+            [sys.executable, "-m", "operations", *words, *named],
+            target.root,
+            # The project's folder may be another one than this package's.
+            os.environ | {"PYTHONPATH": str(CLONE)},
+            hear,
+            output=output,
+            stop=STOP,
+            group=False,  # it ends itself what it has started
+        )
+        output.seek(0)
+        return Done(status, output.read(), "".join(said))

@@ -1,0 +1,110 @@
+"""``llmd-gke live``."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.exits import BadInput, Exit, Failed, Refused
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.progress import working
+from operations.target import Target
+
+USUAL_HOURS = 1.5
+"""Cluster 5 to 10 min, TPU nodes 10 to 15, start of the model 5 to 10, smoke 2, bench 15, destroy 15 to 20."""
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend the money shown, without asking.")] = False,
+    bench_seconds: Annotated[float, typer.Option(min=0, help="Seconds of each level; 0: no benchmark.")] = 20,
+    bench_most: Annotated[int, typer.Option(min=1, max=1024, help="Requests at once, at most.")] = 64,
+    folder: Annotated[Path | None, typer.Option(help="Where the report goes. Default: live/STACK-TIME.")] = None,
+) -> None:
+    """Bring a stack up for real, ask and measure it, answer the open questions, and destroy it again.
+
+    Shows the price and asks before it spends. Destroys at the end in any case, also after a failure or Ctrl-C; a stack
+    that is up already is refused. The report (Markdown and JSON) and the logs hold no secrets.
+
+    Exit status 0: every step passed or was skipped; 1: one failed; 4: refused; 130: Ctrl-C, after the destroy.
+    """
+    if 0 < bench_seconds < 1:
+        raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 and more.")
+    with working(f"reading stack {stack}", quiet_seconds=0):
+        from operations.live import report
+        from operations.live.evidence import Evidence
+        from operations.live.preconditions import check_destroyable, check_free, preflight
+        from operations.live.run import Plan, Run
+        from operations.printing import show
+
+        target = Target.choose(stack, cloud)
+        check_destroyable(target)
+        price = cost(target)
+    print(price, file=sys.stderr)
+    with working("looking whether the stack is up already"):
+        check_free(target)
+    with working("asking doctor"):
+        first = preflight(target)
+    if first.verdict == "failed":
+        raise Failed(f"{first.words}\nNothing was made.\nFix: llmd-gke doctor --stack {target.stack}")
+    consent(target, yes)
+    now = datetime.now(UTC)
+    plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)
+    # A terminated run destroys, too.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with working("up", quiet_seconds=0) as work:
+            run = Run(target, plan, work.say)
+            run.seen.steps.append(first)
+            seen: Evidence = run.all()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    taken = now.strftime("%Y-%m-%d %H:%M UTC")
+    data = report.as_data(seen, taken, price)
+    text = report.without_secrets(report.as_markdown(seen, taken, price))
+    (plan.folder / "report.md").write_text(text, encoding="utf-8")
+    (plan.folder / "report.json").write_text(report.without_secrets(json.dumps(data, indent=2)), encoding="utf-8")
+    show(output, data, text, f"Report: {plan.folder / 'report.md'}")
+    if seen.verdict("interrupted"):
+        raise typer.Exit(Exit.STOPPED)
+    failed = [step.name for step in seen.steps if step.verdict == "failed"]
+    if failed:
+        raise Failed(f"Failed: {', '.join(failed)}. See {plan.folder / 'report.md'}.")
+
+
+def cost(target: Target) -> str:
+    """What the run costs, in a sentence; no guess where there is no price."""
+    if target.cloud is not Cloud.GOOGLE:
+        return f"The {target.cloud.value} costs nothing."
+    from operations.cost.estimate import estimate
+
+    amount = estimate(target.stack, target.settings).totals["running"]
+    if amount.usd_per_hour is None:
+        return f"{amount.chips} TPU chips, whose price nobody publishes, for about {USUAL_HOURS} h."
+    total = amount.usd_per_hour * USUAL_HOURS
+    return (
+        f"{amount.chips} TPU chips: {amount.usd_per_hour:,.2f} USD per hour at list price, so about {total:,.0f} USD "
+        f"for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
+    )
+
+
+def consent(target: Target, yes: bool) -> None:
+    """Asks before money is spent. Raises ``Refused`` without consent, and where nobody can be asked."""
+    if yes or target.cloud is not Cloud.GOOGLE:
+        return
+    if not sys.stdin.isatty():
+        raise Refused(
+            f"Nobody can be asked here whether to spend that.\nFix: llmd-gke live --stack {target.stack} --yes"
+        )
+    question = f"Bring stack {target.stack} up in project {target.settings.project}, and destroy it at the end? [y/N] "
+    print(question, end="", file=sys.stderr, flush=True)
+    if input().strip().lower() not in ("y", "yes"):
+        raise Refused("Nothing was made.")

@@ -1,0 +1,98 @@
+"""Bringing a stack up, previewing and destroying it, with everything the engine says in a log."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from operations.live.child_process import follow
+from operations.live.report import without_secrets
+from operations.options import Cloud
+from operations.target import Target
+
+STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
+"""Two minutes to stop in order, once it was told to; ended only when it does not."""
+
+
+def up(target: Target) -> list[str]:
+    """The command that brings the stack up."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
+    return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+
+
+def unchanged(target: Target) -> list[str]:
+    """The command that shows whether a second ``up`` changes anything: a preview where ``up`` could cost something."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "preview", "--expect-no-changes", "--non-interactive", "--stack", target.stack]
+    return up(target)
+
+
+def was_unchanged(target: Target, status: int, said: str) -> bool:
+    """Whether the run of :func:`unchanged` that ended with ``status`` and ``said`` that found nothing to change.
+
+    A preview fails when it does. An ``up`` succeeds all the same: there the engine's summary has to name no other step
+    than ``33 unchanged``.
+    """
+    if status or target.cloud is Cloud.GOOGLE:
+        return status == 0
+    steps = summary(said)
+    return bool(steps) and all(step.endswith(" unchanged") for step in steps)
+
+
+def summary(said: str) -> list[str]:
+    """The lines of the engine's last summary (``Resources:``), such as ``+ 3 created``; empty where there is none."""
+    _, found, after = said.rpartition("\nResources:\n")
+    lines = (line.strip() for line in after.splitlines()) if found else iter(())
+    return list(itertools.takewhile(bool, lines))
+
+
+def down(target: Target) -> list[str]:
+    """The command that destroys it."""
+    if target.cloud is Cloud.GOOGLE:
+        return ["pulumi", "destroy", "--yes", "--non-interactive", "--stack", target.stack]
+    return ["make", "down", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
+
+
+def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: Callable[[str], None]) -> int:
+    """Runs a command of the engine; its output goes to ``log`` without secrets, its newest line to ``say``.
+
+    Returns its status, 124 when it was stopped after ``seconds``. On Ctrl-C the engine is told to stop in order, so
+    that its state is right for what comes next, and the interrupt goes on.
+    """
+
+    def hear(line: str) -> None:
+        clean = without_secrets(line)
+        with log.open("a", encoding="utf-8") as file:
+            file.write(clean)
+        if clean.strip():
+            say(" ".join(clean.split())[:100])
+
+    log.touch()  # it is read also when nothing was said
+    environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+    try:
+        return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
+    except subprocess.TimeoutExpired:
+        return 124
+
+
+def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
+    """From now on Ctrl-C and SIGTERM only say that the destroy goes on. Returns what ends that."""
+
+    def note(number: int, frame: object) -> None:
+        del number, frame
+        say("destroying goes on: what is left costs money")
+        print("Destroying goes on: what is left costs money.", file=sys.stderr, flush=True)
+
+    before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    return restore

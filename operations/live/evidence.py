@@ -1,0 +1,53 @@
+"""What an acceptance run saw."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from llmd_gke.settings import StackSettings
+    from operations.bench.result import Result
+    from operations.status.objects import Snapshot
+
+Verdict = Literal["passed", "failed", "skipped"]
+
+
+@dataclass
+class Step:
+    """One step: how it ended, how long it took, what there is to say."""
+
+    name: str
+    verdict: Verdict
+    words: str
+    seconds: float = 0.0
+
+
+@dataclass
+class Evidence:
+    """Everything that the steps found; empty where a step did not run."""
+
+    stack: str
+    cloud: str
+    settings: StackSettings
+    steps: list[Step] = field(default_factory=list[Step])
+    snapshot: Snapshot | None = None
+    status: Mapping[str, object] = field(default_factory=dict[str, object])
+    smoke: dict[str, str] = field(default_factory=dict[str, str])
+    """Verdict by ``model: check``."""
+    bench: Result | None = None
+    up_log: str = ""
+    unchanged: bool | None = None
+    """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""
+    left: str | None = None
+    """What was found after the destroy; empty for nothing, ``None`` where nobody looked."""
+
+    def verdict(self, name: str) -> Verdict | None:
+        """How a step ended, ``None`` when it did not run."""
+        return next((step.verdict for step in self.steps if step.name == name), None)
+
+    def smoked(self, check: str) -> str | None:
+        """The worst verdict of a smoke check over all models; ``None`` when it did not run."""
+        found = [verdict for key, verdict in self.smoke.items() if key.endswith(f": {check}")]
+        return next((verdict for verdict in ("failed", "skipped", "passed") if verdict in found), None)

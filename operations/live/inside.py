@@ -1,0 +1,47 @@
+"""The steps that ask a laptop cloud: it answers inside only, and only a process of its own can go there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from operations.exits import Failed
+from operations.live.calls import call
+from operations.target import Target
+
+if TYPE_CHECKING:
+    from operations.bench.result import Result
+
+Say = Callable[[str], None]
+Table = Mapping[str, object]
+
+
+def status(target: Target, say: Say) -> Table:
+    """The screen of ``llmd-gke status`` as data. Raises ``Failed`` where there is none."""
+    return _asked(target, "status", say=say)
+
+
+def smoke(target: Target, junit: Path, say: Say) -> dict[str, str]:
+    """The verdict of each check of ``llmd-gke smoke``, by ``model: check``. Raises ``Failed`` where there is none."""
+    found = _asked(target, "smoke", "--junit", str(junit.absolute()), say=say)
+    checks = cast("Sequence[Mapping[str, str]]", found["checks"])
+    return {f"{one['model']}: {one['name']}": one["verdict"] for one in checks}
+
+
+def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float, most: int) -> Result:
+    """The result of ``llmd-gke bench``, whose files are in ``folder`` then. Raises ``Failed`` where there is none."""
+    from operations.bench import result
+
+    limits = ("--seconds", f"{seconds:g}", "--most", str(most))
+    _asked(target, "bench", "--model", model, *limits, "--folder", str(folder.absolute()), say=say)
+    return result.read(folder / "result.json")
+
+
+def _asked(target: Target, name: str, *words: str, say: Say) -> Table:
+    """The JSON that a command prints, which it also does when it has seen something bad (status 1)."""
+    done = call(target, name, *words, "--output", "json", say=lambda line: say(f"{name}: {line}"))
+    if not done.output.strip():
+        raise Failed(f"llmd-gke {name} ended with status {done.status}: {done.last_words or 'it said nothing'}")
+    return cast("Table", json.loads(done.output))

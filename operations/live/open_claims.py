@@ -1,0 +1,224 @@
+"""The open points of docs/not-verified-live.md, by number, and how a run answers them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from llmd_gke.catalog.tpu import POOL_LABEL
+from operations.live.evidence import Evidence
+from operations.status import gateway, services, stages
+from operations.status.objects import Line, Snapshot, State, conditions, entries, label, name, of, text
+
+Found = Literal["yes", "no", "open"]
+Answer = tuple[Found, str]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A claim of the page, and what a run says about it."""
+
+    number: int
+    claim: str
+    answer: Callable[[Evidence], Answer]
+
+
+NOT_SEEN: Answer = ("open", "the run did not get that far")
+
+
+def _edge(pattern: str) -> Callable[[Evidence], Answer]:
+    """Answered by the gateway's lines about all models whose subject fits."""
+
+    def answer(seen: Evidence) -> Answer:
+        if seen.snapshot is None:
+            return NOT_SEEN
+        lines = [
+            line
+            for model in seen.settings.models
+            if not model.stopped
+            for line in gateway.model_lines(seen.snapshot, model.namespace, model.name, seen.stack)
+            if re.search(pattern, line.subject)
+        ]
+        return _good(lines)
+
+    return answer
+
+
+def _good(lines: Iterable[Line]) -> Answer:
+    found = list(lines)
+    if not found:
+        return NOT_SEEN
+    wrong = [line for line in found if line.state is not State.GOOD]
+    if not wrong:
+        return "yes", f"{found[0].subject}: {found[0].text}"
+    return "no" if any(line.state is State.BAD for line in wrong) else "open", f"{wrong[0].subject}: {wrong[0].text}"
+
+
+def _step(step: str, words: str) -> Callable[[Evidence], Answer]:
+    def answer(seen: Evidence) -> Answer:
+        verdict = seen.verdict(step)
+        if verdict == "passed":
+            return "yes", words
+        return ("no", f"step {step} failed") if verdict == "failed" else NOT_SEEN
+
+    return answer
+
+
+def _smoked(check: str) -> Callable[[Evidence], Answer]:
+    def answer(seen: Evidence) -> Answer:
+        verdict = seen.smoked(check)
+        if verdict == "passed":
+            return "yes", f"smoke: {check} passed"
+        return ("no", f"smoke: {check} failed") if verdict == "failed" else NOT_SEEN
+
+    return answer
+
+
+def _ready(seen: Evidence) -> Answer:
+    if seen.snapshot is None:
+        return NOT_SEEN
+    found = [of(seen.snapshot.services, one.namespace, one.name) for one in seen.settings.models if not one.stopped]
+    states = [text(conditions(service).get("Ready"), "status") for service in found]
+    if states and all(state == "True" for state in states):
+        return "yes", f"{len(states)} LLMInferenceService(s) Ready"
+    return "open", f"Ready is {', '.join(state or 'not said' for state in states)}"
+
+
+def _took(resource: str) -> Callable[[Evidence], Answer]:
+    """The engine's own line about a resource, with its time."""
+
+    def answer(seen: Evidence) -> Answer:
+        lines = [line.strip() for line in seen.up_log.splitlines() if f" {resource} " in line and "created" in line]
+        return ("yes", " ".join(lines[-1].split())) if lines else NOT_SEEN
+
+    return answer
+
+
+def _servers(seen: Evidence, snapshot: Snapshot) -> list[stages.Position]:
+    return [
+        stages.position(pod)
+        for model in seen.settings.models
+        for pod in services.pods_of(snapshot, model.namespace, model.name)
+    ]
+
+
+def _server_ready(words: str) -> Callable[[Evidence], Answer]:
+    def answer(seen: Evidence) -> Answer:
+        found = _servers(seen, seen.snapshot) if seen.snapshot else []
+        if any(position.stage is stages.READY for position in found):
+            return "yes", words
+        failing = next((position for position in found if position.stage is stages.FAILING), None)
+        return ("no", failing.detail) if failing else NOT_SEEN
+
+    return answer
+
+
+def _nodes(seen: Evidence) -> Answer:
+    if seen.snapshot is None:
+        return NOT_SEEN
+    pools = {pool.name for pool in seen.settings.tpu_pools}
+    nodes = [node for node in seen.snapshot.nodes if label(node, POOL_LABEL) in pools]
+    ready = [name(node) for node in nodes if text(conditions(node).get("Ready"), "status") == "True"]
+    return ("yes", f"{len(ready)} TPU node(s) Ready") if ready else NOT_SEEN
+
+
+def _pools_known(seen: Evidence) -> Answer:
+    if seen.snapshot is None:
+        return NOT_SEEN
+    if "pools" in seen.snapshot.unreadable:
+        return "no", seen.snapshot.unreadable["pools"]
+    return "yes", "the cluster serves InferencePool v1"
+
+
+def _warm(seen: Evidence) -> Answer:
+    if seen.snapshot is None or not any(model.warm_up for model in seen.settings.models):
+        return NOT_SEEN
+    for model in seen.settings.models:
+        for pod in services.pods_of(seen.snapshot, model.namespace, model.name):
+            for status in entries(pod, "status", "containerStatuses"):
+                if text(status, "name") == "warm-up" and text(status, "ready") == "True":
+                    return "yes", f"container warm-up of {name(pod)} is ready"
+    return NOT_SEEN
+
+
+def _if(
+    condition: Callable[[Evidence], bool], answer: Callable[[Evidence], Answer], unless: str
+) -> Callable[[Evidence], Answer]:
+    return lambda seen: answer(seen) if condition(seen) else ("open", unless)
+
+
+def _left(seen: Evidence) -> Answer:
+    if seen.left is None:
+        return "open", "nobody looked: gcloud is not there, or the cloud is none of Google's"
+    return (
+        ("no", seen.left) if seen.left else ("yes", "no firewall rule, endpoint group, address or disk of the cluster")
+    )
+
+
+POINTS: tuple[Point, ...] = (
+    Point(1, "both policies attach to the InferencePool", _edge("policies|health check|backend timeout")),
+    Point(2, "GKE accepts the HTTPRoute", _edge(": route$")),
+    Point(3, "KServe turns Ready behind GKE's Gateway", _ready),
+    Point(4, "the Gateway is programmed before any route exists", _took("edge-gateway")),
+    Point(5, "InferencePool's CRD is there with the GatewayClass", _pools_known),
+    Point(7, "the image tag of the server exists", _server_ready("a server runs from it")),
+    Point(8, "the server runs with all capabilities dropped", _server_ready("a server is ready with them dropped")),
+    Point(9, "secure boot on TPU hosts", _nodes),
+    Point(10, "network policies admit GKE's proxies", _smoked("completion")),
+    Point(
+        11,
+        "a regional external Gateway takes the named address",
+        _if(
+            lambda seen: seen.settings.gateway.exposure == "external",
+            lambda seen: _good(gateway.lines(seen.snapshot, "", seen.stack)) if seen.snapshot else NOT_SEEN,
+            "the stack's gateway is internal",
+        ),
+    ),
+    Point(12, "destroy leaves nothing", _left),
+    Point(14, "the endpoint picker's TLS without appProtocol", _smoked("completion")),
+    Point(
+        18,
+        "Cloud Storage FUSE mounts weights",
+        _if(
+            lambda seen: any(model.uses_buckets for model in seen.settings.models),
+            _server_ready("a server with a bucket is ready"),
+            "no model of the stack uses a bucket",
+        ),
+    ),
+    Point(19, "the warm-up container makes the pod ready", _warm),
+    Point(
+        21,
+        "names resolve with egress to the cluster's resolvers only",
+        _if(
+            lambda seen: any(model.uri.startswith("hf://") for model in seen.settings.models),
+            _server_ready("weights were downloaded by name"),
+            "no model of the stack downloads weights",
+        ),
+    ),
+    Point(22, "GKE offers the version that new clusters ask for", _step("up", "the cluster was made with it")),
+    Point(23, "the control plane reaches the webhooks", _step("up", "the runtime configurations were admitted")),
+    Point(24, "waitFor on the GatewayClass holds the graph back", _took("gateway-api-class")),
+)
+
+BY_HAND: Mapping[int, str] = {
+    6: "needs a day: pulumi refresh --stack STACK must show no change",
+    13: "needs a change of a live stack: pulumi preview --diff in both clouds",
+    15: "about this machine, not about Google: make up where the official installer can be reached",
+    16: "needs a domain and a certificate: curl -v http://DOMAIN and https://DOMAIN",
+    17: "needs HTTPS: gcloud compute target-https-proxies describe",
+    20: "needs a second model that is stopped: kubectl -n models get all",
+    25: "needs a stack with keys, a shared VPC or maintenance exclusions",
+    26: "needs a change of a live pool: pulumi preview --diff",
+    27: "needs a model with experimentalMultiHost: the leader's log says `hosts in the group: 4 of 4`",
+    28: "needs egress.mode names: the download in the log of storage-initializer, and the picker's pod Ready",
+}
+"""Points that this run cannot answer, and what would."""
+
+
+def answers(seen: Evidence) -> list[tuple[Point, Found, str]]:
+    """Every point's answer. Only Google Cloud can give one: elsewhere all stay open."""
+    if seen.cloud != "google":
+        return [(point, "open", f"the {seen.cloud} cannot answer it") for point in POINTS]
+    return [(point, *point.answer(seen)) for point in POINTS]

@@ -1,0 +1,86 @@
+"""What is looked at before an acceptance run makes anything."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from operations.exits import NotUp, Refused, SetUpFailed
+from operations.live import engine
+from operations.live.calls import call
+from operations.live.evidence import Step
+from operations.options import Cloud
+from operations.target import Target
+
+
+def check_free(target: Target) -> None:
+    """Raises ``Refused`` for a stack that is up already, also in part: it would be destroyed at the end."""
+    count = _resources(target)
+    if count:
+        raise Refused(
+            f"Stack {target.stack} has {count} resources on {target.cloud.value}; an acceptance run would destroy them "
+            f"at its end.\nFix: use a stack of its own (docs/stacks.md), or destroy this one first: "
+            f"{' '.join(engine.down(target))}"
+        )
+
+
+def _resources(target: Target) -> int:
+    if target.cloud is not Cloud.GOOGLE:
+        from localcloud.workflow import state
+
+        # Without a project folder of its own nothing was ever made there.
+        found = state.read(target.places, target.stack) if (target.places.root / "Pulumi.yaml").exists() else None
+        return len(found.urns) if found else 0
+    try:
+        done = subprocess.run(
+            ["pulumi", "stack", "ls", "--json"],
+            cwd=target.root,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise SetUpFailed(
+            "There is no `pulumi` on PATH.\nFix: https://www.pulumi.com/docs/install/; to rehearse: --cloud rehearsal"
+        ) from None
+    if done.returncode:
+        raise SetUpFailed(f"Pulumi does not list its stacks: {done.stderr.strip()[:300]}\nFix: pulumi login")
+    stacks = cast("Sequence[Mapping[str, object]]", json.loads(done.stdout))
+    found_stack = next((one for one in stacks if str(one.get("name")).split("/")[-1] == target.stack), None)
+    if found_stack is None:
+        raise NotUp(f"Pulumi knows no stack {target.stack}.\nFix: pulumi stack init {target.stack}")
+    return int(str(found_stack.get("resourceCount") or 0))
+
+
+def check_destroyable(target: Target) -> None:
+    """Raises ``Refused`` when the destroy at the end could not work."""
+    if target.cloud is Cloud.GOOGLE and target.settings.cluster.deletion_protection:
+        raise Refused(
+            f"Pulumi.{target.stack}.yaml protects the cluster (cluster.deletionProtection), so that it could not be "
+            "destroyed at the end.\nFix: use a stack with deletionProtection: false"
+        )
+
+
+def preflight(target: Target) -> Step:
+    """``doctor``, where there is something to ask."""
+    if target.cloud is not Cloud.GOOGLE:
+        return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
+    started = time.monotonic()
+    done = call(target, "doctor", "--output", "json")
+    took = time.monotonic() - started
+    if done.status == 0:
+        return Step("preflight", "passed", "doctor found nothing wrong", took)
+    return Step("preflight", "failed", f"doctor: {_found(done.output) or done.last_words}", took)
+
+
+def _found(report: str) -> str:
+    """What doctor's JSON says would stop the stack, each with its fix."""
+    try:
+        findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])
+    except (ValueError, KeyError):
+        return ""
+    return "; ".join(f"{o['check']}: {o['said']} (fix: {o['fix']})" for o in findings if o["verdict"] == "failed")

@@ -1,0 +1,158 @@
+"""The steps of an acceptance run. Whatever happens, what was brought up is destroyed."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from operations.exits import NotUp, Problem
+from operations.live import engine, inside, leftovers
+from operations.live.evidence import Evidence, Step, Verdict
+from operations.live.sections import MARK
+from operations.options import Cloud
+from operations.target import Target
+
+if TYPE_CHECKING:
+    from operations.bench.result import Result
+
+Say = Callable[[str], None]
+
+UP_SECONDS = 90 * 60
+DOWN_SECONDS = 60 * 60
+
+
+@dataclass(frozen=True)
+class Plan:
+    """``folder`` takes logs and results. ``bench_seconds`` of each level, 0 for no benchmark."""
+
+    folder: Path
+    bench_seconds: float = 20
+    bench_most: int = 64
+
+
+class Run:
+    """One run. :meth:`all` never leaves a stack behind, unless the destroy itself fails, and then says so."""
+
+    def __init__(self, target: Target, plan: Plan, say: Say) -> None:
+        self.seen = Evidence(target.stack, target.cloud.value, target.settings)
+        self._target, self._plan, self._say = target, plan, say
+
+    def all(self) -> Evidence:
+        """Up, look, ask, measure, destroy. An interrupt is a failed step; the destroy comes all the same."""
+        self._plan.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            if self._step("up", self._up):
+                for name, work in (
+                    ("second up", self._unchanged),
+                    ("status", self._status),
+                    ("smoke", self._smoke),
+                    ("bench", self._bench),
+                ):
+                    self._step(name, work)
+        except KeyboardInterrupt:
+            self.seen.steps.append(Step("interrupted", "failed", "stopped by Ctrl-C; destroyed all the same"))
+        finally:
+            restore = engine.interruptions_wait(self._say)
+            try:
+                self._step("destroy", self._destroy)
+            finally:
+                restore()
+        return self.seen
+
+    def _step(self, name: str, work: Callable[[], tuple[Verdict, str]]) -> bool:
+        started = time.monotonic()
+        self._say(name)
+        try:
+            verdict, words = work()
+        except Problem as problem:
+            verdict, words = ("skipped" if isinstance(problem, NotUp) else "failed"), str(problem)
+        except KeyboardInterrupt:
+            self.seen.steps.append(Step(name, "failed", "interrupted", time.monotonic() - started))
+            raise
+        except Exception as error:  # whatever it is, the destroy has to come
+            verdict, words = "failed", f"{type(error).__name__}: {error}"
+        self.seen.steps.append(Step(name, verdict, words, round(time.monotonic() - started, 1)))
+        return verdict != "failed"
+
+    def _up(self) -> tuple[Verdict, str]:
+        log = self._plan.folder / "up.log"
+        status = engine.run(
+            engine.up(self._target), self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}")
+        )
+        self.seen.up_log = log.read_text(encoding="utf-8") if log.exists() else ""
+        return ("passed", "every resource was made") if status == 0 else ("failed", f"status {status}, see {log.name}")
+
+    def _unchanged(self) -> tuple[Verdict, str]:
+        log = self._plan.folder / "second-up.log"
+        status = engine.run(
+            engine.unchanged(self._target), self._target, log, 900, lambda line: self._say(f"second up: {line}")
+        )
+        said = log.read_text(encoding="utf-8") if log.exists() else ""
+        self.seen.unchanged = engine.was_unchanged(self._target, status, said)
+        return ("passed", "nothing to change") if self.seen.unchanged else ("failed", f"changes, see {log.name}")
+
+    def _status(self) -> tuple[Verdict, str]:
+        if self._target.cloud is Cloud.REHEARSAL:
+            return "skipped", "the rehearsal has no Kubernetes API"
+        if self._target.cloud is Cloud.LAPTOP:
+            self.seen.status = inside.status(self._target, self._say)
+        else:
+            from operations.status.snapshots import evidence
+
+            self.seen.status, self.seen.snapshot = evidence(self._target)
+        state = str(self.seen.status["state"])
+        return ("failed" if state == "bad" else "passed"), f"the screen adds up to: {state}"
+
+    def _smoke(self) -> tuple[Verdict, str]:
+        junit = self._plan.folder / "smoke.xml"
+        if self._target.cloud is Cloud.LAPTOP:
+            self.seen.smoke = inside.smoke(self._target, junit, self._say)
+        else:
+            from operations.smoke import report
+            from operations.smoke.command import look
+
+            outcomes = look(self._target)
+            self.seen.smoke = {f"{outcome.model}: {outcome.name}": outcome.verdict for outcome in outcomes}
+            junit.write_bytes(report.junit(self._target.stack, outcomes))
+        counts = Counter(self.seen.smoke.values())
+        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        return ("failed" if counts["failed"] else "passed"), words
+
+    def _bench(self) -> tuple[Verdict, str]:
+        if not self._plan.bench_seconds:
+            return "skipped", "not asked for"
+        # The first model that is served: a short look, not a comparison of models.
+        model = next(one.name for one in self._target.settings.models if not one.stopped)
+        result = self.seen.bench = self._measured(model, self._plan.folder / "bench")
+        best = result.best("random")
+        mark = f" ({MARK}: {result.mark})" if result.mark else ""
+        return "passed", f"{best.output_tokens_per_second:,.0f} output tokens/s at best{mark}" if best else "no level"
+
+    def _measured(self, model: str, folder: Path) -> Result:
+        seconds, most = self._plan.bench_seconds, self._plan.bench_most
+        if self._target.cloud is Cloud.LAPTOP:
+            return inside.bench(self._target, model, folder, self._say, seconds=seconds, most=most)
+        from operations.bench.command import take
+        from operations.bench.workload import Workload
+
+        loads = [Workload("random"), Workload("shared")]
+        return take(self._target, loads, model=model, most=most, seconds=seconds, folder=folder)[0]
+
+    def _destroy(self) -> tuple[Verdict, str]:
+        log = self._plan.folder / "destroy.log"
+        command = engine.down(self._target)
+        for again in (False, True):
+            status = engine.run(command, self._target, log, DOWN_SECONDS, lambda line: self._say(f"destroy: {line}"))
+            if status == 0:
+                break
+            self._say("destroy failed, once more" if not again else "destroy failed twice")
+        if status:
+            still = "STILL THERE, AND BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
+            return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
+        if self._target.cloud is Cloud.GOOGLE:
+            self.seen.left = leftovers.look(self._target.settings)
+        return ("failed", f"left behind: {self.seen.left}") if self.seen.left else ("passed", "nothing is left")

@@ -1,0 +1,63 @@
+"""The parts of the report that show what ``status``, ``smoke`` and ``bench`` saw, as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, cast
+
+if TYPE_CHECKING:
+    from operations.bench.result import Result
+
+MARK = "NOT A MEASUREMENT"
+
+
+def status(screen: Mapping[str, object]) -> list[str]:
+    """The screen of ``status``, a row for each line; empty where nobody looked."""
+    if not screen:
+        return []
+    lines = ["", "## Status", "", f"The screen adds up to: {screen['state']}.", "", "| | Is | Seen |", "|---|---|---|"]
+    return [*lines, *(f"| {cell(one['subject'])} | {one['state']} | {cell(one['text'])} |" for one in _lines(screen))]
+
+
+def _lines(screen: Mapping[str, object]) -> Iterator[Mapping[str, str]]:
+    for section in cast("Sequence[Mapping[str, object]]", screen["sections"]):
+        yield from cast("Sequence[Mapping[str, str]]", section["lines"])
+
+
+def smoke(verdicts: Mapping[str, str]) -> list[str]:
+    """A line for each check; empty where nobody asked."""
+    return ["", "## Smoke", "", *(f"- {key}: {verdict}" for key, verdict in verdicts.items())] if verdicts else []
+
+
+def bench(result: Result | None) -> list[str]:
+    """A row for each level, and above them whether the numbers mean anything; empty where nobody measured."""
+    if result is None:
+        return []
+    lines = ["", "## Benchmark", "", f"{result.model}, {result.generator}, {result.taken}."]
+    if result.mark:
+        lines += ["", f"**{MARK}**: {result.mark}."]
+    lines += [
+        "",
+        "| Prompts | At once | Requests | Failed | Output tokens/s | First token p50 | p95 | Cached | USD a million |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for level in result.levels:
+        price = result.usd_per_million(level)
+        cells = (
+            level.workload,
+            level.concurrency,
+            level.requests,
+            level.errors,
+            f"{level.output_tokens_per_second:,.0f}",
+            f"{level.ttft_p50 * 1000:,.0f} ms",
+            f"{level.ttft_p95 * 1000:,.0f} ms",
+            "?" if level.cached_share is None else f"{level.cached_share:.0%}",
+            "-" if price is None else f"{price:,.2f}",
+        )
+        lines.append(f"| {' | '.join(map(str, cells))} |")
+    return lines
+
+
+def cell(words: str) -> str:
+    """Text as one cell of a table."""
+    return " ".join(words.split()).replace("|", "\\|")

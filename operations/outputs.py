@@ -1,0 +1,133 @@
+"""What a stack exported: read through the engine, from wherever its state lies. Secrets stay there unless asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from operations.exits import NotUp, Problem, SetUpFailed, Unreachable
+from operations.options import Cloud
+from operations.target import Target
+
+SECONDS = 60
+"""How long a state in a bucket or at Pulumi Cloud may take to answer."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One model as clients reach it: base URL without ``/v1``, and what they send as ``model``."""
+
+    name: str
+    url: str
+    served_model_name: str
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """A stack's outputs, without secrets. ``values`` holds them as exported; a secret reads ``[secret]``."""
+
+    gateway_ip: str
+    models: tuple[Endpoint, ...]
+    cluster: Mapping[str, str]
+    values: Mapping[str, object]
+
+
+def read(target: Target) -> Outputs:
+    """The outputs of a stack that is up.
+
+    Raises ``NotUp`` when it is not, ``SetUpFailed`` without an engine, ``Unreachable`` when its state cannot be read.
+    """
+    values = cast("Mapping[str, object]", json.loads(_ask(target, "stack", "output", "--json") or "{}"))
+    missing = [name for name in ("gatewayIp", "models", "cluster") if not values.get(name)]
+    if missing:
+        raise NotUp(
+            f"Stack {target.stack} on {target.cloud} has no output {', '.join(missing)}: it is not up, or only in part."
+            f"\nFix: {target.up}"
+        )
+    models = cast("Mapping[str, Mapping[str, str]]", values["models"])
+    return Outputs(
+        gateway_ip=str(values["gatewayIp"]),
+        models=tuple(Endpoint(name, one["url"], one["servedModelName"]) for name, one in models.items()),
+        cluster=cast("Mapping[str, str]", values["cluster"]),
+        values=values,
+    )
+
+
+def kubeconfig(target: Target) -> str:
+    """The stack's kubeconfig. A secret: keep it in memory or in a file that only its owner reads, and never show it.
+
+    Raises as :func:`read` does.
+    """
+    text = _ask(target, "stack", "output", "kubeconfig", "--show-secrets")
+    if not text.strip():
+        raise NotUp(f"Stack {target.stack} on {target.cloud} has no output kubeconfig.\nFix: {target.up}")
+    return text
+
+
+def _ask(target: Target, *words: str) -> str:
+    command, environment = _engine(target)
+    command = [*command, "-C", str(target.root), "--non-interactive", "--color", "never", *words, "-s", target.stack]
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unreachable(
+            f"The state of stack {target.stack} did not answer within {SECONDS} s.\n"
+            "Fix: check the network and `pulumi whoami -v`, then run the command again."
+        ) from None
+    if done.returncode:
+        raise _explained(target, done.stderr.strip())
+    return done.stdout
+
+
+def _explained(target: Target, said: str) -> Problem:
+    if "no stack named" in said or "not found" in said:
+        return NotUp(f"Stack {target.stack} does not exist on {target.cloud}.\nFix: {target.up}\n({_short(said)})")
+    if "PULUMI_ACCESS_TOKEN" in said or "pulumi login" in said:
+        return SetUpFailed(
+            f"Pulumi does not know where the state lies: {_short(said)}\n"
+            "Fix: pulumi login gs://YOUR-BUCKET, or pulumi login; for a cloud of this machine: --cloud rehearsal"
+        )
+    return Unreachable(
+        f"The state of stack {target.stack} cannot be read: {_short(said)}\nFix: pulumi stack --stack {target.stack}"
+    )
+
+
+def _short(said: str) -> str:
+    return " ".join(said.split())[:300]
+
+
+def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
+    """The engine that knows the stack, and the environment it needs."""
+    if target.cloud is Cloud.GOOGLE:
+        found = shutil.which("pulumi")
+        if found is None:
+            raise SetUpFailed(
+                "There is no `pulumi` on PATH, and the state of a stack on Google Cloud is read through it.\n"
+                "Fix: https://www.pulumi.com/docs/install/; for a cloud of this machine: --cloud rehearsal"
+            )
+        return [found], os.environ
+    from localcloud.common.workdir import cache_folder
+    from localcloud.pulumi_cli import resolve
+    from localcloud.workflow import state
+    from localcloud.workflow.environment import clean
+
+    places = target.places
+    if not (places.root / "Pulumi.yaml").exists() or target.stack not in state.names(places):
+        raise NotUp(f"Stack {target.stack} does not exist in the {target.cloud} ({places.home}).\nFix: {target.up}")
+    engine = resolve.ready(cache_folder())
+    if engine is None:
+        raise SetUpFailed(f"The engine is not set up yet.\nFix: {target.up}")
+    return [str(engine.pulumi)], clean(os.environ, places)

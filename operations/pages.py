@@ -1,0 +1,85 @@
+"""Keeps what pages show of commands true: ``python -m operations.pages [--check]``.
+
+In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block; the
+block's content is what the command (or ``python -m MODULE``) prints. Below such a comment a link ``![…](file.svg)``
+names a file that is made the same way.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+import subprocess
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+from operations import cli
+
+ROOT = Path(__file__).parents[1]
+MARK = re.compile(r"<!-- made by `(?P<words>(?:llmd-gke|python -m) [^`]+)` \(make docs\) -->\n\n?")
+FENCE = re.compile(r"(?P<fence>`{3,})(?P<info>[^\n]*)\n.*?^(?P=fence)$", re.S | re.M)
+IMAGE = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+)\)")
+
+
+def pages(root: Path) -> list[Path]:
+    """Every page that may hold such a block."""
+    return sorted([*root.glob("*.md"), *root.glob("docs/*.md")])
+
+
+def made(words: str) -> str:
+    """What a command prints on standard output. Raises ``RuntimeError`` when it fails."""
+    program, *rest = shlex.split(words)
+    if program == "python":
+        done = subprocess.run([sys.executable, *rest], cwd=ROOT, capture_output=True, text=True, check=False)
+        status, printed, errors = done.returncode, done.stdout, done.stderr
+    else:
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            status = cli.main(rest)
+        printed, errors = out.getvalue(), err.getvalue()
+    if status:
+        raise RuntimeError(f"{words} ended with status {status}: {errors}")
+    return "\n".join(line.rstrip() for line in printed.splitlines()) + "\n"
+
+
+def fresh(page: Path) -> dict[Path, str]:
+    """The page and the files that it shows as they should be. Raises ``ValueError`` for a mark without a block."""
+    text, at, found = page.read_text(encoding="utf-8"), 0, dict[Path, str]()
+    while mark := MARK.search(text, at):
+        content = made(mark["words"])
+        if block := FENCE.match(text, mark.end()):
+            new = f"{block['fence']}{block['info']}\n{content}{block['fence']}"
+            text = text[: block.start()] + new + text[block.end() :]
+            at = block.start() + len(new)
+        elif image := IMAGE.match(text, mark.end()):
+            found[page.parent / image["file"]] = content
+            at = image.end()
+        else:
+            raise ValueError(f"{page}: neither a block nor an image follows {mark.group().strip()}")
+    return {page: text, **found}
+
+
+def stale(root: Path) -> dict[Path, str]:
+    """What is not as it should be: file, and its right content."""
+    wanted = {file: text for page in pages(root) for file, text in fresh(page).items()}
+    return {
+        file: text for file, text in wanted.items() if not file.exists() or file.read_text(encoding="utf-8") != text
+    }
+
+
+def main(arguments: list[str]) -> int:
+    """Writes what is stale, or with ``--check`` only says so (status 1)."""
+    found = stale(ROOT)
+    for file, text in found.items():
+        if "--check" in arguments:
+            print(f"{file.relative_to(ROOT)} is out of date. Run: make docs", file=sys.stderr)
+        else:
+            file.write_text(text, encoding="utf-8")
+            print(f"wrote {file.relative_to(ROOT)}")
+    return int(bool(found) and "--check" in arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

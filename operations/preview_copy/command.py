@@ -1,0 +1,41 @@
+"""``llmd-gke preview-copy``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, Output, OutputOption, StackOption
+
+
+def command(
+    state: Annotated[Path, typer.Option(metavar="FILE", help="Output of `pulumi stack export --stack STACK`.")],
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the copy goes. It must not exist yet.")],
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+) -> None:
+    """Copy a stack's state and settings with dummies in place of the secrets.
+
+    `pulumi preview` works on the copy as on the stack, without the right to decrypt anything and without write access
+    to the state. The copy is a file backend (`PULUMI_BACKEND_URL=file://FOLDER`) and a stack file
+    (`--config-file FOLDER/Pulumi.STACK.yaml`). `FOLDER/environment` holds both variables that the engine needs, and
+    `FOLDER/exclude` the URN of each resource whose inputs hold secrets: name them by `--exclude`, because a dummy
+    always differs. Used by the workflows `preview` and `drift`.
+    """
+    from operations.progress import working
+
+    with working(f"copying stack {stack} without its secrets", quiet_seconds=0):
+        from operations.preview_copy.files import write_copy
+        from operations.target import root_folder
+
+        copy = write_copy(root_folder(), stack, state, into)
+    from operations.printing import show
+
+    excluded = list(copy.incomparable)
+    show(
+        output,
+        {"stack": stack, "folder": str(into), "excluded": excluded},
+        f"{into}: a copy of stack {stack} without secrets. Not comparable, because they hold secrets: {len(excluded)}.",
+    )

@@ -1,0 +1,72 @@
+"""The files of a copy: a file backend, a stack file, and what to tell the engine."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import yaml
+
+from llmd_gke.settings import SettingsError, load_stack, required_secrets
+from localcloud.workflow import config
+from operations.exits import BadInput
+from operations.preview_copy.state import PASSPHRASE, SALT, Copy, checkpoint, without_secrets
+
+LARGEST = 256 * 1024 * 1024
+"""Bytes of an exported state. One of ours has about 0.5 MB."""
+
+
+def write_copy(root: Path, stack: str, state: Path, into: Path) -> Copy:
+    """Writes the copy of a stack of the project folder ``root`` into the new folder ``into``.
+
+    Raises ``BadInput`` for a state or settings that cannot be used, and for a folder that is there already.
+    """
+    config.check_name(stack)
+    copy = without_secrets(_read(state), config.DUMMY)
+    settings = _settings(root, stack)
+    project = str(_mapping(root / "Pulumi.yaml").get("name"))
+    try:
+        into.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise BadInput(f"The folder {into} cannot be made: {error.strerror}.\nFix: name a new one by --into") from None
+    backend = into.absolute() / ".pulumi"
+    stacks = backend / "stacks" / project
+    stacks.mkdir(parents=True)
+    (backend / "meta.yaml").write_text("version: 1\n", encoding="utf-8")
+    (stacks / f"{stack}.json").write_text(json.dumps(checkpoint(stack, project, copy)), encoding="utf-8")
+    (into / f"Pulumi.{stack}.yaml").write_text(
+        yaml.safe_dump(settings, sort_keys=False, allow_unicode=True), encoding="utf-8"
+    )
+    (into / "environment").write_text(
+        f"PULUMI_BACKEND_URL=file://{into.absolute()}\nPULUMI_CONFIG_PASSPHRASE={PASSPHRASE}\n", encoding="utf-8"
+    )
+    (into / "exclude").write_text("".join(f"{urn}\n" for urn in copy.incomparable), encoding="utf-8")
+    return copy
+
+
+def _settings(root: Path, stack: str) -> dict[str, object]:
+    """The stack file as the engine is to read it: every secret a dummy, under the copy's own salt."""
+    try:
+        required = required_secrets(load_stack(root, stack).settings)
+    except SettingsError as error:
+        raise BadInput(str(error)) from None
+    return {**config.merged(_mapping(root / f"Pulumi.{stack}.yaml"), {}, required), config.SALT: SALT}
+
+
+def _mapping(file: Path) -> Mapping[str, object]:
+    try:
+        return config.read(file.read_text(encoding="utf-8"), file.name)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file} cannot be read: {error}\nFix: run the command in a clone of the project") from None
+
+
+def _read(state: Path) -> object:
+    try:
+        if state.stat().st_size > LARGEST:
+            raise BadInput(f"{state} is larger than {LARGEST} bytes.\nFix: name the output of `pulumi stack export`")
+        return json.loads(state.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(
+            f"{state} is not a state: {error}\nFix: pulumi stack export --stack STACK --file {state}"
+        ) from None

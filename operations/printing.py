@@ -1,0 +1,34 @@
+"""Results on standard output: tables for people, one JSON document for programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from operations.options import Output
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+PIPE_WIDTH = 120
+"""Columns where standard output is no terminal and COLUMNS is not set: a log is not 80 wide."""
+
+
+def show(output: Output, data: Mapping[str, object] | Sequence[object], *shown: RenderableType) -> None:
+    """Prints ``data`` as JSON, or ``shown``, one below the other."""
+    if output is Output.JSON:
+        print(json.dumps(data, indent=2, ensure_ascii=False))
+        return
+    import os
+
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() or os.environ.get("COLUMNS") else PIPE_WIDTH
+    console = Console(highlight=False, width=width)
+    for one in shown:
+        if isinstance(one, str):
+            print(one)  # as it is: brackets in a name are no markup
+        else:
+            console.print(one)

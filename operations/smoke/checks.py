@@ -1,0 +1,232 @@
+"""The checks. Each is a sentence that a client would say; it returns what it saw, or raises ``Failed``/``Skipped``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from typing import cast
+
+from operations.smoke.client import MOST_TEXT, Answer, Client, Stream
+from operations.smoke.outcome import Failed, Skipped
+
+GKE_DEFAULT_SECONDS = 30.0
+"""Backend timeout of GKE's gateways unless a GCPBackendPolicy says otherwise."""
+
+CLEARLY_LONGER = GKE_DEFAULT_SECONDS + 3.0
+AT_ONCE_SHARE = 0.05
+"""Chunks that all arrive within this share of an answer's time were held back by something on the way."""
+
+TELLING_SECONDS = 0.3
+"""An answer quicker than this cannot show whether its parts were held back."""
+
+
+Check = Callable[[Client], Awaitable[str]]
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= MOST_TEXT else line[:MOST_TEXT] + " ..."
+
+
+def _expect(answer: Answer, status: int) -> Mapping[str, object]:
+    if answer.status != status:
+        raise Failed(f"expected status {status}, got {answer.status}: {_short(answer.text)}")
+    body = answer.body
+    if body is None:
+        raise Failed(f"status {status} as expected, but the body is not a JSON object: {_short(answer.text)}")
+    return body
+
+
+def _text_of(body: Mapping[str, object], *, chat: bool) -> str:
+    choices = cast("list[Mapping[str, object]]", body.get("choices") or [])
+    if not choices:
+        raise Failed(f"the answer has no choices: {_short(json.dumps(body))}")
+    if not chat:
+        return str(choices[0].get("text") or "")
+    message = cast("Mapping[str, object]", choices[0].get("message") or {})
+    return str(message.get("content") or message.get("reasoning") or message.get("reasoning_content") or "")
+
+
+async def health(client: Client) -> str:
+    """``/health`` answers through the gateway."""
+    answer = await client.get("/health")
+    if answer.status != 200:
+        raise Failed(f"expected status 200, got {answer.status}: {_short(answer.text)}")
+    return "200"
+
+
+async def models(client: Client) -> str:
+    """``/v1/models`` lists both names."""
+    names = [str(one.get("id")) for one in await _listed(client)]
+    wanted = [name for name in (client.name, client.other_name) if name]
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise Failed(f"{', '.join(missing)} is not listed; listed: {', '.join(names) or 'nothing'}")
+    return ", ".join(names)
+
+
+async def _listed(client: Client) -> list[Mapping[str, object]]:
+    return cast("list[Mapping[str, object]]", _expect(await client.get("/v1/models"), 200).get("data") or [])
+
+
+async def completion(client: Client) -> str:
+    """A completion has text, the model's name and its usage."""
+    return await _complete(client, client.name)
+
+
+async def _complete(client: Client, name: str) -> str:
+    request = {"model": name, "prompt": "The capital of France is", "max_tokens": 8, "temperature": 0}
+    body = _expect(await client.post("/v1/completions", request), 200)
+    # vLLM answers under its first name, whichever was asked for (docs.vllm.ai, cli/serve, `--served-model-name`).
+    if body.get("model") not in (name, client.name):
+        raise Failed(f"asked for model {name}, answered by {body.get('model')!r}")
+    text = _text_of(body, chat=False)
+    usage = cast("Mapping[str, int]", body.get("usage") or {})
+    if not text or not usage.get("completion_tokens"):
+        raise Failed(f"the answer holds no text or no usage: {_short(json.dumps(body))}")
+    return f"{usage['completion_tokens']} tokens"
+
+
+async def advertised(client: Client) -> str:
+    """The name that KServe advertises is served, too."""
+    name = client.other_name
+    if not name:
+        raise Skipped("the URL holds no namespace, so the second name is not known")
+    return await _complete(client, name)
+
+
+async def chat(client: Client) -> str:
+    """A chat has an answer of the assistant."""
+    request = {
+        "model": client.name,
+        "messages": [{"role": "user", "content": "Say hello."}],
+        "max_tokens": 32,
+    }
+    body = _expect(await client.post("/v1/chat/completions", request), 200)
+    text = _text_of(body, chat=True)
+    if not text:
+        raise Failed(f"the assistant's message is empty: {_short(json.dumps(body))}")
+    return f"{len(text)} characters"
+
+
+async def streaming(client: Client) -> str:
+    """A streamed chat arrives in parts, over time, and ends well."""
+    seen = Stream()
+    for tokens in (64, 1024):
+        seen = await client.stream("/v1/chat/completions", _story(client, tokens))
+        _ended_well(seen)
+        if seen.seconds >= TELLING_SECONDS:
+            break
+    first, last, parts = seen.arrivals[0], seen.arrivals[-1], len(seen.arrivals)
+    if parts < 3:
+        raise Failed(f"only {parts} parts in {seen.seconds:.1f} s: something on the way collects the answer")
+    if seen.seconds >= TELLING_SECONDS and last - first < AT_ONCE_SHARE * seen.seconds:
+        raise Failed(
+            f"{parts} parts, all between {first:.2f} s and {last:.2f} s of {seen.seconds:.2f} s: "
+            "something on the way collects the answer before it hands it on"
+        )
+    note = "" if seen.seconds >= TELLING_SECONDS else ", too quick to tell whether they were held back"
+    return f"{parts} parts, first after {first:.2f} s, last after {last:.2f} s{note}"
+
+
+def _story(client: Client, tokens: int) -> dict[str, object]:
+    return {
+        "model": client.name,
+        "messages": [{"role": "user", "content": "Tell a long story about a lighthouse, its keeper and the sea."}],
+        "max_tokens": tokens,
+        "ignore_eos": True,
+    }
+
+
+def _ended_well(seen: Stream) -> None:
+    if seen.status != 200:
+        raise Failed(f"expected status 200, got {seen.status}: {_short(seen.text)}")
+    if "event-stream" not in seen.content_type:
+        raise Failed(f"expected text/event-stream, got {seen.content_type or 'no content type'}: {_short(seen.text)}")
+    if seen.text:
+        raise Failed(f"the server reported an error inside the stream: {_short(seen.text)}")
+    if not seen.finished and not seen.stopped:
+        after = seen.seconds
+        hint = ", as GKE's default backend timeout does (504)" if 25 <= after <= 35 else ""
+        raise Failed(
+            f"the stream was cut after {after:.1f} s and {len(seen.arrivals)} parts{hint}"
+            + (f": {seen.broken}" if seen.broken else "")
+        )
+    if not seen.arrivals:
+        raise Failed("the stream ended without any text")
+
+
+async def long_answer(client: Client) -> str:
+    """An answer that takes longer than 30 s is not cut. Reading stops once that is shown."""
+    tokens = client.options.long_tokens or await _room(client)
+    seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER)
+    _ended_well(seen)
+    if seen.stopped or seen.arrivals[-1] > (GKE_DEFAULT_SECONDS + CLEARLY_LONGER) / 2:
+        return f"still arriving after {seen.arrivals[-1]:.0f} s ({len(seen.arrivals)} parts)"
+    raise Skipped(
+        f"{len(seen.arrivals)} parts took {seen.seconds:.1f} s: too quick for anything to be cut at "
+        f"{GKE_DEFAULT_SECONDS:.0f} s. Ask for more with --long-tokens N (at most the model's context), or smoke while "
+        "`llmd-gke bench` keeps the server busy"
+    )
+
+
+async def _room(client: Client) -> int:
+    """The longest answer the model may give (vLLM tells ``max_model_len``), less room for the prompt."""
+    for one in await _listed(client):
+        length = one.get("max_model_len")
+        if isinstance(length, int):
+            return max(64, length - 128)
+    return 8192
+
+
+async def together(client: Client) -> str:
+    """Several completions at once all succeed."""
+    results = await asyncio.gather(
+        *(_complete(client, client.name) for _ in range(client.options.together)), return_exceptions=True
+    )
+    failures = [result for result in results if isinstance(result, BaseException)]
+    if failures:
+        raise Failed(
+            f"{len(failures)} of {len(results)} failed; the first: {failures[0] or type(failures[0]).__name__}"
+        )
+    return f"{len(results)} of {len(results)}"
+
+
+async def unknown_model(client: Client) -> str:
+    """An unknown model is refused with 404 and an error that OpenAI's clients can read."""
+    request = {"model": "no-such-model", "prompt": "Hello", "max_tokens": 1}
+    return _readable_error(await client.post("/v1/completions", request), 404)
+
+
+async def bad_json(client: Client) -> str:
+    """A request that is not JSON is refused with 400."""
+    answer = await client.post("/v1/completions", b'{"model": ')
+    if answer.status != 400:
+        raise Failed(f"expected status 400, got {answer.status}: {_short(answer.text)}")
+    return "400"
+
+
+def _readable_error(answer: Answer, status: int) -> str:
+    error = _expect(answer, status).get("error")
+    message = cast("Mapping[str, object]", error).get("message") if isinstance(error, Mapping) else None
+    if not message:
+        raise Failed(f"status {status} as expected, but no `error.message` in: {_short(answer.text)}")
+    return f"{status}: {_short(str(message))}"
+
+
+FIRST: tuple[tuple[str, Check], ...] = (("health", health), ("models", models))
+"""When none of these gets an answer, nothing else is tried."""
+
+LONG: tuple[str, Check] = ("longer than 30 s", long_answer)
+"""Runs beside the rest."""
+
+REST: tuple[tuple[str, Check], ...] = (
+    ("completion", completion),
+    ("chat", chat),
+    ("streaming", streaming),
+    ("both names", advertised),
+    ("several at once", together),
+    ("unknown model", unknown_model),
+    ("bad JSON", bad_json),
+)

@@ -1,0 +1,154 @@
+"""Requests to an OpenAI-compatible server, with the moments at which the parts of an answer arrived."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import cast
+from urllib.parse import urlsplit
+
+import httpx
+
+from operations.outputs import Endpoint
+
+MOST_TEXT = 400
+"""Characters of an answer that are kept for a message."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A complete answer. ``body`` is its JSON, ``None`` when it is something else."""
+
+    status: int
+    text: str
+    seconds: float
+
+    @property
+    def body(self) -> Mapping[str, object] | None:
+        """The JSON object, or ``None``."""
+        try:
+            content: object = json.loads(self.text)
+        except ValueError:
+            return None
+        return cast("Mapping[str, object]", content) if isinstance(content, dict) else None
+
+
+@dataclass
+class Stream:
+    """What came of a streamed answer. ``arrivals``: seconds after the request, one for each chunk with text."""
+
+    status: int = 0
+    content_type: str = ""
+    arrivals: list[float] = field(default_factory=list[float])
+    seconds: float = 0.0
+    finished: bool = False
+    """The server said ``[DONE]``."""
+    stopped: bool = False
+    """We stopped reading, since enough had been seen."""
+    text: str = ""
+    """The body of an answer that is no stream, or what the server reported inside the stream as an error."""
+    broken: str = ""
+    """How the connection ended, when it did not end well."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """``together``: requests at once. ``long_tokens``: length of the long answer (default: what the model allows)."""
+
+    together: int = 8
+    long_tokens: int | None = None
+
+
+def advertised_name(endpoint: Endpoint) -> str:
+    """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty where the URL holds no namespace.
+
+    KServe 0.20 writes it to ``status.addresses`` (``pkg/controller/v1alpha2/llmisvc``), and our servers serve both.
+    """
+    parts = [part for part in urlsplit(endpoint.url).path.split("/") if part]
+    return f"publishers/{parts[0]}/models/{endpoint.served_model_name}" if len(parts) == 2 else ""
+
+
+class Client:
+    """Talks to one endpoint. ``timeout`` in seconds bounds each request; connecting may take 10 s of it."""
+
+    def __init__(self, endpoint: Endpoint, http: httpx.AsyncClient, timeout: float, options: Options) -> None:
+        self.name = endpoint.served_model_name
+        self.other_name = advertised_name(endpoint)
+        self._url = endpoint.url.rstrip("/")
+        self.options = options
+        self._http = http
+        self._timeout = httpx.Timeout(timeout, connect=min(10.0, timeout))
+
+    async def get(self, path: str) -> Answer:
+        """GET of a path under the model's URL."""
+        return await self._send("GET", path, None)
+
+    async def post(self, path: str, body: Mapping[str, object] | bytes) -> Answer:
+        """POST of JSON, or of bytes as they are."""
+        return await self._send("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+    async def _send(self, method: str, path: str, content: bytes | None) -> Answer:
+        started = time.monotonic()
+        response = await self._http.request(
+            method,
+            self._url + path,
+            content=content,
+            headers={} if content is None else {"content-type": "application/json"},
+            timeout=self._timeout,
+        )
+        return Answer(response.status_code, response.text, time.monotonic() - started)
+
+    async def stream(self, path: str, body: Mapping[str, object], enough: float | None = None) -> Stream:
+        """A streamed answer (server-sent events), read to its end, or until ``enough`` seconds have passed."""
+        seen = Stream()
+        started = time.monotonic()
+        request = self._http.build_request(
+            "POST", self._url + path, json={**body, "stream": True}, timeout=self._timeout
+        )
+        response = await self._http.send(request, stream=True)
+        try:
+            seen.status = response.status_code
+            seen.content_type = response.headers.get("content-type", "")
+            if seen.status != 200 or "event-stream" not in seen.content_type:
+                seen.text = (await response.aread()).decode(errors="replace")[:MOST_TEXT]
+                return seen
+            async for line in response.aiter_lines():
+                now = time.monotonic() - started
+                if _note(line, now, seen):
+                    break
+                if enough is not None and now > enough and seen.arrivals:
+                    seen.stopped = True
+                    break
+        except httpx.TransportError as error:
+            seen.broken = str(error) or type(error).__name__
+        finally:
+            seen.seconds = time.monotonic() - started
+            await response.aclose()
+        return seen
+
+
+def _note(line: str, now: float, seen: Stream) -> bool:
+    """Notes one line of the event stream; true at its end."""
+    if not line.startswith("data:"):
+        return False
+    data = line.removeprefix("data:").strip()
+    if data == "[DONE]":
+        seen.finished = True
+        return True
+    try:
+        content: object = json.loads(data)
+    except ValueError:
+        seen.broken = "a chunk is not JSON"
+        return True
+    event = cast("dict[str, object]", content) if isinstance(content, dict) else dict[str, object]()
+    if "error" in event:
+        seen.text = json.dumps(event["error"])[:MOST_TEXT]
+        return False
+    for choice in cast("list[Mapping[str, object]]", event.get("choices") or ()):
+        delta = cast("Mapping[str, object]", choice.get("delta") or {})
+        # A reasoning model sends its thoughts first, under another key.
+        if choice.get("text") or delta.get("content") or delta.get("reasoning") or delta.get("reasoning_content"):
+            seen.arrivals.append(now)
+    return False

@@ -1,0 +1,138 @@
+"""``llmd-gke smoke``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.enter_localcloud import enter, starting
+from operations.exits import BadInput, Failed, NotUp
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.outputs import Endpoint, read
+from operations.progress import working
+from operations.target import Target
+
+if TYPE_CHECKING:
+    import ssl
+
+    from operations.smoke.outcome import Outcome
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model of the stack.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Write the result as JUnit XML to this file, too.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for all checks together.")] = 120,
+    together: Annotated[int, typer.Option(min=2, max=256, help="Requests sent at once.")] = 8,
+    long_tokens: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of the answer that has to outlast 30 s. Default: what the model allows."),
+    ] = None,
+    ca: Annotated[Path | None, typer.Option("--ca", help="Trust the certificate authorities in this file.")] = None,
+    url: Annotated[
+        str | None, typer.Option(help="Ask here instead of the gateway of the outputs; needs --model.")
+    ] = None,
+) -> None:
+    """Ask the stack's models, through the gateway, everything that a client relies on.
+
+    Health, models, completion, chat, streaming, both names, several at once, an unknown model, bad JSON, and an answer
+    that takes longer than 30 s, which GKE would cut by default. That answer needs a server slow enough to take 30 s
+    for the longest answer it may give: otherwise the check says so and counts as skipped.
+
+    Exit status 0: all passed or skipped; 1: a check failed; others: see `llmd-gke --help`.
+    """
+    with starting(f"reading stack {stack}"):
+        target = Target.choose(stack, cloud)
+    if url is None:
+        enter(target)
+    outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
+    finish(target, outcomes, output, junit, place=url or target.cloud.value)
+
+
+def look(
+    target: Target,
+    *,
+    model: str | None = None,
+    seconds: float = 120,
+    together: int = 8,
+    long_tokens: int | None = None,
+    ca: Path | None = None,
+    url: str | None = None,
+) -> list[Outcome]:
+    """Runs the checks; see :func:`command` for the arguments.
+
+    Raises ``BadInput``, and ``NotUp`` where there is nothing to ask.
+    """
+    import asyncio
+
+    from operations.smoke.client import Options
+    from operations.smoke.run import smoke
+
+    with working(f"reading the outputs of stack {target.stack}") as work:
+        endpoints = _endpoints(target, model, url)
+        return asyncio.run(
+            smoke(
+                endpoints,
+                target.stack,
+                Options(together, long_tokens),
+                seconds=seconds,
+                certificates=_trusting(ca),
+                say=work.say,
+            )
+        )
+
+
+def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpoint]:
+    if url is not None:
+        if model is None:
+            raise BadInput("--url needs --model, the name that clients send.\nFix: add --model NAME")
+        if not url.startswith(("http://", "https://")):
+            raise BadInput(f"--url: {url} is no address. Allowed: http://HOST/PATH, https://HOST/PATH.")
+        return [Endpoint(model, url, model)]
+    if target.cloud is Cloud.REHEARSAL:
+        raise NotUp(
+            "The rehearsal serves no requests: it has no pods, so there is nothing to ask.\n"
+            f"Fix: make up STACK={target.stack} CLOUD=laptop, then "
+            f"llmd-gke smoke --stack {target.stack} --cloud laptop; "
+            "or give an address: --url http://HOST/PATH --model NAME"
+        )
+    stopped = {one.name for one in target.settings.models if one.stopped}
+    there = [endpoint for endpoint in read(target).models if endpoint.name not in stopped]
+    chosen = [endpoint for endpoint in there if model in (None, endpoint.name)]
+    if not chosen:
+        names = ", ".join(endpoint.name for endpoint in there) or "none that is not stopped"
+        raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. There are: {names}.")
+    return chosen
+
+
+def _trusting(file: Path | None) -> ssl.SSLContext | None:
+    if file is None:
+        return None
+    import ssl
+
+    try:
+        return ssl.create_default_context(cafile=str(file))
+    except (OSError, ssl.SSLError) as error:
+        raise BadInput(f"--ca {file}: no certificates can be read from it ({error}).\nFix: give a PEM file") from None
+
+
+def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, place: str) -> None:
+    """Writes the result. Raises ``Failed`` when a check failed."""
+    from operations.printing import show
+    from operations.smoke import report
+
+    if junit_file is not None:
+        try:
+            junit_file.parent.mkdir(parents=True, exist_ok=True)
+            junit_file.write_bytes(report.junit(target.stack, outcomes))
+        except OSError as error:
+            raise BadInput(f"--junit {junit_file}: {error.strerror}.\nFix: name a file that can be written") from None
+    data = report.as_json(target.stack, place, outcomes)
+    show(output, data, *report.rendered(target.stack, place, outcomes))
+    failed = report.count(outcomes)["failed"]
+    if failed:
+        raise Failed(f"{failed} of {len(outcomes)} checks failed.") from None

@@ -1,0 +1,62 @@
+"""``llmd-gke status``."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from operations.enter_localcloud import enter, entered
+from operations.exits import Failed
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.target import Target
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=1, help="Seconds between two looks with --watch.")] = 5,
+    ask: Annotated[bool, typer.Option(help="Ask each model for a token through the gateway.")] = True,
+) -> None:
+    """Show a stack on one screen, from its nodes to a model's token: what is good, what to wait for, what needs a hand.
+
+    Exit status 0: nothing is wrong (it may still be on its way); 1: something needs a hand; others: see
+    `llmd-gke --help`. With --watch and JSON, each look is one line.
+    """
+    if output is Output.TABLE and not entered():
+        # Settings, state and cluster take a moment: the first line waits for none of them.
+        print(f"Status of stack {stack}", flush=True)
+    target = Target.choose(stack, cloud)
+    enter(target)
+    if target.cloud is Cloud.REHEARSAL:
+        _rehearsal(target, output)
+        return
+    import asyncio
+
+    from operations.status import snapshots
+
+    found = asyncio.run(
+        snapshots.watch(target, output, every, ask=ask) if watch else snapshots.once(target, output, ask=ask)
+    )
+    from operations.status.objects import State
+    from operations.status.screen import worst
+
+    if worst(found) is State.BAD:
+        raise Failed(f"Stack {target.stack} needs a hand; see above.")
+
+
+def _rehearsal(target: Target, output: Output) -> None:
+    """There is no Kubernetes API: what is there is the outputs."""
+    from operations import outputs
+    from operations.printing import show
+
+    values = outputs.read(target)
+    words = "The rehearsal has no Kubernetes API and serves nothing: there are only the outputs of the stack."
+    shown: dict[str, object] = {key: value for key, value in values.values.items() if key != "kubeconfig"}
+    data: dict[str, object] = {"stack": target.stack, "cloud": target.cloud.value, "state": "unknown", "note": words}
+    lines = [f"  {key}: {json.dumps(value) if not isinstance(value, str) else value}" for key, value in shown.items()]
+    more = f"Pods, conditions and answers: make up STACK={target.stack} CLOUD=laptop"
+    show(output, {**data, "outputs": shown}, "\n".join([words, *lines, more]))

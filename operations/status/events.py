@@ -1,0 +1,53 @@
+"""Kubernetes events that matter to a model, translated; each once, the newest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+
+from operations.status.explanations import EVENTS, find
+from operations.status.objects import Line, Object, State, ago, moment, name, namespace, number, short, text
+
+RECENT = timedelta(hours=1)
+MOST = 8
+
+
+def time_of(event: Object) -> datetime | None:
+    """When it was last seen: the newer events API has ``series``, the older one ``lastTimestamp``."""
+    return (
+        moment(event, "series", "lastObservedTime")
+        or moment(event, "lastTimestamp")
+        or moment(event, "eventTime")
+        or moment(event, "metadata", "creationTimestamp")
+    )
+
+
+def lines(
+    events: Sequence[Object], namespaces: Collection[str], now: datetime, stack: str, waiting: Collection[str]
+) -> list[Line]:
+    """Recent events of those namespaces; of pods only those that are ``waiting``: the past of others is past."""
+    newest: dict[tuple[str, str], tuple[datetime, Object]] = {}
+    for event in events:
+        when = time_of(event)
+        if when is None or now - when > RECENT or namespace(event) not in namespaces:
+            continue
+        if text(event, "involvedObject", "kind") == "Pod" and text(event, "involvedObject", "name") not in waiting:
+            continue
+        key = (text(event, "reason"), text(event, "involvedObject", "name"))
+        if key not in newest or newest[key][0] < when:
+            newest[key] = (when, event)
+    found: list[Line] = []
+    for when, event in sorted(newest.values(), key=lambda entry: (entry[0], name(entry[1])), reverse=True):
+        reason, message = text(event, "reason"), text(event, "message")
+        word = find(EVENTS, reason, message)
+        if word is None:
+            continue
+        about = text(event, "involvedObject", "name")
+        fix = word.fix.format(stack=stack, namespace=namespace(event), name=about)
+        count = number(event, "count") or number(event, "series", "count")
+        times = f", {count} times" if count > 1 else ""
+        # What an event tells has happened; whether it still holds, the pods' lines say.
+        state = State.UNKNOWN if word.state is State.BUSY else word.state
+        said = f"{word.words} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
+        found.append(Line(about, state, said, fix))
+    return found[:MOST]

@@ -1,0 +1,224 @@
+"""Conditions of KServe and of GKE's gateway, and events, in words, as data: the first entry that fits is shown.
+
+Types and reasons: kserve v0.20.0 ``pkg/apis/serving/v1alpha2/llm_inference_service_lifecycle.go`` and
+``pkg/controller/v1alpha2/llmisvc``; Gateway API v1.6.1 ``apis/v1``; what GKE writes: kserve#5311,
+gateway-api-inference-extension#1131, llm-d's provider page for GKE. Held by real objects in the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from operations.status.objects import State
+
+
+@dataclass(frozen=True)
+class Word:
+    """How that is, what it means and the command that goes on from there; fits where all three patterns are found."""
+
+    state: State
+    words: str
+    type: str = ""
+    """Of a condition; an event has none."""
+    reason: str = ""
+    message: str = ""
+    fix: str = ""
+
+    def fits(self, kind: str, reason: str, message: str) -> bool:
+        """Whether it says what such a condition or event means."""
+        pairs = ((self.type, kind), (self.reason, reason), (self.message, message))
+        return all(re.search(pattern, text) for pattern, text in pairs)
+
+
+GOOD, BUSY, BAD = State.GOOD, State.BUSY, State.BAD
+
+KSERVE: tuple[Word, ...] = (
+    Word(GOOD, "stopped on purpose: KServe keeps nothing of it", reason="Stopped"),
+    Word(
+        BAD,
+        "a configuration that the service names (`baseRefs`), or a preset of KServe's, does not exist",
+        type="PresetsCombined",
+        reason="ConfigNotFound",
+        fix="kubectl get llminferenceserviceconfig -A",
+    ),
+    Word(
+        BAD,
+        "KServe could not merge the configurations: usually a template that does not render",
+        type="PresetsCombined",
+        reason="CombineBaseError",
+        fix="pulumi up --stack {stack} --policy-pack policies",
+    ),
+    Word(
+        BAD,
+        "what the configurations give when merged is not a valid service",
+        type="PresetsCombined|^Ready$",
+        reason="InvalidRenderedConfig|ValidationUnavailable",
+        fix="pulumi up --stack {stack} --policy-pack policies",
+    ),
+    Word(
+        BAD,
+        "the service names a route or gateway that does not exist, so KServe makes neither pool nor endpoint picker",
+        reason="RefsInvalid",
+        fix="pulumi up --stack {stack} --policy-pack policies",
+    ),
+    Word(
+        BUSY,
+        "the InferencePool is there; GKE's gateway has not accepted it yet (a minute or two; longer: see the route)",
+        type="InferencePoolReady",
+        reason="WaitingForGateway|InferencePoolNotReady",
+    ),
+    Word(
+        BAD,
+        "KServe could not make the endpoint picker",
+        type="SchedulerWorkloadReady",
+        reason="SchedulerReconcileError",
+        fix="kubectl -n kserve logs deploy/llmisvc-controller-manager",
+    ),
+    Word(
+        BUSY,
+        "the endpoint picker is not available: it starts, or exits because it does not know a plugin",
+        type="SchedulerWorkloadReady",
+        fix="kubectl -n {namespace} logs -l app.kubernetes.io/component=llminferenceservice-router-scheduler --tail 20",
+    ),
+    Word(
+        BAD,
+        "KServe does not load weights from that kind of address",
+        type="WorkloadReady",
+        message="unsupported schema in model URI",
+        fix="llmd-gke doctor --stack {stack}",
+    ),
+    Word(
+        BAD,
+        "KServe could not make the LeaderWorkerSet: its controller or CRD is missing",
+        type="WorkerWorkloadReady|MultiNode",
+        reason="ReconcileMultiNodeWorkloadError",
+        fix="kubectl -n lws-system get pods",
+    ),
+    Word(
+        BAD,
+        "the Deployment gave up waiting for its pods; the pods above say why",
+        type="WorkloadReady",
+        reason="ProgressDeadlineExceeded",
+        fix="kubectl -n {namespace} describe pods -l kserve.io/component=workload",
+    ),
+    Word(
+        BUSY,
+        "not all servers are ready yet; the pods above say why",
+        type="WorkloadReady",
+        reason="MinimumReplicasUnavailable",
+    ),
+    Word(BUSY, "the servers are not available yet", type="WorkloadReady"),
+    Word(
+        BAD,
+        "an autoscaler that the service asks for is not installed",
+        type="ScalingReady",
+        reason="ScalingCRDNotFound",
+    ),
+    Word(BUSY, "the gateway is not programmed yet; see below", type="GatewaysReady"),
+    Word(BUSY, "the route is not accepted or not resolved yet; see below", type="HTTPRoutesReady"),
+)
+
+GATEWAY: tuple[Word, ...] = (
+    Word(
+        BAD,
+        "GKE refuses a field of the route (GWCER104, mostly `timeouts`); until it is gone the whole Gateway is stuck",
+        type="Accepted",
+        reason="UnsupportedValue|Invalid",
+        message="Timeouts are not supported|GWCER104",
+        fix="pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Word(BAD, "no listener admits routes of this namespace", type="Accepted", reason="NotAllowedByListeners"),
+    Word(BAD, "the route names a listener that the gateway does not have", type="Accepted", reason="NoMatchingParent"),
+    Word(BAD, "the route's host is not the listener's", type="Accepted", reason="NoMatchingListenerHostname"),
+    Word(BUSY, "GKE has not looked at it yet", type="Accepted", reason="Pending"),
+    Word(
+        BUSY,
+        "a backend of the route does not exist yet: KServe makes pool and Service once it has seen the route",
+        type="ResolvedRefs",
+        reason="BackendNotFound|InvalidKind",
+    ),
+    Word(
+        BAD, "a reference to another namespace without a ReferenceGrant", type="ResolvedRefs", reason="RefNotPermitted"
+    ),
+    Word(
+        BAD,
+        "the listener's certificate does not exist or cannot be read",
+        type="ResolvedRefs",
+        reason="InvalidCertificateRef",
+        fix="kubectl -n inference-gateway get secrets",
+    ),
+    Word(
+        BAD,
+        "the reserved address cannot be used: gone, in use, or of another region or tier",
+        type="Programmed",
+        reason="AddressNotUsable|AddressNotAssigned|UnsupportedAddress",
+        fix="gcloud compute addresses list",
+    ),
+    Word(BAD, "the region has no proxy-only subnet", type="Programmed", message="proxy-only|REGIONAL_MANAGED_PROXY"),
+    Word(BAD, "GKE could not program the load balancer", type="Programmed", reason="Invalid"),
+    Word(BUSY, "GKE is programming the load balancer (some minutes after the first `up`)", type="Programmed"),
+    Word(
+        BAD,
+        "the policy is not in force: its target does not exist, has no gateway, or another policy holds it",
+        type="Attached",
+        reason="GatewayNotFound|TargetNotFound|Conflicted|Invalid",
+        fix="kubectl -n {namespace} get healthcheckpolicy,gcpbackendpolicy -o yaml",
+    ),
+    Word(BUSY, "GKE has not attached the policy yet", type="Attached"),
+)
+
+EVENTS: tuple[Word, ...] = (
+    Word(
+        BAD,
+        "Google has no such TPU free in the zone right now: wait, or choose another zone or capacity",
+        reason="FailedScaleUp|ScaleUpFailed",
+        message="STOCKOUT|out of resources|resource pool exhausted|does not have enough resources",
+        fix="llmd-gke doctor --stack {stack} --probe",
+    ),
+    Word(
+        BAD,
+        "the quota for these chips is used up",
+        reason="FailedScaleUp|ScaleUpFailed",
+        message="[Qq]uota",
+        fix="llmd-gke doctor --stack {stack}",
+    ),
+    Word(
+        BAD, "the node pool could not grow", reason="FailedScaleUp|ScaleUpFailed", fix="llmd-gke doctor --stack {stack}"
+    ),
+    Word(
+        BAD,
+        "the pool is at maxNodes",
+        reason="NotTriggerScaleUp",
+        message="max node group size reached",
+        fix="raise maxNodes in Pulumi.{stack}.yaml (docs/pools.md)",
+    ),
+    Word(BUSY, "no node pool fits the pod, or none may grow", reason="NotTriggerScaleUp"),
+    Word(BUSY, "the pool grows: a TPU node takes about ten minutes", reason="TriggeredScaleUp"),
+    Word(BUSY, "waits for a node with free chips", reason="FailedScheduling", message="google.com/tpu"),
+    Word(BUSY, "waits for a node that fits", reason="FailedScheduling"),
+    Word(
+        BAD,
+        "the image cannot be pulled: it does not exist, or needs a secret",
+        reason="Failed|ErrImagePull|ImagePullBackOff",
+        message="[Pp]ull|image",
+        fix="kubectl -n {namespace} describe pod {name}",
+    ),
+    Word(
+        BAD,
+        "a container keeps ending",
+        reason="BackOff",
+        fix="kubectl -n {namespace} logs {name} --all-containers --previous",
+    ),
+    Word(BUSY, "a volume cannot be mounted yet", reason="FailedMount|FailedAttachVolume"),
+    Word(BAD, "a process was ended for want of memory", reason="OOMKilling|SystemOOM"),
+    Word(BUSY, "a node went away (spot nodes may, at any time)", reason="Preempted|TerminationByKubelet|NodeNotReady"),
+    Word(BAD, "a pod was evicted", reason="Evicted"),
+    Word(BAD, "GKE could not apply a gateway, route or policy", reason="SYNC|Sync|ADD", message="GWCER|rror"),
+)
+"""Others are not shown."""
+
+
+def find(table: tuple[Word, ...], reason: str, message: str, *, kind: str = "") -> Word | None:
+    """The first entry that fits a condition of type ``kind``, or an event."""
+    return next((word for word in table if word.fits(kind, reason, message)), None)

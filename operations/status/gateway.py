@@ -1,0 +1,144 @@
+"""The edge: the Gateway, the models' routes, the policies on their backends and the InferencePools."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llmd_gke.manifests import naming
+from operations.status.explanations import GATEWAY, find
+from operations.status.objects import (
+    Line,
+    Object,
+    Snapshot,
+    State,
+    conditions,
+    entries,
+    name,
+    namespace,
+    number,
+    of,
+    short,
+    text,
+)
+
+
+def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
+    """The Gateway's line. ``address``: the one that the outputs name."""
+    gateway = of(snapshot.gateways, naming.GATEWAY_NAMESPACE, naming.GATEWAY_NAME)
+    if gateway is None:
+        if "gateways" in snapshot.unreadable:
+            return []
+        fix = f"pulumi up --stack {stack} --policy-pack policies"
+        return [Line("gateway", State.BAD, "there is no Gateway inference-gateway/inference-gateway", fix)]
+    problems = _problems("gateway", conditions(gateway), gateway, stack, ("Accepted", "Programmed"))
+    for listener in entries(gateway, "status", "listeners"):
+        subject = f"gateway: listener {text(listener, 'name')}"
+        problems += _problems(subject, _by_type(listener), gateway, stack, ("Accepted", "ResolvedRefs", "Programmed"))
+    if problems:
+        return problems
+    held = [text(one, "value") for one in entries(gateway, "status", "addresses")]
+    routes = sum(number(listener, "attachedRoutes") for listener in entries(gateway, "status", "listeners"))
+    if address and address not in held:
+        words = f"programmed at {', '.join(held) or 'no address'}, but the outputs say {address}"
+        return [Line("gateway", State.BAD, words, f"pulumi refresh --stack {stack}")]
+    if not routes:
+        return [Line("gateway", State.BUSY, f"programmed at {', '.join(held)}, no route attached")]
+    return [Line("gateway", State.GOOD, f"programmed at {', '.join(held)}, {routes} route(s) attached")]
+
+
+def _by_type(value: Object) -> dict[str, Object]:
+    return {text(one, "type"): one for one in entries(value, "conditions")}
+
+
+def model_lines(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
+    """Route, policies and pool of one model."""
+    return [
+        *_route(snapshot, where, model, stack),
+        *_policies(snapshot, where, model, stack),
+        *_pool(snapshot, where, model, stack),
+    ]
+
+
+def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
+    subject = f"{model}: route"
+    route = of(snapshot.routes, where, naming.route(model))
+    if route is None:
+        if "routes" in snapshot.unreadable:
+            return []
+        words = f"there is no HTTPRoute {where}/{naming.route(model)}: KServe makes neither pool nor picker without it"
+        return [Line(subject, State.BAD, words, f"pulumi up --stack {stack} --policy-pack policies")]
+    parents = entries(route, "status", "parents")
+    if not parents:
+        return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
+    found: list[Line] = []
+    for parent in parents:
+        found += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs"))
+    return found or [Line(subject, State.GOOD, "accepted, its backends are known")]
+
+
+def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
+    found: list[Line] = []
+    there = 0
+    for words, kind, policies in (
+        ("health check", "health_policies", snapshot.health_policies),
+        ("backend timeout", "backend_policies", snapshot.backend_policies),
+    ):
+        if kind in snapshot.unreadable:
+            continue
+        for target in (naming.inference_pool(model), naming.workload_service(model)):
+            policy = next(
+                (
+                    one
+                    for one in policies
+                    if namespace(one) == where and text(one, "spec", "targetRef", "name") == target
+                ),
+                None,
+            )
+            subject = f"{model}: {words} of {target}"
+            if policy is None:
+                fix = f"pulumi up --stack {stack} --policy-pack policies"
+                found.append(Line(subject, State.BAD, "no policy: GKE's defaults hold (path /, 30 s)", fix))
+                continue
+            there += 1
+            found += _problems(subject, conditions(policy), policy, stack, ("Attached",))
+    if found or not there:
+        return found
+    return [Line(f"{model}: policies", State.GOOD, f"{there} attached: health checks and backend timeouts")]
+
+
+def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
+    subject = f"{model}: pool"
+    pool = of(snapshot.pools, where, naming.inference_pool(model))
+    if pool is None:
+        return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not made it yet")]
+    parents = entries(pool, "status", "parents")
+    if not parents:
+        return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
+    found: list[Line] = []
+    for parent in parents:
+        found += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))
+    return found or [Line(subject, State.GOOD, "accepted")]
+
+
+def _problems(
+    subject: str, found: Mapping[str, Object], owner: Object, stack: str, wanted: tuple[str, ...]
+) -> list[Line]:
+    """A line for each wanted condition that is not True."""
+    lines: list[Line] = []
+    replaced = {"stack": stack, "namespace": namespace(owner), "name": name(owner)}
+    for kind in wanted:
+        condition = found.get(kind)
+        if text(condition, "status") == "True":
+            continue
+        # A pool's parent need not say ResolvedRefs, a listener need not say Accepted.
+        if condition is None and kind not in ("Programmed", "Attached"):
+            continue
+        reason, message = text(condition, "reason"), text(condition, "message")
+        word = find(GATEWAY, reason, message, kind=kind)
+        said = f"{kind} is {text(condition, 'status') or 'not said'}" + (f" ({reason})" if reason else "")
+        if word is None:
+            lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason is given'}"))
+        else:
+            detail = f": {short(message, 160)}" if message else ""
+            lines.append(Line(subject, word.state, f"{word.words} [{said}{detail}]", word.fix.format(**replaced)))
+    return lines

@@ -1,0 +1,185 @@
+"""Reads the cluster: all kinds at once, each with its own failure."""
+
+from __future__ import annotations
+
+import asyncio
+import warnings
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+from typing import Protocol, cast
+
+import httpx
+import kr8s
+import kr8s.asyncio
+import yaml
+
+from llmd_gke.manifests import naming
+from operations.exits import SetUpFailed, Unreachable
+from operations.status import stages
+from operations.status.objects import Object, Snapshot, label, name, namespace, short
+
+
+class Api(Protocol):
+    """What is used of kr8s: a request, signed in.
+
+    With ``raise_for_status`` kr8s answers 401 and 403 by a new session, under the feet of the requests beside it.
+    """
+
+    def call_api(
+        self,
+        method: str,
+        *,
+        version: str,
+        namespace: str,
+        url: str,
+        raise_for_status: bool,
+        params: Mapping[str, str],
+        timeout: float,
+    ) -> AbstractAsyncContextManager[httpx.Response]:
+        """Sends a request."""
+        ...
+
+
+SECONDS = 10.0
+"""How long the API server may take to answer one request."""
+
+LOG_LINES = 60
+
+KINDS: tuple[tuple[str, str, str, bool], ...] = (
+    ("nodes", "v1", "nodes", False),
+    ("pods", "v1", "pods", False),
+    ("services", "serving.kserve.io/v1alpha2", "llminferenceservices", True),
+    ("gateways", "gateway.networking.k8s.io/v1", "gateways", True),
+    ("routes", "gateway.networking.k8s.io/v1", "httproutes", True),
+    ("pools", "inference.networking.k8s.io/v1", "inferencepools", True),
+    ("health_policies", "networking.gke.io/v1", "healthcheckpolicies", True),
+    ("backend_policies", "networking.gke.io/v1", "gcpbackendpolicies", True),
+    ("events", "v1", "events", True),
+)
+"""Field of the snapshot, API version, resource; whether it is listed in our namespaces only."""
+
+
+class Refused(Exception):
+    """The API server does not give a list, and why."""
+
+
+class SignedOut(Exception):
+    """The API server does not accept the token (any more): sign in again by :meth:`Cluster.connect`."""
+
+    def __init__(self) -> None:
+        super().__init__("The cluster's API does not accept the sign-in.\nFix: gcloud auth login")
+
+
+class Cluster:
+    """A cluster's API, by the kubeconfig of the outputs."""
+
+    def __init__(self, api: Api, namespaces: Collection[str]) -> None:
+        self._api = api
+        self._namespaces = sorted({*namespaces, naming.GATEWAY_NAMESPACE, naming.KSERVE_NAMESPACE})
+
+    @classmethod
+    async def connect(cls, kubeconfig: str, namespaces: Collection[str]) -> Cluster:
+        """Signs in.
+
+        Raises ``SetUpFailed`` without the sign-in program, ``SignedOut`` where it is not accepted, and ``Unreachable``
+        without an answer.
+        """
+        try:
+            # kr8s takes a table as well as a path, and says so in its documentation only.
+            table = cast("str", yaml.safe_load(kubeconfig))
+            with warnings.catch_warnings():
+                # kr8s says so for servers newer than those it was tested with; only core paths are used here.
+                warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
+                return cls(cast("Api", await kr8s.asyncio.api(kubeconfig=table)), namespaces)
+        except kr8s.ServerError as error:
+            if error.response is not None and error.response.status_code in (401, 403):
+                raise SignedOut from None
+            raise Unreachable(_unreachable(error)) from None
+        except FileNotFoundError as error:
+            raise SetUpFailed(
+                f"The kubeconfig signs in by {error.filename or 'gke-gcloud-auth-plugin'}, which is not on PATH.\n"
+                "Fix: gcloud components install gke-gcloud-auth-plugin"
+            ) from None
+        except (httpx.HTTPError, kr8s.ConnectionClosedError, kr8s.APITimeoutError, RuntimeError) as error:
+            raise Unreachable(_unreachable(error)) from None
+
+    async def snapshot(self) -> Snapshot:
+        """Everything at once. Raises ``Unreachable`` when nothing can be read, ``SignedOut`` after some time."""
+        found = Snapshot(now=datetime.now(UTC))
+        lists = await asyncio.gather(*(self._list(found, *kind) for kind in KINDS))
+        if len(found.unreadable) == len(KINDS):
+            raise Unreachable(_unreachable(next(iter(found.unreadable.values()))))
+        for (kind, *_), objects in zip(KINDS, lists, strict=True):
+            setattr(found, kind, objects)
+        waiting = [pod for pod in found.pods if _is_starting(pod)]
+        texts = await asyncio.gather(*(self._log(pod) for pod in waiting))
+        found.logs = {(namespace(pod), name(pod)): log for pod, log in zip(waiting, texts, strict=True)}
+        return found
+
+    async def _list(self, found: Snapshot, kind: str, version: str, resource: str, ours: bool) -> list[Object]:
+        places = self._namespaces if ours else [None]
+        parts = await asyncio.gather(*(self._get(version, resource, place) for place in places), return_exceptions=True)
+        objects: list[Object] = []
+        for part in parts:  # what one namespace refuses does not hide the others
+            if isinstance(part, Refused):
+                told = found.unreadable.get(kind, "")
+                # That the caller may not look says more than that there is no such kind.
+                found.unreadable[kind] = str(part) if not told or told == unknown(resource) else told
+            elif isinstance(part, (httpx.HTTPError, kr8s.APITimeoutError, kr8s.ConnectionClosedError)):
+                found.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")
+            elif isinstance(part, BaseException):
+                raise part
+            else:
+                objects += part
+        return objects
+
+    async def _get(self, version: str, resource: str, place: str | None) -> Sequence[Object]:
+        async with self._api.call_api(
+            "GET",
+            version=version,
+            namespace=place or "",
+            url=resource,
+            raise_for_status=False,
+            params={"limit": "2000"},
+            timeout=SECONDS,
+        ) as response:
+            if response.status_code == 404:
+                raise Refused(unknown(resource))
+            if response.status_code == 401:
+                raise SignedOut
+            if response.status_code != 200:
+                raise Refused(f"{resource} cannot be read: {response.status_code} {short(response.text, 160)}")
+            return cast("Sequence[Object]", response.json().get("items") or [])
+
+    async def _log(self, pod: Object) -> str:
+        try:
+            async with self._api.call_api(
+                "GET",
+                version="v1",
+                namespace=namespace(pod),
+                url=f"pods/{name(pod)}/log",
+                raise_for_status=False,
+                params={"container": "main", "tailLines": str(LOG_LINES)},
+                timeout=SECONDS,
+            ) as response:
+                return response.text if response.status_code == 200 else ""
+        except (httpx.HTTPError, kr8s.APITimeoutError):
+            return ""
+
+
+def unknown(resource: str) -> str:
+    """What is said of a kind that the API server has not."""
+    return f"the cluster does not know {resource}"
+
+
+def _is_starting(pod: Object) -> bool:
+    return label(pod, "kserve.io/component") == "workload" and stages.position(pod).stage is stages.SERVER
+
+
+def _unreachable(error: object) -> str:
+    return (
+        f"The cluster's API does not answer: {str(error) or type(error).__name__}\n"
+        "Fix: check the network; a private endpoint answers within its VPC and to authorized networks only "
+        "(cluster.authorizedNetworks, docs/security.md)"
+    )

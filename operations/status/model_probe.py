@@ -1,0 +1,47 @@
+"""The last step: does each model answer at the gateway, and with a token?"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import httpx
+
+from operations.outputs import Endpoint
+from operations.smoke.client import Answer, Client, Options
+from operations.status.objects import Line, State, short
+from operations.symptoms import explain
+
+SECONDS = 10.0
+
+
+async def lines(endpoints: Sequence[Endpoint], stack: str) -> list[Line]:
+    """A line for each model: its health, and the time of one token, both through the gateway."""
+    async with httpx.AsyncClient(trust_env=False) as http:
+        clients = [Client(endpoint, http, SECONDS, Options()) for endpoint in endpoints]
+        return list(
+            await asyncio.gather(
+                *(_line(client, endpoint, stack) for client, endpoint in zip(clients, endpoints, strict=True))
+            )
+        )
+
+
+async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
+    try:
+        health = await client.get("/health")
+        if health.status != 200:
+            return _bad(endpoint, f"/health says {health.status}: {short(health.text)}", stack)
+        answer: Answer = await client.post("/v1/completions", {"model": client.name, "prompt": "1", "max_tokens": 1})
+    except httpx.HTTPError as error:
+        return _bad(endpoint, f"no answer: {str(error) or type(error).__name__}", stack)
+    if answer.status != 200:
+        return _bad(endpoint, f"healthy, but a completion says {answer.status}: {short(answer.text)}", stack)
+    return Line(endpoint.name, State.GOOD, f"a token in {answer.seconds:.2f} s at {endpoint.url}")
+
+
+def _bad(endpoint: Endpoint, said: str, stack: str) -> Line:
+    symptom = explain(said)
+    # Here "see status" would be no help: the lines above are the status.
+    here = symptom is None or "llmd-gke status" in symptom.command
+    fix = "" if here or symptom is None else symptom.command.format(stack=stack)
+    return Line(endpoint.name, State.BAD, said + (f" ({symptom.cause})" if symptom else ""), fix)

@@ -1,0 +1,78 @@
+"""Node pools: how many nodes there are, how many chips they offer and how many are in use."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from llmd_gke.catalog.tpu import POOL_LABEL, TPU_RESOURCE
+from operations.status.objects import Line, Object, State, conditions, entries, get, label, name, number, text
+
+LEAVING = (
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "cloud.google.com/impending-node-termination",
+)
+"""Taints of nodes that will go: the cluster autoscaler's, and GKE's on spot nodes about to be taken."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """A TPU pool as the settings describe it."""
+
+    name: str
+    shape: str
+    max_nodes: int
+
+
+def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[Pool]) -> list[Line]:
+    """A line for each TPU pool, and one for all other nodes."""
+    known = {pool.name for pool in pools}
+    found = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
+    others = [node for node in nodes if label(node, POOL_LABEL) not in known]
+    ready = sum(_ready(node) for node in others)
+    if not others:
+        found.append(Line("system", State.BUSY, "no node: KServe and its controllers have nowhere to run"))
+    else:
+        state = State.GOOD if ready == len(others) else State.BUSY
+        found.append(Line("system", state, f"{ready} of {len(others)} nodes ready", _describe(others)))
+    return found
+
+
+def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
+    subject = f"{pool.name} ({pool.shape})"
+    if not nodes:
+        return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is asked for, none is billed")
+    ready = [node for node in nodes if _ready(node)]
+    chips = sum(number(node, "status", "allocatable", TPU_RESOURCE) for node in ready)
+    names = {name(node) for node in nodes}
+    used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
+    words = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
+    leaving = [
+        node for node in nodes if any(text(taint, "key") in LEAVING for taint in entries(node, "spec", "taints"))
+    ]
+    if leaving:
+        words += f", {len(leaving)} about to go"
+    state = State.GOOD if len(ready) == len(nodes) and not leaving else State.BUSY
+    return Line(subject, state, words, _describe(nodes))
+
+
+def _describe(nodes: list[Object]) -> str:
+    down = [name(node) for node in nodes if not _ready(node)]
+    return f"kubectl describe node {down[0]}" if down else ""
+
+
+def _ready(node: Object) -> bool:
+    return text(conditions(node).get("Ready"), "status") == "True"
+
+
+def _over(pod: Object) -> bool:
+    return text(pod, "status", "phase") in ("Succeeded", "Failed")
+
+
+def chips_of(pod: Object) -> int:
+    """TPU chips that a pod asks for."""
+    return sum(
+        number(get(container, "resources", "requests") or get(container, "resources", "limits"), TPU_RESOURCE)
+        for container in entries(pod, "spec", "containers")
+    )

@@ -1,0 +1,102 @@
+"""The screen: sections from the cluster to the token, and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from llmd_gke.settings import StackSettings
+from operations.outputs import Outputs
+from operations.status import events, gateway, nodes, services, stages
+from operations.status.objects import Line, Snapshot, State, name
+
+MARKS: Mapping[State, tuple[str, str]] = {
+    State.GOOD: ("ok", "green"),
+    State.BUSY: ("wait", "yellow"),
+    State.BAD: ("BAD", "bold red"),
+    State.UNKNOWN: ("-", "dim"),
+}
+
+
+@dataclass(frozen=True)
+class Section:
+    """A heading and its lines."""
+
+    title: str
+    lines: Sequence[Line]
+
+
+def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[Section]:
+    """Everything the cluster's objects say."""
+    pools = [
+        nodes.Pool(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.tpu_pools
+    ]
+    found = [Section("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
+    for model in settings.models:
+        lines = services.lines(
+            snapshot, model.namespace, model.name, model.replicas, stopped=model.stopped, stack=stack
+        )
+        if not model.stopped:
+            lines += gateway.model_lines(snapshot, model.namespace, model.name, stack)
+        found.append(Section(f"Model {model.name}", lines))
+    address = outputs.gateway_ip
+    found.append(Section("Gateway", gateway.lines(snapshot, address, stack)))
+    waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]
+    happened = events.lines(snapshot.events, settings.namespaces, snapshot.now, stack, waiting)
+    unreadable = [Line(kind, State.UNKNOWN, why) for kind, why in snapshot.unreadable.items()]
+    return [*found, Section("Events of the last hour", [*happened, *unreadable])]
+
+
+def worst(found: Sequence[Section]) -> State:
+    """What the lines add up to; what cannot be seen counts for nothing."""
+    states = {line.state for section in found for line in section.lines}
+    return next((state for state in (State.BAD, State.BUSY) if state in states), State.GOOD)
+
+
+def verdict(found: Sequence[Section]) -> str:
+    """The last line of the screen."""
+    lines = [line for section in found for line in section.lines]
+    bad = sum(line.state is State.BAD for line in lines)
+    if bad:
+        return f"{bad} thing(s) will not get better by themselves; the command for each stands below it."
+    busy = sum(line.state is State.BUSY for line in lines)
+    return f"On its way: {busy} thing(s) to wait for." if busy else "Everything is as it should be."
+
+
+def as_json(stack: str, cloud: str, found: Sequence[Section]) -> dict[str, object]:
+    """The screen as plain data."""
+    return {
+        "stack": stack,
+        "cloud": cloud,
+        "state": worst(found).value,
+        "sections": [
+            {"title": section.title, "lines": [asdict(line) | {"state": line.state.value} for line in section.lines]}
+            for section in found
+        ],
+    }
+
+
+def rendered(found: Sequence[Section]) -> RenderableType:
+    """The screen for people."""
+    parts: list[RenderableType] = []
+    for section in found:
+        if not section.lines:
+            continue
+        table = Table(title=section.title, title_justify="left", title_style="bold", show_header=False, box=None)
+        table.add_column(width=4)
+        table.add_column(max_width=56, overflow="fold")
+        table.add_column(overflow="fold")
+        for line in section.lines:
+            mark, style = MARKS[line.state]
+            words = Text(line.text)
+            if line.fix:
+                words.append(f"\n→ {line.fix}", style="cyan")
+            table.add_row(Text(mark, style=style), Text(line.subject), words)
+        parts.append(table)
+    mark, style = MARKS[worst(found)]
+    parts.append(Text(verdict(found), style=style))
+    return Group(*parts)

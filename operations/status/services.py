@@ -1,0 +1,152 @@
+"""LLMInferenceServices: their pods by stage, their conditions in words, and updates that hang."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from operations.status import stages
+from operations.status.explanations import KSERVE, find
+from operations.status.objects import (
+    Line,
+    Object,
+    Snapshot,
+    State,
+    conditions,
+    label,
+    name,
+    namespace,
+    number,
+    of,
+    short,
+    text,
+)
+
+WORKLOAD = "workload"
+PICKER = "llminferenceservice-router-scheduler"
+SUMS = ("Ready", "RouterReady", "WorkloadsReady")
+"""Conditions that sum up others (kserve v0.20.0 ``llm_inference_service_lifecycle.go``)."""
+
+
+def pods_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
+    """The model's servers, oldest first."""
+    return sorted(
+        (
+            pod
+            for pod in snapshot.pods
+            if namespace(pod) == where
+            and label(pod, "app.kubernetes.io/name") == model
+            and label(pod, "kserve.io/component") == WORKLOAD
+        ),
+        key=lambda pod: (text(pod, "metadata", "creationTimestamp"), name(pod)),
+    )
+
+
+def pickers_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
+    """The pods of the model's endpoint picker."""
+    return [
+        pod
+        for pod in snapshot.pods
+        if namespace(pod) == where
+        and label(pod, "app.kubernetes.io/name") == model
+        and label(pod, "app.kubernetes.io/component") == PICKER
+    ]
+
+
+def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped: bool, stack: str) -> list[Line]:
+    """Everything about one model: servers, picker, update, conditions."""
+    service = of(snapshot.services, where, model)
+    servers = pods_of(snapshot, where, model)
+    found = [stages.line(pod, snapshot.now, snapshot.logs.get((where, name(pod)), "")) for pod in servers]
+    if stopped:
+        state = State.BUSY if servers else State.GOOD
+        return [*found, Line(model, state, "stopped by the settings" + (", its pods are going" if servers else ""))]
+    if service is None:
+        if "services" in snapshot.unreadable:
+            return found
+        fix = f"pulumi up --stack {stack} --policy-pack policies"
+        return [*found, Line(model, State.BAD, f"there is no LLMInferenceService {where}/{model}", fix)]
+    if not servers:
+        found.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods is there yet"))
+    found += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
+    found += hanging_update(service, servers, stack)
+    return [*found, *service_lines(service, stack)]
+
+
+def _picker(pod: Object) -> Line:
+    found = stages.picker_position(pod)
+    return Line(name(pod), found[0], f"endpoint picker: {found[1]}", found[2])
+
+
+def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> list[Line]:
+    """The update that nobody sees: a new server waits for chips that the old ones hold, and the service is Ready.
+
+    Kubernetes' default for a Deployment (surge 25 %, unavailable 25 %, rounded up and down) is one more, none less: the
+    old server only goes once the new one is ready, and the new one needs a host that only the old one has.
+    """
+    versions = {label(pod, "pod-template-hash") for pod in servers}
+    if len(versions) < 2:
+        return []
+    newest = label(servers[-1], "pod-template-hash")
+    waiting = [
+        pod
+        for pod in servers
+        if label(pod, "pod-template-hash") == newest and stages.position(pod).stage is stages.NODE
+    ]
+    serving = [
+        pod
+        for pod in servers
+        if label(pod, "pod-template-hash") != newest and stages.position(pod).stage is stages.READY
+    ]
+    if not waiting or not serving:
+        return []
+    ready = "while KServe says Ready" if _true(service, "Ready") else "while the old ones serve"
+    return [
+        Line(
+            f"{name(service)}: update",
+            State.BAD,
+            f"hangs: {len(waiting)} new server(s) wait for a host {ready}; {len(serving)} of the old version hold the "
+            "chips and go only once a new one is ready",
+            f"raise maxNodes of the pool in Pulumi.{stack}.yaml by one, or stop the model meanwhile (docs/pools.md)",
+        )
+    ]
+
+
+def service_lines(service: Object, stack: str) -> list[Line]:
+    """The service's own line, and one for each condition that is not True and says something of its own."""
+    where, model = namespace(service), name(service)
+    found = conditions(service)
+    replaced = {"stack": stack, "namespace": where, "name": model}
+    lines: list[Line] = []
+    generation = number(service, "metadata", "generation")
+    if not found:
+        controller = "kubectl -n kserve get pods"
+        return [Line(model, State.BUSY, "KServe's controller has not looked at the service yet", controller)]
+    if number(service, "status", "observedGeneration") < generation:
+        lines.append(Line(model, State.BUSY, "KServe has not looked at the newest settings yet"))
+    parts = {kind: one for kind, one in found.items() if kind not in SUMS and text(one, "status") != "True"}
+    sums = {kind: one for kind, one in found.items() if kind in SUMS and text(one, "status") != "True"}
+    # A sum repeats the reason of its part; where no part says anything, it is all there is.
+    for kind, condition in (parts or sums).items():
+        lines.append(_condition(model, kind, condition, replaced))
+    if _true(service, "Ready"):
+        url = text(service, "status", "url")
+        lines.insert(0, Line(model, State.GOOD, "Ready, says KServe" + (f", at {url}" if url else "")))
+    else:
+        # A configuration that cannot be merged leaves Ready at Unknown: that alone does not mean "on its way".
+        worst = State.BAD if any(line.state is State.BAD for line in lines) else State.BUSY
+        lines.insert(0, Line(model, worst, "not Ready yet, says KServe"))
+    return lines
+
+
+def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, str]) -> Line:
+    reason, message = text(condition, "reason"), text(condition, "message")
+    word = find(KSERVE, reason, message, kind=kind)
+    subject = f"{model}: {kind}={text(condition, 'status')}" + (f" ({reason})" if reason else "")
+    if word is None:
+        return Line(subject, State.BUSY, short(message) or "no reason is given")
+    detail = f": {short(message, 160)}" if message and word.state is State.BAD else ""
+    return Line(subject, word.state, word.words + detail, word.fix.format(**replaced))
+
+
+def _true(service: Object, kind: str) -> bool:
+    return text(conditions(service).get(kind), "status") == "True"

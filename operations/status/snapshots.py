@@ -1,0 +1,100 @@
+"""Looks at a stack: outputs, cluster and answers together, once or again and again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncGenerator
+
+from operations import outputs
+from operations.exits import SetUpFailed, Unreachable
+from operations.options import Output
+from operations.outputs import Outputs
+from operations.printing import show
+from operations.progress import working
+from operations.status import model_probe
+from operations.status.gather import Cluster, SignedOut
+from operations.status.objects import Line, Snapshot, State
+from operations.status.screen import Section, as_json, rendered, sections
+from operations.target import Target
+
+
+def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
+    """One look as plain data, and the cluster's objects (``None`` where it does not answer), for other commands.
+
+    Raises ``NotUp`` or ``SetUpFailed``.
+    """
+
+    async def both() -> tuple[dict[str, object], Snapshot | None]:
+        found = await _first(target, ask=True)
+        try:
+            cluster = await Cluster.connect(outputs.kubeconfig(target), target.settings.namespaces)
+            snapshot = await cluster.snapshot()
+        except (SetUpFailed, Unreachable, SignedOut):
+            snapshot = None
+        return as_json(target.stack, target.cloud.value, found), snapshot
+
+    return asyncio.run(both())
+
+
+async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
+    """Look after look, over one connection to the cluster. ``ask``: also ask each model for a token."""
+    values = await asyncio.to_thread(outputs.read, target)
+    kubeconfig = await asyncio.to_thread(outputs.kubeconfig, target)
+    settings = target.settings
+    running = {model.name for model in settings.models if not model.stopped}
+    endpoints = [endpoint for endpoint in values.models if endpoint.name in running]
+    cluster: Cluster | None = None
+    while True:
+        asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))
+        try:
+            cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
+            found = sections(await cluster.snapshot(), settings, values, target.stack)
+        except (SetUpFailed, Unreachable, SignedOut) as problem:
+            # A token lasts an hour: the next look signs in again.
+            cluster = None
+            found = [_cluster(values, str(problem))]
+        found.insert(max(1, len(found) - 1), Section("Answers", await asked))
+        yield found
+
+
+def _cluster(values: Outputs, problem: str) -> Section:
+    cause, _, fix = problem.partition("\nFix: ")
+    return Section("Cluster", [Line(str(values.cluster.get("name")), State.BAD, cause, fix)])
+
+
+async def _first(target: Target, *, ask: bool) -> list[Section]:
+    all_looks = looks(target, ask=ask)
+    try:
+        return await anext(all_looks)
+    finally:
+        await all_looks.aclose()
+
+
+async def once(target: Target, output: Output, *, ask: bool) -> list[Section]:
+    """Shows one look."""
+    with working(f"asking the cluster of stack {target.stack}"):
+        found = await _first(target, ask=ask)
+    show(output, as_json(target.stack, target.cloud.value, found), rendered(found))
+    return found
+
+
+async def watch(target: Target, output: Output, every: float, *, ask: bool) -> list[Section]:
+    """Until Ctrl-C. On a terminal the screen is redrawn; elsewhere one look follows the other."""
+    if output is Output.JSON or not sys.stdout.isatty():
+        async for found in looks(target, ask=ask):
+            data = as_json(target.stack, target.cloud.value, found)
+            if output is Output.JSON:
+                print(json.dumps(data), flush=True)
+            else:
+                show(output, data, rendered(found))
+            await asyncio.sleep(every)
+        return []
+    from rich.live import Live
+
+    with Live(auto_refresh=False) as live:
+        async for found in looks(target, ask=ask):
+            live.update(rendered(found), refresh=True)
+            await asyncio.sleep(every)
+    return []

@@ -1,0 +1,171 @@
+"""How far a model's pod has come: node, image, weights, server and XLA compilation, warm-up, ready.
+
+Times: a first deployment (Qwen2.5-3B on v6e: image 20 s, weights 35 s, start of the TPU 30 s, compilation 90 s and
+more), llm-d's guides and sgl-project/sglang-jax#1263 (compilation 190 s cold, 86 s with a warm cache on one v6e).
+Log lines: vLLM ``entrypoints/openai/api_server.py``, tpu-inference ``runner/compilation_manager.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+
+from operations.status.objects import (
+    Line,
+    Object,
+    State,
+    ago,
+    conditions,
+    entries,
+    get,
+    moment,
+    name,
+    namespace,
+    number,
+    short,
+    text,
+)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """``usual``: minutes it takes, from and to. ``budget``: beyond so many minutes it is worth a look."""
+
+    key: str
+    words: str
+    usual: str
+    budget: int
+
+
+NODE = Stage("node", "waits for a node", "about 10 min for a new TPU node", 15)
+IMAGE = Stage("image", "pulls images", "1 to 3 min on a new node", 10)
+WEIGHTS = Stage("weights", "loads weights", "half a minute for 8 GB, some minutes for 70 GB", 30)
+SERVER = Stage("server", "server starts", "1 to 3 min", 10)
+COMPILE = Stage("compile", "XLA compiles", "3 to 7 min, 1 to 2 with a compile cache", 15)
+WARM_UP = Stage("warm-up", "waits for the first completion", "1 to 5 min", 10)
+READY = Stage("ready", "ready", "", 0)
+FAILING = Stage("failing", "fails", "", 0)
+GOING = Stage("going", "finishes running requests and goes", "", 0)
+STAGES = (NODE, IMAGE, WEIGHTS, SERVER, COMPILE, WARM_UP, READY)
+
+LOADED = re.compile(r"Application startup complete")
+COMPILING = re.compile(r"[Cc]ompil(e|ing|ation)|[Pp]recompil")
+
+WAITING_FOR_GOOD = frozenset(
+    {"ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "CrashLoopBackOff",
+     "CreateContainerConfigError", "CreateContainerError", "RunContainerError"}
+)  # fmt: skip
+"""Reasons of a waiting container (kubelet) that say that something is wrong."""
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where a pod stands, since when, and what is said about it."""
+
+    stage: Stage
+    since: datetime | None
+    detail: str = ""
+    fix: str = ""
+
+
+def position(pod: Object, log: str = "") -> Position:
+    """The stage of a model's pod. ``log``: the last lines of its server, which tell compilation from start."""
+    created = moment(pod, "metadata", "creationTimestamp")
+    if get(pod, "metadata", "deletionTimestamp"):
+        return Position(GOING, moment(pod, "metadata", "deletionTimestamp"))
+    where = f"-n {namespace(pod)}"
+    scheduled = conditions(pod).get("PodScheduled")
+    if scheduled is None or text(scheduled, "status") != "True":
+        return Position(NODE, created, short(text(scheduled, "message")))
+    since = moment(scheduled, "lastTransitionTime")
+    for status in (*entries(pod, "status", "initContainerStatuses"), *entries(pod, "status", "containerStatuses")):
+        if trouble := _trouble(status):
+            fix = f"kubectl {where} logs {name(pod)} -c {name_of(status)} --previous"
+            if "mage" in trouble or "Create" in trouble:
+                fix = f"kubectl {where} describe pod {name(pod)}"
+            return Position(FAILING, since, f"{name_of(status)}: {trouble}", fix)
+    if text(pod, "status", "phase") == "Failed":
+        return Position(FAILING, since, short(text(pod, "status", "message") or text(pod, "status", "reason")))
+    for status in entries(pod, "status", "initContainerStatuses"):
+        if get(status, "state", "running") and not get(status, "started"):
+            return Position(WEIGHTS, moment(status, "state", "running", "startedAt"), name_of(status))
+        if get(status, "state", "waiting"):
+            return Position(IMAGE, since, text(status, "state", "waiting", "reason"))
+    return _running(pod, log, since)
+
+
+def _running(pod: Object, log: str, since: datetime | None) -> Position:
+    statuses = {name_of(status): status for status in entries(pod, "status", "containerStatuses")}
+    main = statuses.get("main")
+    if main is None or not get(main, "state", "running"):
+        return Position(IMAGE, since, text(main, "state", "waiting", "reason"))
+    started = moment(main, "state", "running", "startedAt")
+    if all(get(status, "ready") is True for status in statuses.values()):
+        return Position(READY, moment(conditions(pod).get("Ready"), "lastTransitionTime"))
+    if get(main, "ready") is not True and not LOADED.search(log):
+        return Position(COMPILE if COMPILING.search(log) else SERVER, started)
+    if get(main, "ready") is not True:
+        return Position(SERVER, started, "the server is up and not ready: it may be overloaded")
+    return Position(WARM_UP, started)
+
+
+def name_of(status: Object) -> str:
+    """The container of a status."""
+    return text(status, "name")
+
+
+def _trouble(status: Object) -> str:
+    """What is wrong with a container, empty when nothing is."""
+    waiting = get(status, "state", "waiting")
+    reason = text(waiting, "reason")
+    last = get(status, "lastState", "terminated")
+    if reason in WAITING_FOR_GOOD:
+        how = f"; ended with {_end(last)}" if last else ""
+        return f"{reason}, {number(status, 'restartCount')} restarts{how}: {short(text(waiting, 'message'), 160)}"
+    ended = get(status, "state", "terminated")
+    if ended and text(ended, "exitCode") != "0":
+        return f"ended with {_end(ended)}"
+    return ""
+
+
+def _end(terminated: object) -> str:
+    reason, code = text(terminated, "reason"), text(terminated, "exitCode")
+    return f"{reason} (status {code})" if reason and reason != "Error" else f"status {code}"
+
+
+def line(pod: Object, now: datetime, log: str = "") -> Line:
+    """A pod's line."""
+    found = position(pod, log)
+    stage = found.stage
+    restarts = sum(number(status, "restartCount") for status in entries(pod, "status", "containerStatuses"))
+    again = f", {restarts} restarts" if restarts and stage is not FAILING else ""
+    since = f" for {ago(now, found.since)}"
+    if stage is READY:
+        return Line(name(pod), State.GOOD, f"ready{since}{again}")
+    if stage is FAILING:
+        return Line(name(pod), State.BAD, f"fails: {found.detail}", found.fix)
+    usual = f" (usual: {stage.usual})" if stage.usual else ""
+    detail = f": {found.detail}" if found.detail else ""
+    step = f"{STAGES.index(stage) + 1}/{len(STAGES)} " if stage in STAGES else ""
+    late = found.since is not None and stage.budget and (now - found.since).total_seconds() > 60 * stage.budget
+    fix = f"kubectl -n {namespace(pod)} describe pod {name(pod)}" if late else ""
+    return Line(
+        name(pod),
+        State.BUSY,
+        f"{step}{stage.words}{since}{usual}{', longer than usual' if late else ''}{again}{detail}",
+        fix,
+    )
+
+
+def picker_position(pod: Object) -> tuple[State, str, str]:
+    """How an endpoint picker's pod is: state, words, command."""
+    found = position(pod)
+    if found.stage is FAILING:
+        return State.BAD, found.detail, found.fix
+    statuses = entries(pod, "status", "containerStatuses")
+    if statuses and all(get(status, "ready") is True for status in statuses):
+        return State.GOOD, "ready", ""
+    if found.stage is NODE:
+        return State.BUSY, f"waits for a node: {found.detail}", ""
+    return State.BUSY, "starts", ""

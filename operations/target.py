@@ -1,0 +1,90 @@
+"""The stack that a command is about, and the cloud it lives in."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from llmd_gke.repository import CLONE
+from localcloud.common.workdir import Kind, Places
+from operations.exits import BadInput
+from operations.options import Cloud
+
+if TYPE_CHECKING:  # the settings take longest to import: only whoever reads them waits for that
+    from llmd_gke.settings.parse import Checked
+    from llmd_gke.settings.sections import StackSettings
+
+KINDS: dict[Cloud, Kind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
+"""The clouds of this machine, as the laptop's own code calls them."""
+
+
+def root_folder() -> Path:
+    """The folder with Pulumi.yaml and the stack files: ``$LLMD_GKE_ROOT``, else this clone."""
+    return Path(os.environ.get("LLMD_GKE_ROOT") or CLONE).absolute()
+
+
+@dataclass(frozen=True)
+class Target:
+    """One stack in one cloud. ``root`` is the folder with Pulumi.yaml and the stack files."""
+
+    stack: str
+    cloud: Cloud
+    root: Path
+
+    @classmethod
+    def choose(cls, stack: str, cloud: Cloud | None = None, root: Path | None = None) -> Target:
+        """The stack of that name in ``cloud``; without one, the project of the stack file decides.
+
+        ``root`` is by default ``$LLMD_GKE_ROOT``, else this clone. Raises ``BadInput`` when there is no such file.
+        """
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import read_config
+        from llmd_gke.settings.validation import REHEARSAL_PROJECT
+
+        folder = root or root_folder()
+        if cloud is None:
+            try:
+                project = read_config(folder, stack).get("gcp:project")
+            except SettingsError as error:
+                raise BadInput(str(error)) from None
+            cloud = Cloud.REHEARSAL if project == REHEARSAL_PROJECT else Cloud.GOOGLE
+        return cls(stack, cloud, folder)
+
+    @cached_property
+    def checked(self) -> Checked:
+        """The stack's settings without errors, and the warnings that remain. Raises ``BadInput`` with every problem."""
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import load_stack
+        from llmd_gke.settings.validation import CLOUD_VARIABLE
+
+        if self.cloud is not Cloud.GOOGLE:
+            if os.environ.get(CLOUD_VARIABLE, self.cloud.value) != self.cloud.value:
+                os.environ.pop("LLMD_GKE_HOME", None)  # it is the home of the other one, as in a shell of that
+            os.environ[CLOUD_VARIABLE] = self.cloud.value  # the settings refuse a rehearsal-only stack elsewhere
+        try:
+            return load_stack(self.root, self.stack)
+        except SettingsError as error:
+            raise BadInput(str(error)) from None
+
+    @property
+    def settings(self) -> StackSettings:
+        """The stack's settings. Raises ``BadInput`` with every problem."""
+        return self.checked.settings
+
+    @property
+    def places(self) -> Places:
+        """The folders of a cloud of this machine. Raises ``LookupError`` for Google Cloud, which has none."""
+        if self.cloud is Cloud.GOOGLE:
+            raise LookupError("Google Cloud has no folders here")
+        return Places.of(self.root, KINDS[self.cloud])
+
+    @property
+    def up(self) -> str:
+        """The command that brings the stack up there, for messages."""
+        if self.cloud is Cloud.GOOGLE:
+            return f"pulumi up --stack {self.stack} --policy-pack policies"
+        laptop = " CLOUD=laptop" if self.cloud is Cloud.LAPTOP else ""
+        return f"make up STACK={self.stack}{laptop}"

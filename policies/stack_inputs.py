@@ -1,0 +1,56 @@
+"""Inputs of the program, collected resource by resource for the rules that need the whole of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+from llmd_gke.rules.inputs import Node
+from policies.extract import BUNDLES, is_bundle, kind_of
+from policies.rules.rule import CHART, RELEASE, Kind, Program, Rule, Subject
+
+HARMLESS_CHARTS = ("cert-manager", "lws", "kserve")
+"""Starts of the names of charts that hold no policies for InferencePools: they need not be seen through."""
+
+
+@dataclass
+class Collected:
+    """What the engine has shown so far, by URN: shown twice, an object replaces itself.
+
+    ``secrets`` are the texts that the wire marked as secret in them.
+    """
+
+    rules: Sequence[Rule]
+    secrets: set[str] = field(default_factory=set[str])
+    _subjects: dict[str, list[Subject]] = field(default_factory=dict[str, list[Subject]])
+    _opaque: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self._kinds = {RELEASE, CHART, *(kind for rule in self.rules for kind in rule.kinds)}
+
+    def wants(self, type_: str, kind: Kind | None) -> bool:
+        """Whether such a resource may hold what a rule about the whole program needs."""
+        return is_bundle(type_) or kind in self._kinds
+
+    def add(self, found: Iterable[Subject], urn: str, type_: str) -> None:
+        """Keeps the objects of a resource."""
+        self._subjects[urn] = list(found)
+        for subject in self._subjects[urn]:
+            if subject.kind in (RELEASE, CHART):
+                chart = subject.node.get("chart").value
+                name = chart.rsplit("/", 1)[-1] if isinstance(chart, str) else ""
+                if not name.startswith(HARMLESS_CHARTS):
+                    self._opaque[urn] = subject.label
+        if type_ in BUNDLES and not self._subjects[urn]:
+            self._opaque[urn] = urn.rsplit("::", 1)[-1]
+
+    def program(self) -> Program:
+        """Everything collected, with fresh notes: several rules look at the same objects."""
+        subjects = [
+            replace(subject, node=Node(subject.node.value)) for urn in self._subjects for subject in self._subjects[urn]
+        ]
+        return Program(subjects, list(self._opaque.values()))
+
+    def unseen(self, resources: Iterable[tuple[str, str]]) -> list[str]:
+        """URNs of the program's resources, given with their types, that should have been collected and were not."""
+        return [urn for urn, type_ in resources if urn not in self._subjects and kind_of(type_) in self._kinds]

@@ -1,0 +1,71 @@
+"""Graphs of the shipped stacks, recorded once a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.graph.recording import Graph, load
+from llmd_gke.settings import StackSettings, load_stack
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+
+ROOT = Path(__file__).parents[2]
+STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
+
+Record = Callable[..., Graph]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def rehearsal() -> Iterator[None]:
+    """Stacks of the project `rehearsal` are refused outside of the stand-ins."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(CLOUD_VARIABLE, "rehearsal")
+        yield
+
+
+@cache
+def _recorded(stack: str, preview: bool) -> Graph:
+    return load(ROOT, stack, preview=preview)
+
+
+@pytest.fixture(params=STACKS)
+def stack(request: pytest.FixtureRequest) -> str:
+    """Each stack file of the repository."""
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["preview", "up"])
+def preview(request: pytest.FixtureRequest) -> bool:
+    """A first preview, where the cloud's values are unknown, and an update, where they are known."""
+    return request.param
+
+
+@pytest.fixture
+def graph(stack: str, preview: bool) -> Graph:
+    """The graph of a stack as it is shipped. Shared between tests: do not change it."""
+    return _recorded(stack, preview)
+
+
+@pytest.fixture
+def settings(stack: str) -> StackSettings:
+    """The settings of a stack as it is shipped."""
+    return load_stack(ROOT, stack).settings
+
+
+@pytest.fixture
+def root() -> Path:
+    """The clone."""
+    return ROOT
+
+
+@pytest.fixture
+def record() -> Record:
+    """Records stack `eu4a` with changes to its configuration."""
+
+    def recorded(changes: Mapping[str, object] | None = None, *, preview: bool = False, stack: str = "eu4a") -> Graph:
+        return load(ROOT, stack, preview=preview, changes=changes)
+
+    return recorded

@@ -1,0 +1,131 @@
+"""The cluster as GKE gets it: what is always on, and the options."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmd_gke.graph.recording import Graph
+from tests.components import kinds
+from tests.components.kinds import of
+
+Record = Callable[..., Graph]
+KEY = "projects/p/locations/europe-west4/keyRings/r/cryptoKeys/k"
+
+ALWAYS: dict[str, object] = {
+    "enableShieldedNodes": True,
+    "anonymousAuthenticationConfig": {"mode": "LIMITED"},
+    "rbacBindingConfig": {
+        "enableInsecureBindingSystemAuthenticated": False,
+        "enableInsecureBindingSystemUnauthenticated": False,
+    },
+    "nodePoolDefaults": {
+        "nodeConfigDefaults": {"insecureKubeletReadonlyPortEnabled": "FALSE", "gcfsConfig": {"enabled": True}}
+    },
+    "monitoringConfig": {
+        "enableComponents": ["SYSTEM_COMPONENTS", "CADVISOR", "DEPLOYMENT", "KUBELET", "POD", "STATEFULSET"],
+        "managedPrometheus": {"enabled": True},
+    },
+    "clusterAutoscaling": {"enabled": False, "autoscalingProfile": "OPTIMIZE_UTILIZATION"},
+    "costManagementConfig": {"enabled": True},
+    "dnsConfig": {"clusterDns": "CLOUD_DNS", "clusterDnsScope": "CLUSTER_SCOPE"},
+}
+OPTIONS = ("databaseEncryption", "binaryAuthorization", "secretManagerConfig", "maintenancePolicy")
+
+
+def cluster(record: Record, **over: object) -> Graph:
+    return record({"llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "europe-west4-a", **over}}, preview=True)
+
+
+@pytest.mark.parametrize("key", ALWAYS)
+def test_every_cluster_is_hardened(graph: Graph, key: str) -> None:
+    assert graph.find(kinds.CLUSTER).inputs[key] == ALWAYS[key]
+
+
+def test_every_node_is_hardened(graph: Graph) -> None:
+    pools = of(kinds.NODE_POOL)(graph)
+    assert len(pools) > 1
+    for pool in pools:
+        config: Any = pool.inputs["nodeConfig"]
+        assert config["shieldedInstanceConfig"] == {"enableSecureBoot": True, "enableIntegrityMonitoring": True}
+        assert config["workloadMetadataConfig"] == {"mode": "GKE_METADATA"}
+        assert config["kubeletConfig"] == {"insecureKubeletReadonlyPortEnabled": "FALSE"}
+
+
+def test_options_are_off_until_settings_ask_and_off_is_said(record: Record) -> None:
+    """The provider takes a block that is left out for "as it is": what was on would stay on."""
+    graph = cluster(record)
+    inputs = graph.find(kinds.CLUSTER).inputs
+    assert {key: inputs[key] for key in OPTIONS if key in inputs} == {
+        "databaseEncryption": {"state": "DECRYPTED"},
+        "binaryAuthorization": {"evaluationMode": "DISABLED"},
+        "secretManagerConfig": {"enabled": False},
+    }
+    assert "bootDiskKmsKey" not in str([pool.inputs for pool in of(kinds.NODE_POOL)(graph)])
+
+
+def test_options_arrive(record: Record) -> None:
+    graph = cluster(
+        record,
+        binaryAuthorization=True,
+        secretManager=True,
+        encryption={"database": KEY, "disks": f"{KEY}2"},
+        systemPool={"machineType": "n4-standard-4", "diskType": "hyperdisk-balanced", "diskGb": 50},
+    )
+    inputs = graph.find(kinds.CLUSTER).inputs
+    assert inputs["binaryAuthorization"] == {"evaluationMode": "PROJECT_SINGLETON_POLICY_ENFORCE"}
+    assert inputs["secretManagerConfig"] == {"enabled": True}
+    assert inputs["databaseEncryption"] == {"state": "ENCRYPTED", "keyName": KEY}
+    configs: list[Any] = [pool.inputs["nodeConfig"] for pool in of(kinds.NODE_POOL)(graph)]
+    assert [config["bootDiskKmsKey"] for config in (*configs, inputs["nodeConfig"])] == [f"{KEY}2"] * 3  # pyright: ignore
+    system: Any = graph.find(kinds.NODE_POOL, "cluster-system").inputs["nodeConfig"]
+    assert (system["machineType"], system["diskType"], system["diskSizeGb"]) == (
+        "n4-standard-4",
+        "hyperdisk-balanced",
+        50,
+    )
+
+
+def test_a_maintenance_window_may_pass_midnight_and_exclusions_may_have_no_end(record: Record) -> None:
+    graph = cluster(
+        record,
+        maintenance={
+            "days": ["SA", "SU"],
+            "start": "22:30",
+            "hours": 6,
+            "exclusions": [
+                {"name": "holidays", "start": "2026-12-18", "end": "2026-12-28", "scope": "NO_UPGRADES"},
+                {"name": "serving", "start": "2026-12-01"},
+            ],
+        },
+    )
+    assert graph.find(kinds.CLUSTER).inputs["maintenancePolicy"] == {
+        "recurringWindow": {
+            "startTime": "2026-01-01T22:30:00Z",
+            "endTime": "2026-01-02T04:30:00Z",
+            "recurrence": "FREQ=WEEKLY;BYDAY=SA,SU",
+        },
+        "maintenanceExclusions": [
+            {
+                "exclusionName": "holidays",
+                "startTime": "2026-12-18T00:00:00Z",
+                "endTime": "2026-12-28T00:00:00Z",
+                "exclusionOptions": {"scope": "NO_UPGRADES"},
+            },
+            {
+                "exclusionName": "serving",
+                "startTime": "2026-12-01T00:00:00Z",
+                "exclusionOptions": {"scope": "NO_MINOR_OR_NODE_UPGRADES", "endTimeBehavior": "UNTIL_END_OF_SUPPORT"},
+            },
+        ],
+    }
+
+
+def test_a_cluster_without_ip_endpoints_ignores_what_google_says_of_the_public_one(record: Record) -> None:
+    """The provider sends nothing about it then, and reads an answer without it as "private": an endless difference."""
+    ignored = "privateClusterConfig.enablePrivateEndpoint"
+    assert ignored in cluster(record, endpoint="dns").find(kinds.CLUSTER).ignore_changes
+    open_by_ip = cluster(record, endpoint="ip", authorizedNetworks={"office": "203.0.113.0/24"})
+    assert ignored not in open_by_ip.find(kinds.CLUSTER).ignore_changes

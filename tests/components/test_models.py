@@ -1,0 +1,113 @@
+"""Buckets, pull secrets and stopped models in the graph."""
+
+from __future__ import annotations
+
+import json
+
+from llmd_gke.graph.recording import Graph
+from tests.components import kinds
+from tests.components.conftest import Record
+
+QWEN = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "replicas": 3}
+BUCKET = "gcp:storage/bucket:Bucket"
+BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
+IDENTITY_MEMBER = "gcp:serviceaccount/iAMMember:IAMMember"
+SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
+
+
+ACROSS_HOSTS = {
+    "llmd-gke:tpuPools": [
+        {"name": name, "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
+        for name in ("one", "two")
+    ],
+    "llmd-gke:models": [
+        {"name": name, "uri": "hf://Qwen/Qwen3-32B", "pool": name, "experimentalMultiHost": True}
+        for name in ("one", "two")
+    ],
+}
+
+
+def test_models_across_hosts_share_one_preset_that_comes_before_them(record: Record) -> None:
+    graph = record(ACROSS_HOSTS)
+    presets = [node for node in kinds.of(kinds.CONFIG)(graph) if "worker-pipeline" in str(kinds.metadata(node, "name"))]
+    assert [kinds.metadata(node, "namespace") for node in presets] == ["models"]
+    (preset,) = presets
+    services = kinds.of(kinds.SERVICE)(graph)
+    assert len(services) == 2
+    assert [service.name for service in services if preset.urn not in graph.before(service)] == []
+    (controller,) = kinds.chart("kserve-llmisvc-resources")(graph)
+    assert controller.urn in graph.before(preset)
+
+
+def test_models_on_single_hosts_have_no_preset(record: Record) -> None:
+    names = {str(kinds.metadata(node, "name")) for node in kinds.of(kinds.CONFIG)(record())}
+    assert names == {"qwen-tpu"}
+
+
+def with_buckets(record: Record) -> Graph:
+    model = {**QWEN, "uri": "gs://my-weights/qwen", "compileCache": "gs://my-cache"}
+    return record({"llmd-gke:models": [model], "llmd-gke:storage": {"buckets": ["my-cache"]}})
+
+
+def test_only_the_buckets_of_the_settings_are_made(record: Record) -> None:
+    (bucket,) = kinds.of(BUCKET)(with_buckets(record))
+    assert bucket.inputs["name"] == "my-cache"
+    assert bucket.inputs["location"] == "EUROPE-WEST4"
+    assert bucket.inputs["publicAccessPrevention"] == "enforced"
+    assert bucket.inputs["uniformBucketLevelAccess"] is True
+    assert bucket.inputs["forceDestroy"] is True, "a cache can be filled again"
+
+
+def test_a_bucket_of_weights_is_never_deleted_with_something_in_it(record: Record) -> None:
+    changes = {
+        "llmd-gke:models": [{**QWEN, "uri": "gs://my-weights/qwen"}],
+        "llmd-gke:storage": {"buckets": ["my-weights"]},
+    }
+    (bucket,) = kinds.of(BUCKET)(record(changes))
+    assert bucket.inputs["forceDestroy"] is False
+
+
+def test_pods_may_read_weights_and_write_the_cache(record: Record) -> None:
+    graph = with_buckets(record)
+    roles = {str(node.inputs["bucket"]): node.inputs["role"] for node in kinds.of(BUCKET_MEMBER)(graph)}
+    assert roles == {"my-weights": "roles/storage.objectViewer", "my-cache": "roles/storage.objectUser"}
+
+
+def test_the_pods_account_is_bound_to_the_google_account_after_the_cluster(record: Record) -> None:
+    graph = with_buckets(record)
+    binding = graph.find(IDENTITY_MEMBER)
+    assert binding.inputs["member"] == "serviceAccount:my-project.svc.id.goog[models/model-storage]"
+    assert binding.inputs["role"] == "roles/iam.workloadIdentityUser"
+    assert graph.comes_before(graph.find(kinds.CLUSTER), binding), "the identity pool comes with the cluster"
+    account = graph.find(SERVICE_ACCOUNT)
+    assert "iam.gke.io/gcp-service-account" in str(kinds.metadata(account, "annotations"))
+    assert graph.comes_before(binding, account)
+    assert graph.comes_before(account, graph.find(kinds.SERVICE))
+
+
+def test_without_buckets_there_is_no_identity_for_them(record: Record) -> None:
+    graph = record()
+    assert not [node for node in graph.nodes.values() if node.type in {BUCKET, BUCKET_MEMBER, SERVICE_ACCOUNT}]
+
+
+def test_a_private_image_brings_its_pull_secret_first(record: Record) -> None:
+    secret = json.dumps({"auths": {"registry.example.com": {"auth": "c2VjcmV0"}}})
+    graph = record({"llmd-gke:models": [{**QWEN, "privateImage": True}], "llmd-gke:pullSecret": secret})
+    pull = graph.find(kinds.SECRET, "models-pull-secret")
+    assert pull.inputs["type"] == "kubernetes.io/dockerconfigjson"
+    assert kinds.metadata(pull, "name") == "image-pull-secret"
+    assert graph.comes_before(pull, graph.find(kinds.SERVICE))
+    assert "c2VjcmV0" not in str(graph.find(kinds.CONFIG).inputs)
+
+
+def test_a_stopped_model_keeps_its_service_and_loses_what_leads_to_it(record: Record) -> None:
+    graph = record({"llmd-gke:models": [{**QWEN, "stopped": True}]})
+    service = graph.find(kinds.SERVICE)
+    assert kinds.metadata(service, "annotations") == {"serving.kserve.io/stop": "true"}, "and nobody waits for Ready"
+    assert [kinds.of(kind)(graph) for kind in (kinds.ROUTE, kinds.HEALTH, kinds.BACKEND)] == [[], [], []]
+    assert graph.find(kinds.CONFIG)
+
+
+def test_a_stopped_model_costs_no_chips(record: Record) -> None:
+    assert record({"llmd-gke:models": [{**QWEN, "stopped": True}]}).outputs["chips"] == 0
+    assert record({"llmd-gke:models": [QWEN]}).outputs["chips"] == 12

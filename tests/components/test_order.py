@@ -1,0 +1,145 @@
+"""What exists before what, and therefore what is destroyed after what."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.manifests import charts
+from tests.components import kinds
+from tests.components.kinds import Select, chart, of
+
+CRDS, CONTROLLER, PRESETS = (
+    chart("kserve-llmisvc-crd"),
+    chart("kserve-llmisvc-resources"),
+    chart("kserve-runtime-configs"),
+)
+
+EDGES: dict[str, tuple[Select, Select]] = {
+    "the proxy-only subnet exists before the Gateway": (kinds.proxy_subnet, of(kinds.GATEWAY)),
+    "the reserved address exists before the Gateway": (of(kinds.ADDRESS), of(kinds.GATEWAY)),
+    "the GatewayClass is accepted before the Gateway": (of(kinds.GATEWAY_CLASS), of(kinds.GATEWAY)),
+    "the GatewayClass is accepted before KServe's controller": (of(kinds.GATEWAY_CLASS), CONTROLLER),
+    "GKE's InferencePool CRD is there before KServe's controller": (of(kinds.POOL_CRD), CONTROLLER),
+    "GKE's InferencePool CRD is there before services": (of(kinds.POOL_CRD), of(kinds.SERVICE)),
+    "the GatewayClass is accepted before routes": (of(kinds.GATEWAY_CLASS), of(kinds.ROUTE)),
+    "GKE's CRDs exist before health checks": (of(kinds.GATEWAY_CLASS), of(kinds.HEALTH)),
+    "GKE's CRDs exist before backend policies": (of(kinds.GATEWAY_CLASS), of(kinds.BACKEND)),
+    "cert-manager runs before KServe's controller": (chart("cert-manager"), CONTROLLER),
+    "cert-manager runs before KServe's CRDs": (chart("cert-manager"), CRDS),
+    "LeaderWorkerSet runs before KServe's controller": (chart("lws"), CONTROLLER),
+    "KServe's CRDs exist before its controller": (CRDS, CONTROLLER),
+    "KServe's controller runs before its presets": (CONTROLLER, PRESETS),
+    "KServe's presets exist before services": (PRESETS, of(kinds.SERVICE)),
+    "KServe's controller runs before services": (CONTROLLER, of(kinds.SERVICE)),
+    "KServe's controller runs before the TPU config": (CONTROLLER, of(kinds.CONFIG)),
+    "the TPU config exists before the service": (of(kinds.CONFIG), of(kinds.SERVICE)),
+    "the HTTPRoute exists before the service": (of(kinds.ROUTE), of(kinds.SERVICE)),
+    "the NetworkPolicies exist before the service": (of(kinds.NETWORK_POLICY), of(kinds.SERVICE)),
+    "the Gateway exists before the HTTPRoute": (of(kinds.GATEWAY), of(kinds.ROUTE)),
+    "the namespace exists before the service": (of(kinds.NAMESPACE), of(kinds.SERVICE)),
+    "the TPU pool exists before the service": (kinds.tpu_pool, of(kinds.SERVICE)),
+    "the system pool exists before everything in Kubernetes": (kinds.system_pool, kinds.everything_in_kubernetes),
+    "the cluster exists before everything in Kubernetes": (of(kinds.CLUSTER), kinds.everything_in_kubernetes),
+    "APIs are on before the network": (of(kinds.API), of(kinds.VPC)),
+    "APIs are on before the cluster": (of(kinds.API), of(kinds.CLUSTER)),
+    "the network exists before the cluster": (of(kinds.VPC), of(kinds.CLUSTER)),
+    "NAT works before private nodes start": (of("gcp:compute/routerNat:RouterNat"), of(kinds.CLUSTER)),
+    "nodes' roles hold before any pool starts": (of(kinds.ROLE), of(kinds.NODE_POOL)),
+    "nodes' roles hold before the cluster's first nodes": (of(kinds.ROLE), of(kinds.CLUSTER)),
+}
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_order(graph: Graph, name: str) -> None:
+    earlier, later = (select(graph) for select in EDGES[name])
+    assert earlier, "nothing to come first"
+    assert later, "nothing to come later"
+    late = [(a.name, b.name) for b in later for before in [graph.before(b)] for a in earlier if a.urn not in before]
+    assert not late, f"not true that {name}: {late}"
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_the_order_is_not_found_once_the_edges_are_cut(graph: Graph, name: str) -> None:
+    earlier, later = (select(graph) for select in EDGES[name])
+    for node in later:
+        alone = replace(node, depends_on=frozenset(), parent="", provider="")
+        cut = Graph({**graph.nodes, node.urn: alone})
+        assert not cut.before(alone) & {node.urn for node in earlier}
+
+
+def test_removing_only_the_route_from_what_a_service_depends_on_is_noticed(graph: Graph) -> None:
+    (route,), (service,) = of(kinds.ROUTE)(graph), of(kinds.SERVICE)(graph)
+    without = replace(service, depends_on=service.depends_on - {route.urn})
+    assert graph.comes_before(route, service)
+    assert not Graph({**graph.nodes, service.urn: without}).comes_before(route, without)
+
+
+def test_nothing_comes_before_itself(graph: Graph) -> None:
+    circles = [node.urn for node in graph.nodes.values() if graph.comes_before(node, node)]
+    assert circles == []
+
+
+@pytest.mark.parametrize("kind", [kinds.HEALTH, kinds.BACKEND])
+def test_gke_policies_do_not_wait_for_the_service_that_needs_them(graph: Graph, kind: str) -> None:
+    policies, services = of(kind)(graph), of(kinds.SERVICE)(graph)
+    assert policies
+    assert services
+    waiting = [(p.name, s.name) for p in policies for s in services if graph.comes_before(s, p)]
+    assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting for ever"
+
+
+def test_nothing_waits_for_a_service(graph: Graph) -> None:
+    (service,) = of(kinds.SERVICE)(graph)
+    assert [node.name for node in graph.nodes.values() if graph.comes_before(service, node)] == []
+
+
+def test_the_gateway_does_not_wait_for_tpus_or_models(graph: Graph) -> None:
+    (gateway,) = of(kinds.GATEWAY)(graph)
+    assert not any(graph.comes_before(pool, gateway) for pool in kinds.tpu_pool(graph))
+    assert not any(graph.comes_before(release, gateway) for release in of(kinds.RELEASE)(graph))
+
+
+def test_a_model_waits_for_its_own_pool_only(record: object) -> None:
+    graph = two_models(record)
+    services = {node.name: node for node in of(kinds.SERVICE)(graph)}
+    pools = {str(node.inputs["name"]): node for node in kinds.tpu_pool(graph)}
+    assert graph.comes_before(pools["v6e1"], services["small-service"])
+    assert not graph.comes_before(pools["v6e4"], services["small-service"])
+    assert graph.comes_before(pools["v6e4"], services["qwen-service"])
+    assert not graph.comes_before(pools["v6e1"], services["qwen-service"])
+
+
+def test_models_do_not_wait_for_each_other(record: object) -> None:
+    graph = two_models(record)
+    one, other = of(kinds.SERVICE)(graph)
+    assert not graph.comes_before(one, other)
+    assert not graph.comes_before(other, one)
+
+
+def two_models(record: object) -> Graph:
+    assert callable(record)
+    pools: list[dict[str, object]] = [
+        {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4},
+        {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 2},
+    ]
+    models: list[dict[str, object]] = [
+        {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3},
+        {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
+    ]
+    graph = record({"llmd-gke:tpuPools": pools, "llmd-gke:models": models})
+    assert isinstance(graph, Graph)
+    return graph
+
+
+def test_controllers_outlive_the_last_service_and_go_with_the_cluster(graph: Graph) -> None:
+    (cluster,) = of(kinds.CLUSTER)(graph)
+    releases: list[Node] = of(kinds.RELEASE)(graph)
+    assert releases
+    assert {release.deleted_with for release in releases} == {cluster.urn}
+
+
+def test_the_platforms_namespaces_are_those_that_its_releases_go_to(graph: Graph) -> None:
+    assert {release.inputs["namespace"] for release in of(kinds.RELEASE)(graph)} == charts.namespaces()

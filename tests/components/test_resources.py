@@ -1,0 +1,207 @@
+"""Every resource: parent, provider, name, protection, timeouts."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.manifests import firewall, naming
+from llmd_gke.settings import StackSettings
+from tests.components import kinds
+from tests.components.kinds import metadata, of, spec
+
+GOLDEN = Path(__file__).with_name("golden")
+REWRITE = "LLMD_GKE_REWRITE_GOLDEN"
+
+
+def identities(graph: Graph) -> list[str]:
+    """What a stack's state knows each resource by: types from the outermost parent inwards, and the name."""
+    root = f"{kinds.STACK}$"  # the engine leaves it out of URNs, the mocks do not
+    found = [node.urn.split("::", 2)[2] for node in graph.nodes.values() if node.type != kinds.STACK]
+    return sorted(identity.removeprefix(root) for identity in found)
+
+
+def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph, stack: str) -> None:
+    file = GOLDEN / f"{stack}.txt"
+    found = identities(graph)
+    if os.environ.get(REWRITE):
+        file.write_text("".join(f"{line}\n" for line in found))
+    remembered = file.read_text().splitlines()
+    difference = "\n".join(difflib.unified_diff(remembered, found, "remembered", "now", lineterm="", n=0))
+    assert not difference, (
+        f"{difference}\n\nA resource whose types or name change is deleted and made anew in every existing stack: "
+        "for a cluster that means all of it. Give a renamed or moved resource `aliases` in its options first. "
+        f"If nothing was renamed (something came or went on purpose), "
+        f"run this test once with {REWRITE}=1 and commit {file.name}."
+    )
+
+
+def test_no_two_resources_of_a_type_share_a_name(graph: Graph) -> None:
+    counts = Counter((node.type, node.name) for node in graph.nodes.values())
+    assert [key for key, count in counts.items() if count > 1] == []
+
+
+def test_no_two_objects_in_the_cluster_share_kind_namespace_and_name(graph: Graph) -> None:
+    objects = [node for node in kinds.everything_in_kubernetes(graph) if node.type != kinds.RELEASE]
+    counts = Counter((node.type, str(metadata(node, "namespace")), str(metadata(node, "name"))) for node in objects)
+    assert [key for key, count in counts.items() if count > 1] == []
+
+
+def test_every_resource_has_a_component_as_its_parent(graph: Graph) -> None:
+    children = [node for node in graph.nodes.values() if node.custom and node.type != kinds.GOOGLE_PROVIDER]
+    assert children
+    components = {node.urn for node in graph.nodes.values() if not node.custom and node.type != kinds.STACK}
+    assert [node.name for node in children if node.parent not in components] == []
+
+
+def test_components_hang_below_the_stack(graph: Graph) -> None:
+    components = [node for node in graph.nodes.values() if not node.custom and node.type != kinds.STACK]
+    assert {node.type for node in components} == {
+        "llmd-gke:project:Project",
+        "llmd-gke:network:Network",
+        "llmd-gke:cluster:Cluster",
+        "llmd-gke:edge:GatewayApi",
+        "llmd-gke:edge:Edge",
+        "llmd-gke:platform:Platform",
+        "llmd-gke:pools:TpuPool",
+        "llmd-gke:models:ModelNamespace",
+        "llmd-gke:models:Model",
+    }
+    assert [node.name for node in components if kinds.STACK not in node.parent] == []
+
+
+def test_every_object_in_kubernetes_goes_through_our_provider(graph: Graph) -> None:
+    provider = graph.find(kinds.KUBERNETES_PROVIDER)
+    strangers = [n.name for n in kinds.everything_in_kubernetes(graph) if n.provider.rsplit("::", 1)[0] != provider.urn]
+    assert strangers == [], "without an explicit provider an object goes to whatever kubeconfig lies around"
+
+
+def test_everything_in_google_cloud_goes_through_our_provider(graph: Graph) -> None:
+    provider = graph.find(kinds.GOOGLE_PROVIDER)
+    strangers = [
+        node.name
+        for node in kinds.everything_in_google_cloud(graph)
+        if node.provider.rsplit("::", 1)[0] != provider.urn
+    ]
+    assert strangers == []
+
+
+def test_the_kubernetes_provider_has_a_constant_identity(graph: Graph, settings: StackSettings) -> None:
+    provider = graph.find(kinds.KUBERNETES_PROVIDER)
+    cluster = settings.cluster
+    assert provider.inputs["clusterIdentifier"] == f"{settings.project}/{cluster.location}/{cluster.name}"
+
+
+def test_the_google_provider_is_bound_to_the_project_and_labels_everything(
+    graph: Graph, settings: StackSettings
+) -> None:
+    inputs = graph.find(kinds.GOOGLE_PROVIDER).inputs
+    assert inputs["project"] == settings.project
+    assert inputs["region"] == settings.cluster.region
+    assert f'"llmd-gke-cluster": "{settings.cluster.name}"' in str(inputs["defaultLabels"]).replace("'", '"')
+
+
+@pytest.mark.parametrize("protect", [True, False])
+def test_protection_follows_the_settings(record: Callable[..., Graph], protect: bool) -> None:
+    place = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
+    graph = record({"llmd-gke:cluster": {**place, "protect": protect, "deletionProtection": protect}})
+    cluster = graph.find(kinds.CLUSTER)
+    assert cluster.protect is protect
+    assert cluster.inputs["deletionProtection"] is protect
+
+
+def test_deletion_protection_is_on_unless_settings_say_otherwise(record: Callable[..., Graph]) -> None:
+    graph = record({"llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "europe-west4-a"}})
+    assert graph.find(kinds.CLUSTER).inputs["deletionProtection"] is True
+
+
+def minutes(timeout: str) -> int:
+    assert timeout.endswith("m"), timeout
+    return int(timeout.removesuffix("m"))
+
+
+def test_deleting_the_network_outlasts_gkes_clean_up(graph: Graph) -> None:
+    slow = [*of(kinds.VPC)(graph), *of(kinds.SUBNET)(graph)]
+    assert slow
+    assert all(minutes(node.timeouts["delete"]) >= 30 for node in slow)
+
+
+def test_creating_a_service_has_more_time_than_its_server_takes_to_start(graph: Graph, settings: StackSettings) -> None:
+    budgets = {model.name: model.startup_budget for model in settings.models}
+    services = of(kinds.SERVICE)(graph)
+    assert len(services) == len(budgets)
+    for service in services:
+        assert minutes(service.timeouts["create"]) > budgets[str(metadata(service, "name"))]
+        assert minutes(service.timeouts["update"]) > budgets[str(metadata(service, "name"))]
+
+
+def test_waiting_for_capacity_outlasts_googles_own_retries(graph: Graph) -> None:
+    assert all(minutes(pool.timeouts["create"]) > 35 for pool in kinds.tpu_pool(graph))
+
+
+def test_every_model_has_two_health_checks_and_two_backend_policies_on_objects_kserve_will_make(
+    graph: Graph, settings: StackSettings
+) -> None:
+    for kind in (kinds.HEALTH, kinds.BACKEND):
+        found = sorted(
+            (str(metadata(node, "namespace")), *map(str, target.values()))
+            for node in of(kind)(graph)
+            if isinstance(target := spec(node)["targetRef"], dict)
+        )
+        assert found == sorted(
+            (model.namespace, *target)
+            for model in settings.models
+            for target in (
+                ("inference.networking.k8s.io", "InferencePool", f"{model.name}-inference-pool"),
+                ("", "Service", f"{model.name}-kserve-workload-svc"),
+            )
+        )
+
+
+def test_network_policies_arrive_as_written(graph: Graph, settings: StackSettings) -> None:
+    due = [
+        policy["spec"]
+        for model in settings.models
+        for policy in firewall.model_policies(model, settings.network).values()
+    ]
+    due += [firewall.default_deny(namespace)["spec"] for namespace in settings.namespaces]
+    found = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
+    assert len(found) == len(due)
+    assert [policy for policy in due if policy not in found] == []
+
+
+def test_only_model_namespaces_may_attach_routes(graph: Graph, settings: StackSettings) -> None:
+    admitted = {
+        str(metadata(node, "name")): metadata(node, "labels")
+        for node in of(kinds.NAMESPACE)(graph)
+        if metadata(node, "labels")
+    }
+    assert admitted == {name: {naming.GATEWAY_ACCESS_LABEL: "true"} for name in settings.namespaces}
+
+
+def test_every_object_is_known_in_the_first_preview(record: Callable[..., Graph], stack: str) -> None:
+    graph = record(stack=stack, preview=True)
+    unknown = {node.name for node in kinds.everything_in_kubernetes(graph) if UNKNOWN in str(node.inputs)}
+    assert unknown == set(), "policies must be able to judge every object on the first preview"
+
+
+def test_single_host_tpu_pools_have_no_placement_policy_and_the_disk_that_attaches(graph: Graph) -> None:
+    pools = kinds.tpu_pool(graph)
+    assert pools
+    for pool in pools:
+        assert "placementPolicy" not in pool.inputs
+        config = pool.inputs["nodeConfig"]
+        assert isinstance(config, dict)
+        assert config["diskType"] == "hyperdisk-balanced"
+
+
+def test_namespaces_have_time_for_the_load_balancer_to_let_go_of_their_services(graph: Graph) -> None:
+    namespaces = of(kinds.NAMESPACE)(graph)
+    assert namespaces
+    assert [namespace.timeouts for namespace in namespaces] == [{"delete": "30m"}] * len(namespaces)

@@ -1,0 +1,138 @@
+"""Outputs, and where secrets are and are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pulumi
+import pytest
+from pulumi.runtime.mocks import MockResourceArgs
+
+from llmd_gke.graph.monitor import ADDRESS, Invented
+from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.settings import StackSettings
+from tests.components import kinds
+from tests.components.kinds import metadata, of
+
+SECRET_SIGNATURE = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
+"""How the wire marks a secret (pulumi ``sdk/python/lib/pulumi/runtime/rpc.py``)."""
+
+TOKEN = "hf_a_token_of_tests"
+
+
+def is_secret(value: object) -> bool:
+    return isinstance(value, dict) and value.items() >= SECRET_SIGNATURE.items()
+
+
+FIGURES = {"dev": (1, 1 * 1.215 + 0.10), "prod": (3, 3 * 2.70 + 0.10)}
+"""Chips and USD per hour by stack, worked out by hand from the price list; the others are three hosts of four chips."""
+
+
+def test_outputs_are_there_and_right(graph: Graph, settings: StackSettings, preview: bool, stack: str) -> None:
+    address = UNKNOWN if preview else ADDRESS
+    outputs = graph.outputs
+    scheme, domain = settings.gateway.scheme, settings.gateway.domain
+    chips, price = FIGURES.get(stack, (12, 12 * 2.97 + 0.10))
+    assert set(outputs) == {"gatewayIp", "models", "cluster", "chips", "hourlyPriceUsd", "kubeconfig"}
+    assert outputs["gatewayIp"] == address
+    assert outputs["models"] == {
+        model.name: {
+            "url": UNKNOWN if preview and not domain else f"{scheme}://{domain or ADDRESS}{model.path}",
+            "servedModelName": model.served_name,
+        }
+        for model in settings.models
+    }
+    assert outputs["cluster"] == {
+        "name": settings.cluster.name,
+        "location": settings.cluster.location,
+        "project": settings.project,
+    }
+    assert outputs["chips"] == settings.totals.chips == chips
+    assert outputs["hourlyPriceUsd"] == settings.totals.usd_per_hour == pytest.approx(price, abs=0.005)
+
+
+def test_urls_are_known_as_soon_as_the_address_is(
+    record: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    invent = Invented.new_resource
+
+    def only_the_address(self: Invented, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
+        return invent(Invented(preview=False) if args.typ == kinds.ADDRESS else self, args)
+
+    monkeypatch.setattr(Invented, "new_resource", only_the_address)
+    outputs = record(preview=True).outputs
+    assert outputs["gatewayIp"] == ADDRESS
+    assert outputs["models"] == {"qwen": {"url": f"http://{ADDRESS}/models/qwen", "servedModelName": "qwen"}}
+    assert UNKNOWN in str(outputs["kubeconfig"])
+
+
+def test_the_kubeconfig_is_a_secret_output(graph: Graph) -> None:
+    assert is_secret(graph.outputs["kubeconfig"])
+
+
+def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: bool) -> None:
+    given = graph.find(kinds.KUBERNETES_PROVIDER).inputs["kubeconfig"]
+    assert is_secret(given)
+
+
+@pytest.mark.parametrize("endpoint", ["dns", "ip"])
+def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: str) -> None:
+    place = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
+    graph = record({"llmd-gke:cluster": {**place, "authorizedNetworks": {"office": "203.0.113.0/24"}}})
+    output = graph.outputs["kubeconfig"]
+    assert isinstance(output, dict)
+    config = json.loads(output["value"])
+    (user,) = config["users"]
+    assert set(user["user"]) == {"exec"}
+    assert user["user"]["exec"]["command"] == "gke-gcloud-auth-plugin"
+    assert "token" not in json.dumps(config).lower()
+
+
+def test_an_ungated_model_has_no_token_secret(graph: Graph) -> None:
+    assert of(kinds.SECRET)(graph) == []
+
+
+@pytest.mark.parametrize("in_preview", [True, False])
+def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(
+    record: Callable[..., Graph], in_preview: bool
+) -> None:
+    graph = record(gated(), preview=in_preview)
+    (secret,) = of(kinds.SECRET)(graph)
+    assert metadata(secret, "namespace") == "models"
+    marked = secret.inputs["stringData"]
+    assert is_secret(marked), "in plain text in the state, otherwise"
+    assert isinstance(marked, dict)
+    assert marked["value"] == {"HF_TOKEN": TOKEN}
+    elsewhere = [node.name for node in graph.nodes.values() if node.urn != secret.urn and TOKEN in str(node)]
+    assert elsewhere == []
+    assert TOKEN not in str(graph.outputs)
+
+
+def test_a_gated_model_finds_its_token_by_annotation(record: Callable[..., Graph]) -> None:
+    graph = record(gated())
+    (secret,), (service,) = of(kinds.SECRET)(graph), of(kinds.SERVICE)(graph)
+    annotations = metadata(service, "annotations")
+    assert isinstance(annotations, dict)
+    assert annotations["serving.kserve.io/secretName"] == metadata(secret, "name")
+    assert graph.comes_before(secret, service)
+
+
+def test_a_gated_model_without_a_token_is_refused_with_the_command_that_helps(record: Callable[..., Graph]) -> None:
+    changes = gated()
+    del changes["llmd-gke:hfToken"]
+    with pytest.raises(pulumi.RunError, match="pulumi config set --secret llmd-gke:hfToken"):
+        record(changes)
+
+
+def test_a_stack_for_the_stand_ins_is_refused_by_the_program_outside_of_them(
+    record: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LLMD_GKE_CLOUD")
+    with pytest.raises(pulumi.RunError, match="must not reach Google Cloud"):
+        record(stack="local")
+
+
+def gated() -> dict[str, object]:
+    model = {"name": "llama", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct", "pool": "v6e4", "replicas": 3}
+    return {"llmd-gke:models": [model], "llmd-gke:hfToken": TOKEN}

@@ -1,0 +1,17 @@
+"""The recorder itself."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from llmd_gke.graph.recording import load
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def test_a_program_is_recorded_also_where_an_event_loop_has_come_and_gone() -> None:
+    asyncio.run(asyncio.sleep(0))
+    assert load(ROOT, "eu4a").outputs["chips"] == 12
+    asyncio.run(asyncio.sleep(0))
+    assert load(ROOT, "eu4a").outputs["chips"] == 12

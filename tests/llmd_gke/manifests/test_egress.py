@@ -1,0 +1,129 @@
+"""What model pods may reach outside: open, by name, through a proxy."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from llmd_gke.manifests import egress, firewall, naming, serving
+from llmd_gke.settings import EgressSettings, ModelSettings, NetworkSettings, TpuPoolSettings
+from tests.llmd_gke.manifests.conftest import MakeModel
+
+NAMES = EgressSettings(mode="names", names=("mirror.example.com", "*.example.org"))
+PROXY = EgressSettings(mode="proxy", proxy="http://10.1.2.3:3128", no_proxy=("mirror.internal",))
+
+
+def outside(model: ModelSettings, how: EgressSettings, policy: str = "allow-workload") -> set[tuple[str, int]]:
+    """Addresses and ports that a NetworkPolicy opens, but for the metadata server."""
+    rules = cast("Any", firewall.model_policies(model, NetworkSettings(egress=how), spans_hosts=True))[policy]
+    return {
+        (peer["ipBlock"]["cidr"], port["port"])
+        for rule in rules["spec"]["egress"]
+        for peer in rule["to"]
+        for port in rule.get("ports", ())
+        if "ipBlock" in peer and not peer["ipBlock"]["cidr"].startswith("169.254.")
+    }
+
+
+@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+def test_port_443_is_open_to_all_unless_settings_say_otherwise(model: ModelSettings, policy: str) -> None:
+    assert outside(model, EgressSettings(), policy) == {("0.0.0.0/0", 443)}
+    assert egress.fqdn_policy(model, EgressSettings()) is None
+
+
+@pytest.mark.parametrize("policy", ["allow-workload", "allow-group"])
+def test_model_pods_reach_the_proxy_only_or_names_only(model: ModelSettings, policy: str) -> None:
+    assert outside(model, PROXY, policy) == {("10.1.2.3/32", 3128)}
+    assert outside(model, NAMES, policy) == set()
+
+
+def test_the_picker_still_reaches_the_control_plane(model: ModelSettings) -> None:
+    private = {("10.0.0.0/8", 443), ("172.16.0.0/12", 443), ("192.168.0.0/16", 443)}
+    assert outside(model, NAMES, "allow-picker") == private
+    assert outside(model, PROXY, "allow-picker") == {*private, ("10.1.2.3/32", 3128)}
+
+
+def test_names_are_those_of_the_weights_and_the_settings_own(model: ModelSettings) -> None:
+    policy = cast("Any", egress.fqdn_policy(model, NAMES))
+    assert policy["apiVersion"] == "networking.gke.io/v1alpha1"
+    (rule,) = policy["spec"]["egress"]
+    assert rule["ports"] == [{"protocol": "TCP", "port": 443}]
+    assert rule["matches"] == [
+        {"name": "huggingface.co"},
+        {"pattern": "*.huggingface.co"},
+        {"pattern": "*.hf.co"},
+        {"pattern": "*.xethub.hf.co"},
+        {"name": "mirror.example.com"},
+        {"pattern": "*.example.org"},
+    ]
+
+
+def test_the_policy_of_names_selects_servers_workers_and_picker(model: ModelSettings) -> None:
+    selector = cast("Any", egress.fqdn_policy(model, NAMES))["spec"]["podSelector"]["matchLabels"]
+    for labels in (naming.workload_labels("qwen"), naming.picker_labels("qwen")):
+        assert selector.items() <= labels.items()
+    assert selector == naming.group_selector("qwen")["matchLabels"]
+    assert selector["app.kubernetes.io/name"] == "qwen", "not another model's pods"
+
+
+@pytest.mark.parametrize(
+    ("model", "names"),
+    [
+        ({"uri": "gs://weights/qwen"}, ["storage.googleapis.com"]),
+        ({"uri": "pvc://claim/qwen"}, None),
+        ({"uri": "oci://registry.example.com/qwen:v1"}, None),
+        ({"uri": "pvc://claim/qwen", "compile_cache": "gs://cache"}, ["storage.googleapis.com"]),
+        ({"uri": "s3://bucket/qwen"}, ["s3.amazonaws.com", "*.s3.amazonaws.com"]),
+    ],
+)
+def test_a_model_reaches_no_more_names_than_it_downloads_from(
+    make_model: MakeModel, model: dict[str, str], names: list[str] | None
+) -> None:
+    policy = cast("Any", egress.fqdn_policy(make_model(**model), EgressSettings(mode="names")))
+    found = policy and [*policy["spec"]["egress"][0]["matches"]]
+    assert (found and [next(iter(match.values())) for match in found]) == names
+
+
+def downloaders(model: ModelSettings, pool: TpuPoolSettings, how: EgressSettings) -> list[Any]:
+    config, service = cast("Any", serving.tpu_config(model, pool, how)), cast("Any", serving.service(model, pool, how))
+    pods = [config["spec"]["template"], service["spec"]["router"]["scheduler"]["template"]]
+    pods += [config["spec"]["worker"]] if "worker" in config["spec"] else []
+    return [pod.get("initContainers") for pod in pods]
+
+
+@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "s3://bucket/qwen"])
+def test_the_container_that_downloads_is_told_the_proxy_in_every_pod(
+    make_model: MakeModel, pool: TpuPoolSettings, uri: str
+) -> None:
+    model = make_model(uri=uri)
+    for found in downloaders(model, pool, PROXY):
+        (container,) = found
+        assert container["name"] == "storage-initializer"
+        told = {variable["name"]: variable["value"] for variable in container["env"]}
+        assert told["HTTPS_PROXY"] == told["HTTP_PROXY"] == "http://10.1.2.3:3128"
+        exempt = told["NO_PROXY"].split(",")
+        assert {"mirror.internal", "metadata.google.internal", ".svc", "localhost"} <= set(exempt)
+
+
+def test_workers_of_a_group_download_through_the_proxy_too(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    slice_ = pool.model_copy(update={"topology": "4x4"})
+    found = downloaders(make_model(experimental_multi_host=True), slice_, PROXY)
+    assert len(found) == 3
+    assert all(found)
+
+
+@pytest.mark.parametrize(
+    ("uri", "how"),
+    [
+        ("hf://Qwen/Qwen3-4B", EgressSettings()),
+        ("hf://Qwen/Qwen3-4B", NAMES),
+        ("pvc://claim/qwen", PROXY),
+        ("oci://registry.example.com/qwen:v1", PROXY),
+    ],
+)
+def test_nothing_is_said_where_kserve_adds_no_such_container(
+    make_model: MakeModel, pool: TpuPoolSettings, uri: str, how: EgressSettings
+) -> None:
+    """Without KServe's part of it, the container would have no image, and the pod would be refused."""
+    assert downloaders(make_model(uri=uri), pool, how) == [None, None]

@@ -1,0 +1,269 @@
+"""Gateway, HTTPRoute and GKE's policies."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from llmd_gke.manifests import naming, routing
+from llmd_gke.rules import paths
+from llmd_gke.rules.names import MODEL_NAME_LIMIT
+from llmd_gke.settings import GatewaySettings, ModelSettings
+from tests.llmd_gke.manifests.conftest import MakeModel
+
+Rule = dict[str, Any]
+
+
+def plain(model: ModelSettings) -> Any:
+    return routing.route(model, GatewaySettings())
+
+
+def rules(model: ModelSettings) -> list[Rule]:
+    return plain(model)["spec"]["rules"]
+
+
+def summary(model: ModelSettings) -> list[tuple[list[str], str, str | None]]:
+    """Paths, kind of backend, and what the prefix becomes."""
+    found: list[tuple[list[str], str, str | None]] = []
+    for rule in rules(model):
+        (backend,) = rule["backendRefs"]
+        filters = rule.get("filters", [])
+        rewrite = filters[0]["urlRewrite"]["path"]["replacePrefixMatch"] if filters else None
+        found.append(([match["path"]["value"] for match in rule["matches"]], backend["kind"], rewrite))
+    return found
+
+
+def answered_by(model: ModelSettings, path: str) -> tuple[str, str] | None:
+    """Kind of backend that gets a request, and the path it sees: the longest prefix of whole segments wins."""
+    candidates = [
+        (prefix, kind, prefix if rewrite is None else rewrite)
+        for prefixes, kind, rewrite in summary(model)
+        for prefix in prefixes
+        if path == prefix or path.startswith(f"{prefix}/")
+    ]
+    if not candidates:
+        return None
+    prefix, kind, becomes = max(candidates, key=lambda one: len(one[0]))
+    return kind, becomes + path.removeprefix(prefix)
+
+
+def keys(value: object) -> set[str]:
+    if isinstance(value, dict):
+        table = cast("dict[str, object]", value)
+        return set(table).union(*(keys(entry) for entry in table.values()))
+    return (
+        set[str]().union(*(keys(entry) for entry in cast("list[object]", value))) if isinstance(value, list) else set()
+    )
+
+
+INFERENCE = ["/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses"]
+LISTING = ["/v1/models", "/health"]
+CLOSED = [
+    "/",
+    "/metrics",
+    "/tokenize",
+    "/docs",
+    "/openapi.json",
+    "/pause",
+    "/invocations",
+    "/version",
+    "/v1",
+    "/v1/score",
+    "/v1/load_lora_adapter",
+    "/v1/modelsx",
+    "/healthz",
+    "//metrics",
+]
+
+
+@pytest.mark.parametrize("prefix", ["/models/qwen", ""])
+def test_inference_goes_to_the_pool_and_listing_to_the_service(make_model: MakeModel, prefix: str) -> None:
+    model = make_model(at_root=True)
+    assert {path: answered_by(model, prefix + path) for path in INFERENCE} == {
+        path: ("InferencePool", path) for path in INFERENCE
+    }
+    assert {path: answered_by(model, prefix + path) for path in LISTING} == {
+        path: ("Service", path) for path in LISTING
+    }
+    assert answered_by(model, f"{prefix}/v1/responses/id/cancel") == ("InferencePool", "/v1/responses/id/cancel")
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_no_rule_matches_another_path_of_the_server(make_model: MakeModel, path: str) -> None:
+    model = make_model(at_root=True)
+    assert answered_by(model, f"/models/qwen{path}") is None
+    assert answered_by(model, path) is None
+
+
+def test_a_model_that_is_not_at_the_root_is_served_below_its_own_path_only(model: ModelSettings) -> None:
+    assert all(path.startswith("/models/qwen/") for matched, _, _ in summary(model) for path in matched)
+
+
+def test_further_paths_of_the_settings_go_to_the_pool(make_model: MakeModel) -> None:
+    model = make_model(at_root=True, paths=("/v1/score", "/tokenize"))
+    assert answered_by(model, "/models/qwen/v1/score") == ("InferencePool", "/v1/score")
+    assert answered_by(model, "/tokenize") == ("InferencePool", "/tokenize")
+    assert answered_by(model, "/metrics") is None
+
+
+def test_a_rewrite_keeps_the_servers_path_and_never_becomes_the_root(make_model: MakeModel) -> None:
+    for matched, _, rewrite in summary(make_model(at_root=True, paths=("/v1/score",))):
+        if rewrite is not None:
+            assert matched == [f"/models/qwen{rewrite}"], "one rewrite for each rule"
+            assert rewrite != "/"
+
+
+@pytest.mark.parametrize(("at_root", "room"), [(False, 10), (True, 8)])
+def test_a_route_holds_exactly_as_many_rules_as_are_allowed(make_model: MakeModel, at_root: bool, room: int) -> None:
+    more = tuple(f"/v1/more{number}" for number in range(room))
+    assert len(rules(make_model(at_root=at_root, paths=more))) == 16
+    assert not list(paths.paths(more, at_root=at_root))
+    (finding,) = paths.paths((*more, "/v1/one-more"), at_root=at_root)
+    assert (finding.rule, finding.severity) == ("route-rules", "error")
+    assert f"{room + 1} more paths make 17 rules" in finding.problem
+
+
+@pytest.mark.parametrize("at_root", [True, False])
+def test_routes_have_neither_timeouts_nor_rule_names(make_model: MakeModel, at_root: bool) -> None:
+    found = rules(make_model(at_root=at_root))
+    assert not {"timeouts", "retry", "sessionPersistence"} & keys(found), "GKE refuses the route, then every change"
+    assert not any("name" in rule for rule in found)
+
+
+def test_every_match_is_a_prefix(make_model: MakeModel) -> None:
+    matches = [match for rule in rules(make_model(at_root=True)) for match in rule["matches"]]
+    assert {match["path"]["type"] for match in matches} == {"PathPrefix"}
+
+
+def test_the_pool_is_the_v1_one(model: ModelSettings) -> None:
+    (backend,) = rules(model)[-1]["backendRefs"]
+    assert backend == {
+        "group": "inference.networking.k8s.io",
+        "kind": "InferencePool",
+        "name": "qwen-inference-pool",
+    }
+
+
+def test_a_route_does_not_wait(model: ModelSettings) -> None:
+    assert "annotations" not in plain(model)["metadata"], "KServe makes its backends only later"
+
+
+def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings) -> None:
+    assert plain(model)["metadata"]["name"] == "qwen-route"
+
+
+@pytest.mark.parametrize(
+    ("exposure", "name"),
+    [("external", "gke-l7-regional-external-managed"), ("internal", "gke-l7-rilb")],
+)
+def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: str, name: str) -> None:
+    settings = GatewaySettings.model_validate({"exposure": exposure})
+    gateway = cast("Any", routing.gateway(settings, "some-address"))
+    spec = gateway["spec"]
+    assert spec["gatewayClassName"] == name == routing.gateway_class(settings)
+    assert spec["addresses"] == [{"type": "NamedAddress", "value": "some-address"}]
+    (listener,) = spec["listeners"]
+    assert listener["allowedRoutes"]["namespaces"] == {
+        "from": "Selector",
+        "selector": {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}},
+    }
+    assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
+
+
+def test_the_gateway_is_internal_unless_settings_say_otherwise() -> None:
+    assert routing.gateway_class(GatewaySettings()) == "gke-l7-rilb"
+
+
+def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None:
+    found = routing.health_checks(model)
+    assert set(found) == {"health-pool", "health-service"}
+    for policy in found.values():
+        spec = cast("Any", policy)["spec"]
+        assert "group" in spec["targetRef"]
+        default = spec["default"]
+        assert default["timeoutSec"] <= default["checkIntervalSec"]
+        assert default["config"] == {
+            "type": "HTTP",
+            "httpHealthCheck": {"port": 8000, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"},
+        }
+
+
+def test_backend_policies_replace_gkes_thirty_seconds(make_model: MakeModel) -> None:
+    found = routing.backend_policies(make_model(request_timeout_seconds=900))
+    assert set(found) == {"backend-pool", "backend-service"}
+    assert [cast("Any", policy)["spec"]["default"]["timeoutSec"] for policy in found.values()] == [900, 900]
+
+
+def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> None:
+    backends = {(rule["backendRefs"][0]["kind"], rule["backendRefs"][0]["name"]) for rule in rules(model)}
+    for policies in (routing.health_checks(model), routing.backend_policies(model)):
+        targets = [cast("Any", policy)["spec"]["targetRef"] for policy in policies.values()]
+        assert {(target["kind"], target["name"]) for target in targets} == backends
+
+
+def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> None:
+    model = make_model(name="m" * MODEL_NAME_LIMIT)
+    things = [
+        routing.route(model, GatewaySettings()),
+        *routing.health_checks(model).values(),
+        *routing.backend_policies(model).values(),
+    ]
+    names = [cast("Any", thing)["metadata"]["name"] for thing in things]
+    names += [naming.inference_pool(model.name), naming.workload_service(model.name), naming.tpu_config(model.name)]
+    names += [f"{model.name}-kserve-self-signed-certs", f"{model.name}-kserve-router-scheduler"]
+    assert max(map(len, names)) <= 63
+
+
+CERTIFICATES: list[tuple[dict[str, object], dict[str, object]]] = [
+    ({"certificate_manager": ["a", "b"]}, {"options": {"networking.gke.io/cert-manager-certs": "a,b"}}),
+    ({"pre_shared_certificates": ["a"]}, {"options": {"networking.gke.io/pre-shared-certs": "a"}}),
+    ({"from_config": True}, {"certificateRefs": [{"kind": "Secret", "name": "gateway-certificate"}]}),
+]
+
+
+@pytest.mark.parametrize(("tls", "termination"), CERTIFICATES)
+def test_with_a_certificate_the_gateway_serves_https_and_nothing_else(
+    tls: dict[str, object], termination: dict[str, object]
+) -> None:
+    settings = GatewaySettings.model_validate({"tls": tls, "domain": "llm.example.com"})
+    (listener,) = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    assert (listener["name"], listener["protocol"], listener["port"]) == ("https", "HTTPS", 443)
+    assert listener["tls"] == {"mode": "Terminate", **termination}
+    assert listener["hostname"] == "llm.example.com"
+    assert routing.redirect(settings) is None
+
+
+def test_a_redirecting_port_80_takes_no_route_of_a_model(make_model: MakeModel) -> None:
+    settings = GatewaySettings.model_validate(
+        {"tls": {"certificate_manager": ["a"]}, "redirect_http": True, "domain": "llm.example.com"}
+    )
+    https, http = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    assert (http["protocol"], http["port"]) == ("HTTP", 80)
+    assert http["allowedRoutes"]["namespaces"] == {"from": "Same"}
+    assert https["allowedRoutes"]["namespaces"]["from"] == "Selector"
+    redirect = cast("Any", routing.redirect(settings))
+    assert redirect["spec"]["parentRefs"][0]["sectionName"] == "http"
+    assert redirect["spec"]["rules"] == [
+        {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}]}
+    ]
+    model_route = cast("Any", routing.route(make_model(), settings))["spec"]
+    assert [parent["sectionName"] for parent in model_route["parentRefs"]] == ["https"]
+    assert model_route["hostnames"] == redirect["spec"]["hostnames"] == ["llm.example.com"]
+
+
+def test_a_route_names_no_host_unless_the_gateway_has_a_domain(model: ModelSettings) -> None:
+    spec = plain(model)["spec"]
+    assert "hostnames" not in spec
+    assert spec["parentRefs"][0]["sectionName"] == "http"
+
+
+def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> None:
+    assert routing.gateway_policy(GatewaySettings(), None) is None
+    policy = cast("Any", routing.gateway_policy(GatewaySettings(allow_global_access=True), "some-policy"))
+    assert policy["spec"]["default"] == {"sslPolicy": "some-policy", "allowGlobalAccess": True}
+    assert policy["spec"]["targetRef"] == {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": naming.GATEWAY_NAME,
+    }

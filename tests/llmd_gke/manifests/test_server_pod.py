@@ -1,0 +1,173 @@
+"""The pods of a model by its TPU configuration: chips, probes, weights, caches, rights, their end."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from llmd_gke.catalog import tpu
+from llmd_gke.manifests import serving
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from tests.llmd_gke.manifests.conftest import MakeModel, MakePool, container
+
+SINGLE_HOSTS = [
+    (shape.machine.name, shape.topology) for family in tpu.FAMILIES for shape in family.slices() if not shape.multi_host
+]
+
+
+def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
+    return cast("Any", serving.tpu_config(model, pool))["spec"]
+
+
+def loading(model: ModelSettings, pool: TpuPoolSettings) -> object:
+    return cast("Any", serving.service(model, pool))["spec"].get("storageInitializer")
+
+
+def test_the_server_starts_without_the_presets_script(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    assert container(model, pool)["command"] == ["vllm", "serve", "/mnt/models"]
+
+
+@pytest.mark.parametrize(("machine", "topology"), SINGLE_HOSTS)
+def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
+    make_model: MakeModel, make_pool: MakePool, machine: str, topology: str
+) -> None:
+    pool = make_pool(machine_type=machine, topology=topology)
+    host = pool.slice.machine
+    resources = container(make_model(), pool)["resources"]
+    assert resources["limits"] == {"google.com/tpu": str(host.chips)}
+    assert resources["requests"]["google.com/tpu"] == str(host.chips)
+    assert 0 < int(resources["requests"]["cpu"]) < host.vcpus
+    assert 0 < int(resources["requests"]["memory"].removesuffix("G")) < host.memory_gb
+    assert serving.tensor_parallel(make_model(), pool) == host.chips
+
+
+def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    assert serving.node_selector(pool) == {
+        "cloud.google.com/gke-nodepool": pool.name,
+        "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+        "cloud.google.com/gke-tpu-topology": "2x2",
+        "cloud.google.com/gke-accelerator-count": "4",
+    }
+    template = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]
+    assert template["nodeSelector"] == serving.node_selector(pool)
+    assert template["tolerations"] == [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}]
+
+
+@given(minutes=some.integers(15, 180))
+def test_the_startup_probe_gives_exactly_the_models_budget(minutes: int) -> None:
+    model = ModelSettings(name="m", uri="hf://a/b", pool="p", startup_minutes=minutes)
+    pool = TpuPoolSettings(name="p", machine_type="ct6e-standard-4t", topology="2x2", max_nodes=4)
+    probe = container(model, pool)["startupProbe"]
+    assert probe["failureThreshold"] * probe["periodSeconds"] == minutes * 60
+
+
+def test_probes_ask_over_plain_http(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    for probe in ("startupProbe", "readinessProbe", "livenessProbe"):
+        asked = container(model, pool)[probe]
+        assert asked["httpGet"] == {"path": "/health", "port": 8000, "scheme": "HTTP"}
+        assert asked["timeoutSeconds"] <= asked["periodSeconds"]
+
+
+def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    containers = spec_of(make_model(served_model_name="Qwen/Qwen3-4B"), pool)["template"]["containers"]
+    assert [one["name"] for one in containers] == ["main", "warm-up"]
+    warm = containers[1]
+    assert warm["args"] == ["8000", "Qwen/Qwen3-4B", "/tmp/warm"]
+    assert warm["readinessProbe"]["exec"]["command"][-1] == warm["args"][-1]
+    assert "google.com/tpu" not in str(warm["resources"]), "a TPU pod asks for its chips in one container"
+    without = spec_of(make_model(warm_up=False), pool)["template"]["containers"]
+    assert [one["name"] for one in without] == ["main"]
+
+
+def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    model = make_model(uri="gs://weights/qwen/v1/")
+    spec = spec_of(model, pool)
+    template = spec["template"]
+    assert loading(model, pool) == {"enabled": False}, "KServe refuses gs://"
+    assert spec["annotations"] == {"gke-gcsfuse/volumes": "true"}
+    assert template["serviceAccountName"] == "model-storage"
+    assert {
+        "name": "weights",
+        "csi": {
+            "driver": "gcsfuse.csi.storage.gke.io",
+            "readOnly": True,
+            "volumeAttributes": {"bucketName": "weights", "mountOptions": "implicit-dirs,only-dir=qwen/v1"},
+        },
+    } in template["volumes"]
+    mount = {"name": "weights", "mountPath": "/mnt/models", "readOnly": True}
+    assert mount in template["containers"][0]["volumeMounts"]
+
+
+def test_a_claim_is_mounted_by_us_and_so_not_in_the_pickers_pod(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    model = make_model(uri="pvc://claim/qwen/v1")
+    spec = spec_of(model, pool)
+    assert loading(model, pool) == {"enabled": False}
+    assert "annotations" not in spec
+    volume = {"name": "weights", "persistentVolumeClaim": {"claimName": "claim", "readOnly": True}}
+    assert volume in spec["template"]["volumes"]
+    mount = {"name": "weights", "mountPath": "/mnt/models", "readOnly": True, "subPath": "qwen/v1"}
+    assert mount in spec["template"]["containers"][0]["volumeMounts"]
+
+
+@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "oci://registry.example.com/qwen:v1", "s3://bucket/qwen"])
+def test_other_weights_are_left_to_kserve(make_model: MakeModel, pool: TpuPoolSettings, uri: str) -> None:
+    model = make_model(uri=uri)
+    spec = spec_of(model, pool)
+    assert loading(model, pool) is None
+    assert "/mnt/models" not in str(spec["template"]["containers"][0]["volumeMounts"])
+
+
+@pytest.mark.parametrize(
+    ("cache", "volume"),
+    [
+        (None, {"name": "xla-cache", "emptyDir": {}}),
+        (
+            "gs://cache/v6e",
+            {
+                "name": "xla-cache",
+                "csi": {
+                    "driver": "gcsfuse.csi.storage.gke.io",
+                    "readOnly": False,
+                    "volumeAttributes": {"bucketName": "cache", "mountOptions": "implicit-dirs,only-dir=v6e"},
+                },
+            },
+        ),
+    ],
+)
+def test_compiled_graphs_are_kept_where_the_server_looks_for_them(
+    make_model: MakeModel, pool: TpuPoolSettings, cache: str | None, volume: object
+) -> None:
+    template = spec_of(make_model(compile_cache=cache), pool)["template"]
+    server = template["containers"][0]
+    assert volume in template["volumes"]
+    (mount,) = [one for one in server["volumeMounts"] if one["name"] == "xla-cache"]
+    assert {"name": "VLLM_XLA_CACHE_PATH", "value": mount["mountPath"]} in server["env"]
+
+
+def test_a_private_image_names_the_pull_secret(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    assert spec_of(make_model(private_image=True), pool)["template"]["imagePullSecrets"] == [
+        {"name": "image-pull-secret"}
+    ]
+    assert "imagePullSecrets" not in spec_of(make_model(), pool)["template"]
+
+
+@pytest.mark.parametrize("seconds", [0, 60, 3600])
+def test_running_requests_may_finish_when_a_pod_goes(
+    make_model: MakeModel, pool: TpuPoolSettings, seconds: int
+) -> None:
+    model = make_model(drain_seconds=seconds)
+    arguments = serving.server_arguments(model, pool)
+    assert arguments[arguments.index("--shutdown-timeout") + 1] == str(seconds)
+    pod_grace = spec_of(model, pool)["template"]["terminationGracePeriodSeconds"]
+    assert pod_grace > serving.PRE_STOP_SECONDS + seconds
+    picker = cast("Any", serving.service(model, pool))["spec"]["router"]["scheduler"]["template"]
+    assert picker["terminationGracePeriodSeconds"] >= pod_grace
+
+
+def test_the_container_has_no_privileges(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    context = container(model, pool)["securityContext"]
+    assert context["privileged"] is False
+    assert context["allowPrivilegeEscalation"] is False

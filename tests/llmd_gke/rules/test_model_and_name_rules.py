@@ -1,0 +1,188 @@
+"""Rules about models, the server's arguments, names and ranges."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from llmd_gke.rules import models, names
+
+
+@pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "pvc://claim/path", "s3://bucket/model", "oci://host/image:v1"])
+def test_uris_that_kserve_loads_pass(uri: str) -> None:
+    assert list(models.uri(uri)) == []
+
+
+@pytest.mark.parametrize(
+    "uri", ["gs://bucket/model", "Qwen/Qwen3-4B", "hf://", "", "https://host/x", "hf://Qwen", "hf://a/b/c"]
+)
+def test_other_uris_are_refused(uri: str) -> None:
+    (finding,) = models.uri(uri)
+    assert finding.rule == "model-uri"
+    assert finding.allowed
+
+
+@pytest.mark.parametrize(
+    ("image", "pinned"),
+    [
+        ("docker.io/vllm/vllm-tpu:v0.27.0", True),
+        ("vllm-tpu@sha256:abc", True),
+        ("host:5000/vllm-tpu:v1", True),
+        ("host:5000/vllm-tpu", False),
+        ("vllm-tpu", False),
+        ("vllm-tpu:latest", False),
+        ("vllm-tpu:nightly", False),
+        ("vllm-tpu:nightly-20260101", False),
+        ("vllm-tpu:main", False),
+    ],
+)
+def test_images_are_pinned(image: str, pinned: bool) -> None:
+    assert (list(models.image(image)) == []) is pinned
+
+
+@pytest.mark.parametrize(
+    ("value", "machine", "topology", "fits"),
+    [
+        (4, "ct6e-standard-4t", "2x2", True),
+        (2, "ct6e-standard-4t", "2x2", False),
+        (8, "ct6e-standard-8t", "2x4", True),
+        (1, "ct6e-standard-4t", "4x4", True),  # multi-host: not this rule's business
+        (1, "unknown", "2x2", True),
+    ],
+)
+def test_tensor_parallelism_uses_every_chip_of_a_host(value: int, machine: str, topology: str, fits: bool) -> None:
+    assert (list(models.tensor_parallel(value, machine, topology)) == []) is fits
+
+
+@pytest.mark.parametrize(
+    ("uri", "machine", "topology", "severity"),
+    [
+        ("hf://Qwen/Qwen3-4B", "ct6e-standard-1t", "1x1", None),
+        ("hf://Qwen/Qwen3-32B", "ct6e-standard-1t", "1x1", "error"),
+        ("hf://Qwen/Qwen3-32B", "ct6e-standard-4t", "2x2", None),
+        ("hf://meta-llama/Llama-3.3-70B-Instruct", "ct6e-standard-4t", "2x2", "error"),
+        ("hf://meta-llama/Llama-3.3-70B-Instruct", "ct6e-standard-8t", "2x4", None),
+        ("hf://someone/unknown", "ct6e-standard-1t", "1x1", None),
+    ],
+)
+def test_weights_leave_room_for_the_cache(uri: str, machine: str, topology: str, severity: str | None) -> None:
+    found = [finding.severity for finding in models.weights(uri, machine, topology)]
+    assert found == ([severity] if severity else [])
+
+
+def test_tight_weights_are_a_warning() -> None:
+    tight = "hf://google/gemma-3-27b-it"  # 54.8 GB
+    (finding,) = models.weights(tight, "ct5lp-hightpu-4t", "2x2")  # of 64
+    assert finding.severity == "warning"
+
+
+def test_an_untested_model_is_only_a_warning() -> None:
+    (finding,) = models.tested_on_tpu("hf://someone/model")
+    assert finding.severity == "warning"
+    assert list(models.tested_on_tpu("hf://Qwen/Qwen3-4B")) == []
+    assert list(models.tested_on_tpu("pvc://claim/model")) == []
+
+
+@pytest.mark.parametrize("argument", [*models.REFUSED_ARGUMENTS, *models.OWNED_ARGUMENTS])
+@pytest.mark.parametrize("shape", ["{}", "{}=1"])
+def test_arguments_nobody_writes_by_hand_are_refused_in_every_spelling(argument: str, shape: str) -> None:
+    for spelling in (argument, f"--{argument.removeprefix('--').replace('-', '_')}"):
+        (finding,) = models.server_arguments([shape.format(spelling)])
+        assert finding.rule == "tpu-server-argument"
+        assert argument in finding.problem
+
+
+def test_the_seeds_argument_is_explained() -> None:
+    (finding,) = models.server_arguments(["--prefix-cache-block-size", "16"])
+    assert "--block-size" in finding.problem
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fits"),
+    [
+        (["--quantization", "fp8"], True),
+        (["--quantization=awq"], False),
+        (["--quantization"], False),
+        (["--kv-transfer-config", '{"kv_connector": "TPUConnector"}'], True),
+        (["--kv-transfer-config", '{"kv_connector": "NixlConnector"}'], False),
+        (["--block-size", "32", "--seed", "7"], True),
+        ([], True),
+    ],
+)
+def test_arguments_with_values_of_other_accelerators_are_refused(arguments: list[str], fits: bool) -> None:
+    assert (list(models.server_arguments(arguments)) == []) is fits
+
+
+def test_a_policy_can_allow_what_settings_write() -> None:
+    assert list(models.server_arguments(["--port", "8000", "--dtype", "auto"], refuse_owned=False)) == []
+
+
+@given(some.text(alphabet="abz019-AZ_.", max_size=50), some.integers(1, 40))
+def test_a_name_is_accepted_exactly_if_it_is_a_short_dns_label(name: str, limit: int) -> None:
+    valid = re.fullmatch(r"[a-z]([-a-z0-9]*[a-z0-9])?", name) is not None and len(name) <= limit
+    assert (list(names.label(name, "name", limit)) == []) == valid
+
+
+@given(some.text(max_size=30))
+def test_the_name_that_is_proposed_is_a_valid_one(name: str) -> None:
+    for finding in names.label(name, "name", 200):
+        assert list(names.label(finding.fix.removeprefix("for example "), "name", 200)) == []
+
+
+@pytest.mark.parametrize(
+    ("project", "valid"),
+    [
+        ("my-project", True),
+        ("rehearsal", True),
+        ("ab", False),
+        ("My-Project", False),
+        ("1project", False),
+        ("project-", False),
+    ],
+)
+def test_project_ids_are_googles(project: str, valid: bool) -> None:
+    assert (list(names.project(project)) == []) is valid
+
+
+@pytest.mark.parametrize("value", ["10.0.0.0/20", "0.0.0.0/0", "203.0.113.7/32"])
+def test_ranges_pass(value: str) -> None:
+    assert list(names.cidr(value)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "fix"),
+    [
+        ("10.0.0.1/20", "for example 10.0.0.0/20"),
+        ("203.0.113.7", "for example 203.0.113.7/32"),
+        ("999.0.0.0/8", "for example 10.0.0.0/20"),
+        ("10.0.0.0/33", "for example 10.0.0.0/20"),
+        ("office", "for example 10.0.0.0/20"),
+        ("", "for example 10.0.0.0/20"),
+    ],
+)
+def test_what_is_no_range_is_refused_with_one_that_is(value: str, fix: str) -> None:
+    (finding,) = names.cidr(value)
+    assert finding.fix == fix
+
+
+RANGES = some.builds(
+    lambda a, bits: str(IPv4Network((a, bits), strict=False)), some.integers(0, 2**32 - 1), some.integers(4, 30)
+)
+
+
+@given(RANGES, RANGES)
+def test_two_ranges_are_accepted_exactly_if_they_do_not_overlap(one: str, other: str) -> None:
+    apart = not IPv4Network(one).overlaps(IPv4Network(other))
+    assert (list(names.disjoint({"one": one, "other": other})) == []) == apart
+
+
+def test_every_pair_of_overlapping_ranges_is_named() -> None:
+    found = list(names.disjoint({"a": "10.0.0.0/8", "b": "10.1.0.0/16", "c": "192.168.0.0/16", "d": "10.2.0.0/16"}))
+    assert [finding.problem for finding in found] == [
+        "b 10.1.0.0/16 overlaps a 10.0.0.0/8",
+        "d 10.2.0.0/16 overlaps a 10.0.0.0/8",
+    ]

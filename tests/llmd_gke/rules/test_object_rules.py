@@ -1,0 +1,148 @@
+"""Corners of the rules about whole objects that the policies' own examples do not reach."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from llmd_gke.catalog import tpu
+from llmd_gke.rules import gateway, health, node_pools, pods, routes, serving, tpu_pods, versions
+from llmd_gke.rules.inputs import UNKNOWN, Node, Value
+
+SLICES = [(family, shape) for family in tpu.FAMILIES for shape in family.slices()]
+
+
+def test_versions_compare_by_number() -> None:
+    texts = ["1.34", "v1.34.0-gke.1626000", "1.34.1-gke.5", "1.35"]
+    numbers = [versions.version_of(text) for text in texts]
+    assert numbers == sorted(number for number in numbers if number)
+    assert versions.version_of("e6b5db0") is None
+
+
+def test_words_inside_a_start_script_are_arguments() -> None:
+    script = 'exec vllm serve /mnt/models \\\n  --quantization "gptq" # the model card says so'
+    container: Value = {"command": ["/bin/bash", "-c", script], "args": ["--port", "8000"]}
+    words = pods.arguments(Node(container))
+    assert words[-4:] == ["--quantization", "gptq", "--port", "8000"]
+    assert pods.arguments(Node({"args": ["unclosed 'quote here"]})) == ["unclosed", "'quote", "here"]
+
+
+def test_a_route_is_elsewhere_only_if_all_of_its_gateways_are() -> None:
+    parents = [Node({"name": "istio"}), Node({"name": "gke", "namespace": "edge"})]
+    assert not routes.belongs_elsewhere(parents, "models", ["istio"])
+    assert routes.belongs_elsewhere(parents, "models", ["models/istio", "edge/gke"])
+    assert not routes.belongs_elsewhere([], "models", ["istio"])
+
+
+def test_a_route_that_may_be_elsewhere_counts_as_elsewhere_and_says_what_is_unknown() -> None:
+    nameless, local = Node({"name": UNKNOWN}), Node({"name": "istio"})
+    assert routes.belongs_elsewhere([nameless], "models", ["istio"])
+    assert nameless.notes.unknown == ["name"]
+    assert not routes.belongs_elsewhere([nameless], "models", [])
+    assert routes.belongs_elsewhere([local], None, ["models/istio"])
+    assert not routes.belongs_elsewhere([local], None, ["models/kong"])
+
+
+@pytest.mark.parametrize(
+    ("path", "least", "most"),
+    [
+        (("timeoutSec",), 1, 2147483647),
+        (("connectionDraining", "drainingTimeoutSec"), 0, 3600),
+        (("logging", "sampleRate"), 0, 1_000_000),
+        (("maxRatePerEndpoint",), 1, 1_000_000_000),
+    ],
+)
+def test_the_numbers_of_a_backend_policy_are_in_the_ranges_of_its_crd(
+    path: tuple[str, ...], least: int, most: int
+) -> None:
+    def refused(number: int) -> bool:
+        default: Value = number
+        for key in reversed(path):
+            default = {key: default}
+        target: Value = {"group": "", "kind": "Service", "name": "a"}
+        return bool(list(health.backend_policy(Node({"targetRef": target, "default": default}))))
+
+    assert [refused(number) for number in (least - 1, least, most, most + 1)] == [True, False, False, True]
+
+
+@pytest.mark.parametrize("key", ["healthyThreshold", "unhealthyThreshold"])
+def test_thresholds_are_from_one_to_ten(key: str) -> None:
+    def refused(number: int) -> bool:
+        findings = health.health_check(Node({"default": {key: number}}))
+        return any(f"{key} is {number}" in finding.problem for finding in findings)
+
+    assert [refused(number) for number in (0, 1, 10, 11)] == [True, False, False, True]
+
+
+def test_inline_parents_are_compared_as_written_in_any_order() -> None:
+    def refused(gateways: list[Value], parents: list[Value]) -> bool:
+        spec: Value = {"router": {"gateway": {"refs": gateways}, "route": {"http": {"spec": {"parentRefs": parents}}}}}
+        return any("parentRefs" in each.problem for each in serving.router_shape(Node(spec), "qwen", config=False))
+
+    a: Value = {"name": "a", "namespace": "edge"}
+    b: Value = {"name": "b", "namespace": "edge", "sectionName": "https"}
+    assert not refused([a, b], [b, {**a, "kind": "Gateway"}])
+    assert not refused([a], [])
+    assert not refused([], [a])
+    assert not refused([a], [{"name": UNKNOWN, "namespace": "edge"}])
+    assert refused([a], [a, b])
+    assert refused([a], [{"name": "a"}])
+    assert refused([b], [{"name": "b", "namespace": "edge"}])
+
+
+def test_beside_https_a_plain_listener_is_there_for_a_redirect_only() -> None:
+    def plain(*listeners: Value) -> int:
+        return len(list(gateway.plain_http(Node({"listeners": list(listeners)}))))
+
+    https: Value = {"protocol": "HTTPS"}
+    own: Value = {"protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "Same"}}}
+    open_: Value = {"protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "All"}}}
+    later: Value = {"protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": UNKNOWN}}}
+    assert [plain(https), plain(https, own), plain(https, later), plain({"protocol": UNKNOWN}, own)] == [0, 0, 0, 0]
+    assert [plain(own), plain(https, open_), plain(https, own, open_), plain(open_, open_)] == [1, 1, 1, 2]
+
+
+@given(st.sampled_from(SLICES))
+def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(entry: tuple[tpu.Family, tpu.Slice]) -> None:
+    family, shape = entry
+    pod: Value = {
+        "nodeSelector": {
+            tpu.ACCELERATOR_LABEL: family.accelerator,
+            tpu.TOPOLOGY_LABEL: shape.topology,
+            tpu.COUNT_LABEL: str(shape.machine.chips),
+        },
+        "containers": [{"name": "main", "resources": {"limits": {tpu.TPU_RESOURCE: shape.machine.chips}}}],
+    }
+    assert list(tpu_pods.tpu_pod(Node(pod), complete=True)) == []
+    workload: Value = (
+        {"type": "", "policyName": "workload", "tpuTopology": shape.topology}
+        if family.workload_policy
+        else {"type": "COMPACT", "tpuTopology": shape.topology}
+    )
+    pool: Value = {
+        "nodeConfig": {"machineType": shape.machine.name, "diskType": family.boot_disks[0]},
+        "nodeCount": shape.hosts,
+        **({"placementPolicy": workload} if shape.multi_host else {}),
+    }
+    for check in (
+        node_pools.machine,
+        node_pools.topology,
+        node_pools.placement,
+        node_pools.node_counts,
+        node_pools.boot_disk,
+        node_pools.upgrade,
+        node_pools.taint,
+    ):
+        assert list(check(Node(pool))) == [], check.__name__
+
+
+@given(st.sampled_from(SLICES), st.integers(1, 16))
+def test_a_pod_that_leaves_chips_behind_is_refused(entry: tuple[tpu.Family, tpu.Slice], asked: int) -> None:
+    family, shape = entry
+    hosts = {s.machine.chips for s in family.slices() if s.topology == shape.topology}
+    pod: Value = {
+        "nodeSelector": {tpu.ACCELERATOR_LABEL: family.accelerator, tpu.TOPOLOGY_LABEL: shape.topology},
+        "containers": [{"resources": {"requests": {tpu.TPU_RESOURCE: str(asked)}}}],
+    }
+    assert bool(list(tpu_pods.tpu_pod(Node(pod), complete=True))) == (asked not in hosts)

@@ -1,0 +1,58 @@
+"""A configuration that is right, to be spoilt."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings import Checked, SettingsError, parse
+from llmd_gke.settings.load import read_config
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+
+ROOT = Path(__file__).parents[3]
+
+Config = dict[str, Any]
+Refuse = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As outside of `make`."""
+    monkeypatch.delenv(CLOUD_VARIABLE, raising=False)
+
+
+@pytest.fixture
+def config() -> Config:
+    """The configuration of stack `eu4a`, fresh for each test."""
+    return read_config(ROOT, "eu4a")
+
+
+@pytest.fixture
+def refused() -> Refuse:
+    """The message for a configuration that is refused."""
+
+    def message(config: Config, secrets: list[str] | None = None) -> str:
+        with pytest.raises(SettingsError) as caught:
+            parse(config, "eu4a", secrets)
+        return str(caught.value)
+
+    return message
+
+
+@pytest.fixture
+def accepted() -> Callable[..., Checked]:
+    """The settings of a configuration that is accepted."""
+
+    def checked(config: Config, secrets: list[str] | None = None) -> Checked:
+        return parse(config, "eu4a", secrets)
+
+    return checked
+
+
+@pytest.fixture
+def root() -> Path:
+    """The clone."""
+    return ROOT

@@ -1,0 +1,119 @@
+"""What model pods may reach outside: each rule with its whole message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llmd_gke.settings import Checked
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+Accept = Callable[..., Checked]
+HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
+PROXY = "http://10.1.2.3:3128"
+
+
+@pytest.mark.parametrize(
+    "egress",
+    [
+        {},
+        {"mode": "open"},
+        {"mode": "names"},
+        {"mode": "names", "names": ["models.example.com", "*.example.com"]},
+        {"mode": "proxy", "proxy": PROXY},
+        {"mode": "proxy", "proxy": f"{PROXY}/", "noProxy": ["mirror.internal"]},
+    ],
+)
+def test_what_fits_together_is_accepted(config: Config, accepted: Accept, egress: dict[str, object]) -> None:
+    config["llmd-gke:network"] = {"egress": egress}
+    assert accepted(config).settings.network.egress.mode == egress.get("mode", "open")
+
+
+COMBINATIONS = [
+    (
+        {"names": ["example.com"]},
+        'mode = "open"\n    names with mode open: nothing would read them  [egress-combination]\n'
+        "    allowed: mode: names\n    fix:     leave names out",
+    ),
+    (
+        {"mode": "proxy"},
+        'mode = "proxy"\n    mode proxy without a proxy  [egress-combination]\n'
+        "    allowed: proxy: http://ADDRESS:PORT\n    fix:     name the proxy",
+    ),
+    (
+        {"mode": "names", "proxy": PROXY},
+        'mode = "names"\n    a proxy with mode names: nobody would use it  [egress-combination]\n'
+        "    allowed: mode: proxy\n    fix:     leave proxy out",
+    ),
+    (
+        {"noProxy": ["a.example.com"]},
+        'mode = "open"\n    noProxy with mode open: there is no proxy  [egress-combination]\n'
+        "    allowed: mode: proxy\n    fix:     leave noProxy out",
+    ),
+    (
+        {"mode": "names", "names": ["example.com", "https://x.io"]},
+        "names[1] = \"https://x.io\"\n    'https://x.io' is not a name that an FQDN policy can allow  "
+        "[egress-name]\n    allowed: a host such as models.example.com, or *.example.com for every host directly below "
+        "example.com\n    fix:     write the host's full name in lower case, without scheme, port and path",
+    ),
+]
+
+
+@pytest.mark.parametrize(("egress", "message"), COMBINATIONS)
+def test_what_does_not_fit_together_is_refused(
+    config: Config, refused: Refuse, egress: dict[str, object], message: str
+) -> None:
+    config["llmd-gke:network"] = {"egress": egress}
+    assert refused(config) == f"{HEAD}  llmd-gke:network.egress.{message}"
+
+
+@pytest.mark.parametrize(
+    "name", ["*", "a.*.com", "*.*.com", "example", "example.com:443", "Example.com", "-a.example.com"]
+)
+def test_what_is_no_name_is_refused(config: Config, refused: Refuse, name: str) -> None:
+    config["llmd-gke:network"] = {"egress": {"mode": "names", "names": [name]}}
+    assert "[egress-name]" in refused(config)
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    ["10.1.2.3:3128", "https://10.1.2.3:3128", "http://proxy.internal:3128", "http://10.1.2.3", "http://[::1]:1"],
+)
+def test_a_proxy_that_no_policy_can_open_is_refused(config: Config, refused: Refuse, proxy: str) -> None:
+    config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": proxy}}
+    assert refused(config) == (
+        HEAD + "  llmd-gke:network.egress.proxy\n"
+        "    this is not the address of a proxy that a NetworkPolicy can open: those know IPv4 addresses only  "
+        "[egress-proxy]\n"
+        "    allowed: http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: they are "
+        "tunnelled)\n"
+        "    fix:     write the proxy's IPv4 address and port"
+    )
+
+
+def test_a_password_in_the_proxys_address_is_refused_and_not_repeated(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": "http://me:neverShown@10.1.2.3:3128"}}
+    message = refused(config)
+    assert "which every reader of the pod would see  [egress-proxy]" in message
+    assert "neverShown" not in message
+
+
+@pytest.mark.parametrize(
+    ("model", "key"), [({"uri": "gs://weights/qwen"}, "uri"), ({"compileCache": "gs://weights"}, "compileCache")]
+)
+def test_buckets_are_not_mounted_through_a_proxy(
+    config: Config, refused: Refuse, accepted: Accept, model: dict[str, str], key: str
+) -> None:
+    config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": PROXY}}
+    config["llmd-gke:models"][0].update(model)
+    (uri,) = model.values()
+    assert refused(config) == (
+        f'{HEAD}  llmd-gke:models[0].{key} = "{uri}"\n'
+        f"    {uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait for ever  "
+        "[egress-bucket]\n"
+        "    allowed: hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names\n"
+        "    fix:     set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com"
+    )
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    assert accepted(config)

@@ -1,0 +1,132 @@
+"""What the edge's settings allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llmd_gke.settings import Checked
+from llmd_gke.settings.errors import describe
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
+TLS = {"certificateManager": ["llm"]}
+
+
+def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    config["llmd-gke:gateway"] = {"exposure": "external", "tls": TLS}
+    checked = accepted(config)
+    assert checked.settings.gateway.scheme == "https"
+    assert not [one for one in checked.warnings if one.finding.rule == "plain-http"]
+
+
+@pytest.mark.parametrize(
+    ("gateway", "message"),
+    [
+        (
+            {"exposure": "external"},
+            '  llmd-gke:gateway.exposure = "external"\n'
+            "    an external gateway would serve plain HTTP without authentication to the Internet  [plain-http]\n"
+            "    allowed: exposure: internal, tls with a certificate, or allowPlainHttp: true if that is what you "
+            "want\n"
+            "    fix:     pulumi config set --path llmd-gke:gateway.exposure internal",
+        ),
+        (
+            {"tls": {}},
+            "  llmd-gke:gateway.tls = {}\n"
+            "    no certificate is named  [gateway-certificate]\n"
+            "    allowed: one of certificateManager, preSharedCertificates, fromConfig\n"
+            "    fix:     name a regional certificate, or leave tls out",
+        ),
+        (
+            {"tls": {**TLS, "fromConfig": True}},
+            '  llmd-gke:gateway.tls = {"certificateManager": ["llm"], "fromConfig": true}\n'
+            "    certificateManager and fromConfig exclude each other  [gateway-certificate]\n"
+            "    allowed: one of certificateManager, preSharedCertificates, fromConfig\n"
+            "    fix:     name a regional certificate, or leave tls out",
+        ),
+        (
+            {"tls": {"certificateManager": ["projects/p/locations/global/certificateMaps/Map"]}},
+            "  llmd-gke:gateway.tls = "
+            '{"certificateManager": ["projects/p/locations/global/certificateMaps/Map"]}\n'
+            "    'projects/p/locations/global/certificateMaps/Map' is not the name of a certificate (a certificate map "
+            "is for global gateways only)  [gateway-certificate]\n"
+            "    allowed: the bare name of a certificate in the gateway's region, without project or location\n"
+            "    fix:     for example map",
+        ),
+        (
+            {"tls": {"preSharedCertificates": [f"c{number}" for number in range(16)]}},
+            "    preSharedCertificates names 16 certificates  [gateway-certificate]\n"
+            "    allowed: at most 15\n"
+            "    fix:     use one certificate with several names",
+        ),
+        (
+            {"domain": "https://llm.example.com"},
+            '  llmd-gke:gateway.domain = "https://llm.example.com"\n'
+            "    'https://llm.example.com' is not a host name  [gateway-domain]\n"
+            "    allowed: lower-case labels with dots between them, no scheme, port, path or wildcard\n"
+            "    fix:     for example llm.example.com",
+        ),
+        (
+            {"tls": TLS, "allowPlainHttp": True},
+            "  llmd-gke:gateway.allowPlainHttp = true\n"
+            "    with tls the gateway serves HTTPS only, so this has no effect  [gateway-combination]\n"
+            "    fix:     leave allowPlainHttp out",
+        ),
+        (
+            {"redirectHttp": True},
+            "  llmd-gke:gateway.redirectHttp = true\n"
+            "    there is no HTTPS to redirect to  [gateway-combination]\n"
+            "    fix:     set tls, or leave redirectHttp out",
+        ),
+        (
+            {"exposure": "external", "tls": TLS, "allowGlobalAccess": True},
+            "  llmd-gke:gateway.allowGlobalAccess = true\n"
+            "    an external gateway can be reached from everywhere anyway; GKE knows this for internal ones  "
+            "[gateway-combination]\n"
+            "    fix:     leave allowGlobalAccess out",
+        ),
+        (
+            {"dnsZone": "example-com"},
+            '  llmd-gke:gateway.dnsZone = "example-com"\n'
+            "    a record needs a name  [gateway-combination]\n"
+            "    fix:     set domain, or leave dnsZone out",
+        ),
+        (
+            {"tls": {**TLS, "minimumVersion": None, "profile": "RESTRICTED"}},
+            '  llmd-gke:gateway.tls.profile = "RESTRICTED"\n'
+            "    without minimumVersion no SSL policy is made, so this has no effect  [gateway-combination]\n"
+            "    fix:     set tls.minimumVersion, or leave tls.profile out",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(config: Config, refused: Refuse, gateway: object, message: str) -> None:
+    config["llmd-gke:gateway"] = gateway
+    found = refused(config)
+    assert found.startswith(HEAD)
+    assert found.endswith(message)
+
+
+def test_two_wrong_things_give_two_messages(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:gateway"] = {"redirectHttp": True, "dnsZone": "example-com"}
+    assert refused(config).startswith("Pulumi.eu4a.yaml has 2 problems:")
+
+
+def test_a_certificate_of_ones_own_needs_its_two_secrets(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:gateway"] = {"tls": {"fromConfig": True}}
+    found = refused(config, secrets=["llmd-gke:tlsCertificate"])
+    assert found == (
+        HEAD + "  llmd-gke:tlsKey\n"
+        "    llmd-gke:gateway.tls.fromConfig asks for it  [missing-secret]\n"
+        "    fix:     pulumi config set --secret llmd-gke:tlsKey (then paste the private key, PEM)"
+    )
+
+
+def test_plain_http_on_the_internet_is_a_warning_for_those_who_asked(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    warnings = [describe(one) for one in accepted(config).warnings if one.finding.rule == "plain-http"]
+    assert len(warnings) == 1

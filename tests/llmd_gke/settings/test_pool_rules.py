@@ -1,0 +1,206 @@
+"""Pools: slices, zones, capacity. Each rule with its whole message."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from llmd_gke.catalog.tpu import FAMILIES, Family
+from llmd_gke.catalog.zones import GKE_ZONES
+from llmd_gke.settings import Checked
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+Accept = Callable[..., Checked]
+HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
+
+
+def pool(**over: object) -> dict[str, object]:
+    """A second pool, beside the one that the model uses."""
+    return {"name": "more", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, **over}
+
+
+def with_pool(config: Config, **over: object) -> Config:
+    config["llmd-gke:tpuPools"].append(pool(**over))
+    return config
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: Accept, family: Family) -> None:
+    machine = family.machines[-1]
+    zone = sorted(GKE_ZONES[family.name])[0]
+    config["llmd-gke:cluster"].update(zone=zone, minVersion="1.35")
+    single = {"machineType": machine.name, "topology": family.shapes[machine.name][0]}
+    config["llmd-gke:tpuPools"] = [{**pool(maxNodes=4, **single), "name": "v6e4"}]
+    found = accepted(config).settings.tpu_pools[0]
+    assert (found.family, found.slice.hosts) == (family, 1)
+
+
+@pytest.mark.parametrize(
+    ("over", "message"),
+    [
+        (
+            {"capacity": "reservation"},
+            '.capacity = "reservation"\n'
+            "    capacity reservation without a reservation: GKE must know which one to use  [tpu-reservation]\n"
+            "    allowed: reservation: {name: NAME}, and its owner's project if another project shares it\n"
+            "    fix:     name the reservation, or use capacity on-demand",
+        ),
+        (
+            {"capacity": "spot", "reservation": {"name": "mine"}},
+            '.capacity = "spot"\n'
+            "    reservation mine with capacity spot: the two exclude each other  [tpu-reservation]\n"
+            "    allowed: capacity: reservation\n"
+            "    fix:     set capacity to reservation, or leave the reservation out",
+        ),
+        (
+            {"maxRunHours": 24},
+            '.capacity = "on-demand"\n'
+            "    maxRunHours 24 with capacity on-demand: only flex-start hosts are taken away after a time  "
+            "[tpu-flex-start]\n"
+            "    allowed: capacity: flex-start\n"
+            "    fix:     leave maxRunHours out",
+        ),
+        (
+            {"capacity": "flex-start"},
+            '.capacity = "flex-start"\n'
+            "    v6e has no flex-start capacity in europe-west4-a  [tpu-capacity]\n"
+            "    allowed: flex-start in asia-northeast1-b, us-east5-a, us-east5-b\n"
+            "    fix:     use capacity on-demand, spot or reservation, or another zone",
+        ),
+        (
+            {"topology": "4x4"},
+            ".minNodes = 0\n"
+            "    a 4x4 slice of ct6e-standard-4t is one unit of 4 nodes, not 0 to 8  [tpu-node-count]\n"
+            "    allowed: minNodes 0 or 4, maxNodes 4\n"
+            "    fix:     set maxNodes to 4",
+        ),
+        (
+            {"zone": "us-east5-a"},
+            '.zone = "us-east5-a"\n'
+            "    us-east5-a is not in the region of the cluster, europe-west4  [tpu-pool-region]\n"
+            "    allowed: a zone of europe-west4\n"
+            "    fix:     leave the pool's zone out, or make another stack for that region",
+        ),
+        (
+            {"capacity": "reservation", "reservation": {"name": "My_Own"}},
+            '.reservation.name = "My_Own"\n'
+            "    'My_Own' is not a valid reservation name  [name-characters]\n"
+            "    allowed: lower-case letters, digits and dashes; a letter first, no dash last\n"
+            "    fix:     for example my-own",
+        ),
+        (
+            {"capacity": "reservation", "reservation": {"name": "mine", "project": "X"}},
+            ".reservation.project = \"X\"\n    'X' is not a Google Cloud project id  [project-id]\n"
+            "    allowed: 6 to 30 lower-case letters, digits and dashes, a letter first\n"
+            "    fix:     name the project that owns it, or leave it out",
+        ),
+        (
+            {"capacity": "reservation", "reservation": {"name": "mine", "block": "B"}},
+            ".reservation.block = \"B\"\n    'B' is not a valid reservation block  [name-characters]\n"
+            "    allowed: lower-case letters, digits and dashes; a letter first, no dash last\n"
+            "    fix:     for example b",
+        ),
+    ],
+)
+def test_a_pool_that_cannot_exist_is_refused(
+    config: Config, refused: Refuse, over: dict[str, object], message: str
+) -> None:
+    limit = {"maxNodes": 8} | over
+    assert refused(with_pool(config, **limit)) == f"{HEAD}  llmd-gke:tpuPools[1]{message}"
+
+
+def test_a_family_that_the_oldest_accepted_control_plane_does_not_know_is_refused(
+    config: Config, refused: Refuse, accepted: Accept
+) -> None:
+    config["llmd-gke:cluster"].update(zone="us-central1-c", minVersion="1.34.0-gke.1626000")
+    config["llmd-gke:tpuPools"] = [
+        {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4}
+    ]
+    assert refused(config) == (
+        HEAD + '  llmd-gke:cluster.minVersion = "1.34.0-gke.1626000"\n'
+        "    tpu7x-standard-4t needs GKE 1.34.1-gke.2541000, the settings accept 1.34.0-gke.1626000  "
+        "[tpu-gke-version]\n"
+        "    allowed: minVersion 1.34.1-gke.2541000 or newer\n"
+        "    fix:     set llmd-gke:cluster.minVersion to 1.34.1-gke.2541000"
+    )
+    for version in ("1.34.1-gke.2541000", "1.34", "1.35"):
+        config["llmd-gke:cluster"]["minVersion"] = version
+        assert accepted(config)
+
+
+def test_a_flex_start_slice_of_several_hosts_is_a_warning(config: Config, accepted: Accept) -> None:
+    config["llmd-gke:cluster"]["zone"] = "us-east5-a"
+    with_pool(config, topology="4x4", capacity="flex-start", maxRunHours=24)
+    (warning,) = (found for found in accepted(config).warnings if found.finding.rule == "tpu-flex-start")
+    assert warning.key == "llmd-gke:tpuPools[1].capacity"
+    assert warning.finding.problem == (
+        "flex-start has to find all 4 hosts of a 4x4 slice at once; Google recommends it for single hosts"
+    )
+
+
+def test_a_pool_may_be_in_another_zone_of_the_region(config: Config, accepted: Accept) -> None:
+    with_pool(config, machineType="ct5lp-hightpu-4t", zone="europe-west4-b")
+    settings = accepted(config).settings
+    assert settings.tpu_pools[1].zone_in(settings.cluster.zone) == "europe-west4-b"
+
+
+def test_the_zone_of_a_pool_is_judged_at_the_pool(config: Config, refused: Refuse) -> None:
+    message = refused(with_pool(config, zone="europe-west4-b"))
+    assert 'llmd-gke:tpuPools[1].zone = "europe-west4-b"\n    GKE has no v6e in europe-west4-b' in message
+    assert "llmd-gke:cluster.zone" not in message
+
+
+@pytest.mark.parametrize("hours", [0, 169])
+def test_flex_start_hosts_run_for_seven_days_at_most(config: Config, refused: Refuse, hours: int) -> None:
+    assert "llmd-gke:tpuPools[1].maxRunHours = " in refused(with_pool(config, maxRunHours=hours))
+
+
+@pytest.mark.parametrize(
+    ("reservation", "path"),
+    [
+        ({"name": "mine"}, "mine"),
+        ({"name": "mine", "project": "owner-project"}, "projects/owner-project/reservations/mine"),
+        ({"name": "mine", "block": "one"}, "mine/reservationBlocks/one"),
+    ],
+)
+def test_a_reservation_is_named_as_gke_takes_it(
+    config: Config, accepted: Accept, reservation: dict[str, str], path: str
+) -> None:
+    found = accepted(with_pool(config, capacity="reservation", reservation=reservation)).settings.tpu_pools[1]
+    assert found.reservation is not None
+    assert found.reservation.path == path
+
+
+@pytest.mark.parametrize(
+    ("over", "quota"),
+    [
+        ({"capacity": "on-demand"}, "TPUS_PER_TPU_FAMILY"),
+        ({"capacity": "reservation", "reservation": {"name": "mine"}}, "TPUS_PER_TPU_FAMILY"),
+        ({"capacity": "spot"}, "PREEMPTIBLE_TPU_V6E"),
+        ({"machineType": "ct5lp-hightpu-4t", "zone": "europe-west4-b"}, "TPU_LITE_PODSLICE_V5"),
+    ],
+)
+def test_a_pool_knows_the_quota_it_draws_on(
+    config: Config, accepted: Accept, over: dict[str, object], quota: str
+) -> None:
+    assert accepted(with_pool(config, **over)).settings.tpu_pools[1].quota == quota
+
+
+def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepted: Accept, refused: Refuse) -> None:
+    longest = "p" * 29
+    slice_ = {"machineType": "tpu7x-standard-4t", "topology": "16x16x16", "maxNodes": 1024, "updatesNeedStop": True}
+    cluster = {"name": "c" * 24, "zone": "us-central1-c", "minVersion": "1.35"}
+    config["llmd-gke:cluster"].update(cluster)
+    with_pool(config, **slice_, name=longest)
+    config["llmd-gke:tpuPools"][0].update(machineType="tpu7x-standard-4t", topology="2x2x1")
+    found = accepted(config).settings.tpu_pools[1]
+    assert len(found.workload_policy_name("c" * 24)) == 63
+    config["llmd-gke:tpuPools"][1]["name"] = longest + "p"
+    policy = f"{'c' * 24}-{longest}p-16x16x16"
+    assert refused(config) == (
+        f'{HEAD}  llmd-gke:tpuPools[1].name = "{longest}p"\n'
+        f"    the slice's resource policy '{policy}' has 64 characters  [name-length]\n"
+        "    allowed: at most 63; cluster name, pool name and topology make it up\n"
+        f"    fix:     for example {longest}"
+    )

@@ -1,0 +1,186 @@
+"""The JSON Schema of stack files and the page of settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from llmd_gke.catalog import tpu
+from llmd_gke.settings import StackSettings, descriptions, schema
+from llmd_gke.settings.parse import SECRETS, known_keys
+from llmd_gke.settings.sections import Shape
+from tests.llmd_gke.settings.conftest import ROOT
+from tests.llmd_gke.settings.test_stack_files import STACKS
+
+SHAPES = list(descriptions.shapes_in(StackSettings))
+
+
+@pytest.fixture(scope="module")
+def stack_file() -> Any:
+    return jsonschema.Draft7Validator(json.loads(schema.SCHEMA.read_text()))
+
+
+def content(stack: str) -> dict[str, Any]:
+    return yaml.safe_load((ROOT / f"Pulumi.{stack}.yaml").read_text())
+
+
+def test_schema_and_page_are_fresh(capsys: pytest.CaptureFixture[str]) -> None:
+    status = schema.main(["--check"])
+    assert (status, capsys.readouterr().err) == (0, "")
+
+
+def test_a_stale_schema_is_named_and_written_anew(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(schema, "ROOT", tmp_path)
+    monkeypatch.setattr(schema, "SCHEMA", tmp_path / "schema" / "a.json")
+    monkeypatch.setattr(schema, "PAGE", tmp_path / "docs" / "a.md")
+    assert schema.main(["--check"]) == 1
+    assert "schema/a.json is out of date. Run: make docs" in capsys.readouterr().err
+    assert schema.main([]) == 0
+    assert schema.main(["--check"]) == 0
+
+
+def test_the_schema_is_one(stack_file: Any) -> None:
+    jsonschema.Draft7Validator.check_schema(stack_file.schema)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_shipped_stack_file_fits_the_schema(stack: str, stack_file: Any) -> None:
+    assert [error.message for error in stack_file.iter_errors(content(stack))] == []
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_editors_find_the_schema_of_a_shipped_stack_file(stack: str) -> None:
+    first = (ROOT / f"Pulumi.{stack}.yaml").read_text().splitlines()[0]
+    assert first == "# yaml-language-server: $schema=schema/llmd-gke.schema.json"
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda config: config.update({"llmd-gke:gatway": {}}),
+        lambda config: config["llmd-gke:cluster"].update(zon="europe-west4-a"),
+        lambda config: config["llmd-gke:models"][0].update(replica=1),
+        lambda config: config["llmd-gke:tpuPools"][0].update(maxNode=1),
+        lambda config: config["llmd-gke:cluster"].update(systemPool={"nodes": 1}),
+        lambda config: config.update(cluster={}),
+    ],
+    ids=["a section", "a key", "a model's key", "a pool's key", "a nested key", "a key without namespace"],
+)
+def test_an_unknown_key_is_refused(spoil: Callable[[dict[str, Any]], object], stack_file: Any) -> None:
+    file = content("eu4a")
+    spoil(file["config"])
+    assert not stack_file.is_valid(file)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda config: config.pop("gcp:project"),
+        lambda config: config.pop("llmd-gke:models"),
+        lambda config: config.update({"llmd-gke:models": []}),
+        lambda config: config["llmd-gke:models"][0].pop("uri"),
+        lambda config: config["llmd-gke:models"][0].update(replicas="3"),
+        lambda config: config["llmd-gke:models"][0].update(replicas=0),
+        lambda config: config["llmd-gke:gateway"].update(exposure="global"),
+        lambda config: config["llmd-gke:tpuPools"][0].update(machineType="ct6e-standard-16t"),
+        lambda config: config["llmd-gke:tpuPools"][0].update(topology="2x2x1"),
+        lambda config: config.update({"llmd-gke:hfToken": "in plain text"}),
+    ],
+    ids=[
+        "no project",
+        "no models",
+        "an empty list",
+        "a required key left out",
+        "a number in quotes",
+        "a number out of range",
+        "a choice that is none",
+        "a machine type that never existed",
+        "a topology the machine cannot form",
+        "a secret in plain text",
+    ],
+)
+def test_a_wrong_value_is_refused(spoil: Callable[[dict[str, Any]], object], stack_file: Any) -> None:
+    file = content("eu4a")
+    spoil(file["config"])
+    assert not stack_file.is_valid(file)
+
+
+@pytest.mark.parametrize(
+    "add",
+    [
+        lambda file: file["config"].update({"gcp:region": "europe-west4", "kubernetes:x": True}),
+        lambda file: file["config"].update({f"llmd-gke:{secret}": {"secure": "v1:abc"} for secret in SECRETS}),
+        lambda file: file.update(encryptionsalt="v1:abc"),
+        lambda file: file["config"]["llmd-gke:cluster"].update(systemZone=None),
+    ],
+    ids=["other providers' keys", "encrypted secrets", "what Pulumi adds", "null where it means the default"],
+)
+def test_what_settings_accept_is_accepted(add: Callable[[dict[str, Any]], object], stack_file: Any) -> None:
+    file = content("eu4a")
+    add(file)
+    assert [error.message for error in stack_file.iter_errors(file)] == []
+
+
+@pytest.mark.parametrize("shape", [shape for family in tpu.FAMILIES for shape in family.slices()], ids=str)
+def test_every_slice_of_the_catalogue_is_accepted(shape: tpu.Slice, stack_file: Any) -> None:
+    file = content("eu4a")
+    file["config"]["llmd-gke:tpuPools"][0].update(machineType=shape.machine.name, topology=shape.topology)
+    assert stack_file.is_valid(file)
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
+def test_every_setting_says_what_it_is(shape: type[Any]) -> None:
+    if shape is StackSettings:  # its keys are sections, which say it themselves
+        return
+    silent = shape.model_fields.keys() - descriptions.keys(shape).keys()
+    sections = {name for name in silent if any(inner in str(shape.model_fields[name].annotation) for inner in NAMES)}
+    assert silent - sections == set(), "write a docstring below the field"
+
+
+NAMES = [shape.__name__ for shape in SHAPES]
+
+
+def test_every_key_of_the_settings_is_on_the_page() -> None:
+    page = schema.PAGE.read_text()
+    for section, names in known_keys(StackSettings).items():
+        if not section:
+            continue
+        top, _, inner = section.partition(".")
+        part = page.split(f"## llmd-gke:{top}\n")[1].split("\n## ")[0]
+        for name in names:
+            last = f"{inner.rpartition('.')[2]}" if inner else ""
+            assert f"{last}.{name}`" in part or f"{last}[].{name}`" in part or f"| `{name}`" in part, (section, name)
+
+
+def test_a_text_below_a_field_describes_it_and_the_class_may_describe_others() -> None:
+    said = descriptions.keys(Documented)
+    assert said == {
+        "first_key": "First.",
+        "second": "`second` and `thirdKey` are described by the class.",
+        "third_key": "`second` and `thirdKey` are described by the class.",
+        "fourth": "Or `null`; see `somewhere.else`.",
+        "fifth": "`fifth` is said by a neighbour.",
+    }
+    assert descriptions.about(Documented) == "A shape."
+
+
+class Documented(Shape):
+    """A shape. ``fourth``: or ``None``; see :data:`somewhere.else`.
+
+    ``second`` and ``third_key`` are described by the class.
+    """
+
+    first_key: int
+    """First. ``fifth`` is said by a neighbour."""
+    second: int
+    third_key: int
+    fourth: int | None
+    fifth: int
+    sixth: int

@@ -1,0 +1,180 @@
+"""Stack files: the shipped ones, and those that cannot be read."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings import SettingsError, StackSettings, load_stack, parse
+from llmd_gke.settings.load import read_config
+from llmd_gke.settings.parse import known_keys
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from tests.llmd_gke.settings.conftest import ROOT
+
+STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
+
+
+def message(root: Path, stack: str) -> str:
+    with pytest.raises(SettingsError) as caught:
+        load_stack(root, stack)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_shipped_stack_has_no_errors_and_only_the_warnings_it_means(
+    stack: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
+    checked = load_stack(ROOT, stack, need_secrets=True)
+    assert {warning.finding.rule for warning in checked.warnings} <= {"plain-http", "model-untested"}
+
+
+def test_the_stacks_of_the_readme_are_shipped() -> None:
+    assert {"eu4a", "local"} <= set(STACKS)
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_no_secret_and_no_salt_is_committed_in_a_stack_file(stack: str) -> None:
+    text = (ROOT / f"Pulumi.{stack}.yaml").read_text()
+    assert "encryptionsalt" not in text
+    assert "secure:" not in text
+    assert "hf_" not in text
+
+
+def eu4a() -> StackSettings:
+    return load_stack(ROOT, "eu4a").settings
+
+
+def test_the_first_deployment_is_three_replicas_on_three_of_four_hosts() -> None:
+    settings = eu4a()
+    (pool,) = settings.tpu_pools
+    (model,) = settings.models
+    assert (settings.cluster.zone, settings.cluster.region, settings.cluster.location) == (
+        "europe-west4-a",
+        "europe-west4",
+        "europe-west4",
+    )
+    assert (pool.machine_type, pool.topology, pool.max_nodes) == ("ct6e-standard-4t", "2x2", 4)
+    assert (model.replicas, model.prefix_caching, model.path) == (3, True, "/models/qwen")
+    assert settings.busy_nodes(pool) == 3
+    assert settings.totals.chips == 12
+    assert settings.totals.usd_per_hour == pytest.approx(12 * 2.97 + 0.10)
+
+
+def test_local_is_the_same_shape_as_eu4a() -> None:
+    one, other = read_config(ROOT, "eu4a"), read_config(ROOT, "local")
+    assert other["gcp:project"] == "rehearsal"
+    for key in ("llmd-gke:tpuPools", "llmd-gke:models", "llmd-gke:gateway"):
+        assert one[key] == other[key]
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        eu4a().cluster.zone = "elsewhere"
+
+
+def test_nothing_in_the_settings_can_hold_a_token() -> None:
+    keys = {key for section in known_keys(StackSettings).values() for key in section}
+    assert {key for key in keys if re.search("token|secret|password|key", key, re.IGNORECASE)} == {
+        "maxNumBatchedTokens",
+        "secretManager",  # a switch
+    }
+
+
+@pytest.mark.parametrize(
+    ("zone", "control_plane", "location", "nodes"),
+    [
+        ("europe-west4-a", "regional", "europe-west4", "europe-west4-a"),
+        ("europe-west4-a", "zonal", "europe-west4-a", "europe-west4-a"),
+        ("us-south1-ai1b", "regional", "us-south1", "us-south1-a"),
+    ],
+)
+def test_places_are_derived_from_the_zone(zone: str, control_plane: str, location: str, nodes: str) -> None:
+    cluster = eu4a().cluster.model_copy(update={"zone": zone, "control_plane": control_plane})
+    assert (cluster.location, cluster.node_zone) == (location, nodes)
+
+
+def write(folder: Path, content: bytes, stack: str = "mine") -> Path:
+    (folder / f"Pulumi.{stack}.yaml").write_bytes(content)
+    return folder
+
+
+def test_a_missing_stack_file_is_named_with_those_that_exist(tmp_path: Path) -> None:
+    write(tmp_path, b"config: {}", "eu4a")
+    write(tmp_path, b"config: {}", "local")
+    assert message(tmp_path, "nowhere") == (
+        "Pulumi.nowhere.yaml has 1 problem:\n\n"
+        "  Pulumi.nowhere.yaml\n"
+        "    Pulumi.nowhere.yaml does not exist  [stack-file]\n"
+        "    allowed: eu4a, local\n"
+        "    fix:     choose a stack, e.g. STACK=eu4a"
+    )
+
+
+def test_a_missing_stack_file_in_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
+    assert message(tmp_path, "mine").endswith("fix:     copy a stack file to Pulumi.mine.yaml")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX permissions")
+def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
+    write(tmp_path, b"config: {}")
+    file = tmp_path / "Pulumi.mine.yaml"
+    if os.geteuid() == 0:  # root reads everything: a folder in its place is unreadable to all
+        file.unlink()
+        file.mkdir()
+    else:
+        file.chmod(0)
+    found = message(tmp_path, "mine")
+    assert "Pulumi.mine.yaml cannot be read" in found
+    assert "fix:     make the file readable" in found
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
+        (b"config:\n\tx: 1\n", "is not YAML: "),
+        (b"\xff\xfe\x00", "cannot be read"),
+        (b"", "has no table `config:`"),
+        (b"text", "has no table `config:`"),
+        (b"config:\n", "has no table `config:`"),
+        (b"config: [1]\n", "has no table `config:`"),
+        (b"a: 1\n", "has no table `config:`"),
+    ],
+)
+def test_a_stack_file_that_is_no_configuration_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    found = message(write(tmp_path, content), "mine")
+    assert found.startswith("Pulumi.mine.yaml has 1 problem:")
+    assert words in found
+    assert "fix:" in found
+
+
+def test_a_syntax_error_beside_a_token_does_not_show_the_token(tmp_path: Path) -> None:
+    found = message(write(tmp_path, b"config:\n  llmd-gke:hfToken: hf_neverShown: x\n"), "mine")
+    assert "line 2" in found
+    assert "neverShown" not in found
+
+
+def test_what_settings_use_decides_which_apis_are_switched_on(config: dict[str, Any]) -> None:
+    always = parse(config, "eu4a").settings.apis
+    assert {"dns", "containerfilesystem", "serviceusage"} <= set(always), "GKE needs them and does not switch them on"
+    config["llmd-gke:cluster"] |= {"secretManager": True, "binaryAuthorization": True}
+    config["llmd-gke:gateway"] = {"exposure": "internal", "tls": {"certificateManager": ["c"]}}
+    config["llmd-gke:models"][0]["uri"] = "gs://some-bucket/model"
+    more = {"secretmanager", "binaryauthorization", "certificatemanager", "storage"}
+    assert set(parse(config, "eu4a").settings.apis) - set(always) == more
+
+
+def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = (ROOT / "Pulumi.eu4a.yaml").read_text().replace("Qwen/Qwen2.5-3B-Instruct", "google/gemma-3-27b-it")
+    write(tmp_path, text.encode())
+    with pytest.raises(SettingsError, match="licence gate"):
+        load_stack(tmp_path, "mine", need_secrets=True)
+    assert load_stack(tmp_path, "mine")
+    write(tmp_path, f"{text}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())
+    assert load_stack(tmp_path, "mine", need_secrets=True)

@@ -1,0 +1,156 @@
+"""Which program is taken: an official one, a built one, or none yet."""
+
+from __future__ import annotations
+
+import threading
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.problems import SetUpFailed
+from localcloud import binaries
+from localcloud.binaries import cache_key, official, resolve
+from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
+from localcloud.common.workdir import Places
+from localcloud.go_builds import lock
+from localcloud.workflow import home
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and no program on PATH but those that a test puts there."""
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi"))
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def executable(path: Path, prints: str = "") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho '{prints}'\n")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("name", ["etcd", "kube-apiserver", "cert-manager", PROVIDER_NAME])
+def test_a_program_that_is_not_there_is_named_with_the_command_that_builds_it(name: str) -> None:
+    with pytest.raises(SetUpFailed) as raised:
+        binaries.path(name)
+    assert name in str(raised.value)
+    assert "Fix: .venv/bin/python -m localcloud programs" in str(raised.value)
+
+
+def test_a_name_that_is_no_program_is_an_error_of_ours() -> None:
+    with pytest.raises(KeyError):
+        binaries.path("kwok")
+
+
+def test_envoy_comes_with_its_python_package() -> None:
+    assert binaries.path("envoy").stat().st_size > 10_000_000
+
+
+def test_a_built_program_is_found_and_building_it_again_needs_no_go(tmp_path: Path) -> None:
+    built = executable(cache_key.built(tmp_path / "cache", BY_NAME["etcd"]))
+    assert binaries.path("etcd") == built
+    binaries.ensure(["etcd", "envoy"], Console(quiet=True))
+
+
+def test_what_is_missing_is_built_in_the_order_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
+    binaries.ensure(reversed(binaries.names()), Console(quiet=True))
+    assert asked == [program.name for program in PROGRAMS]
+
+
+@pytest.mark.parametrize(
+    ("name", "prints", "fits"),
+    [
+        ("etcd", "etcd Version: 3.7.9\nGo Version: go1.26.1", True),
+        ("etcd", "etcd Version: 3.6.4", False),
+        ("kube-apiserver", "Kubernetes v1.36.12", True),
+        ("kube-apiserver", "Kubernetes v1.35.3", False),
+        ("kubectl", "Client Version: v1.36.0\nKustomize Version: v5.7.1", True),
+        ("kubectl", "Client Version: v1.30.0\nKustomize Version: v1.36.1", False),
+        ("kube-scheduler", "no version at all", False),
+        ("cert-manager", "v1.21.2", False),
+    ],
+)
+def test_an_official_program_on_path_is_taken_when_its_version_fits(
+    tmp_path: Path, name: str, prints: str, fits: bool
+) -> None:
+    found = executable(tmp_path / "bin" / name, prints)
+    assert official.find(BY_NAME[name]) == (found if fits else None)
+    if fits:
+        assert binaries.path(name) == found
+
+
+def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    executable(tmp_path / "bin" / "etcd", "etcd Version: 3.4.0")
+    good = executable(tmp_path / "later" / "etcd", "etcd Version: 3.7.0")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{tmp_path / 'later'}")
+    assert official.find(BY_NAME["etcd"]) == good
+
+
+def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
+    """It would be made to run itself, for ever."""
+    places = Places.of(tmp_path, kind="laptop")
+    built = executable(cache_key.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
+    # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
+    script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
+    comments = "".join(f"# {line}\n" for line in home.tools(places)["kubectl"].splitlines())
+    script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
+    assert binaries.path("kubectl") == built
+
+
+def test_an_official_program_that_cannot_be_run_is_left_aside(tmp_path: Path) -> None:
+    broken = tmp_path / "bin" / "etcd"
+    broken.write_text("#!/nowhere/at/all\n")
+    broken.chmod(0o755)
+    assert official.find(BY_NAME["etcd"]) is None
+
+
+def test_the_official_provider_of_the_sdks_version_is_taken_from_the_plugin_cache(tmp_path: Path) -> None:
+    plugins = tmp_path / "pulumi" / "plugins"
+    executable(plugins / "resource-kubernetes-v4.1.0" / PROVIDER_NAME)
+    assert official.find(BY_NAME[PROVIDER_NAME]) is None
+    version = metadata.version("pulumi-kubernetes")
+    found = executable(plugins / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
+    assert binaries.path(PROVIDER_NAME) == found
+
+
+def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_path: Path) -> None:
+    waited, held, free = list[str](), threading.Event(), threading.Event()
+
+    def first() -> None:
+        with lock.builder(tmp_path, lambda _: None):
+            held.set()
+            assert free.wait(20)
+
+    def waiting(pid: str) -> None:
+        waited.append(pid)
+        free.set()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    assert held.wait(20)
+    with lock.builder(tmp_path, waiting):
+        thread.join(20)
+    assert waited == [str(resolve.official.os.getpid())]
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("etcd", "put an official etcd 3.7 first on PATH"),
+        ("kubectl", "put an official kubectl 1.36 first on PATH"),
+        ("cert-manager", ""),
+        (PROVIDER_NAME, f"pulumi plugin install resource kubernetes {metadata.version('pulumi-kubernetes')}"),
+    ],
+)
+def test_a_message_names_the_official_program_that_would_do_instead(name: str, instead: str) -> None:
+    assert instead in resolve.purpose_of([BY_NAME[name]]).instead

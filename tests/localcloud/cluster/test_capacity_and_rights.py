@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.cluster import capacity_check
+from localcloud.linux_namespaces import rights
+
+DEBIAN = "/proc/sys/kernel/unprivileged_userns_clone"
+UBUNTU = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns"
+
+
+def test_enough_room_is_accepted(tmp_path: Path) -> None:
+    capacity_check.check(tmp_path / "not" / "yet", memory=capacity_check.MEMORY_MB, disk=capacity_check.DISK_MB)
+
+
+@pytest.mark.parametrize(
+    ("memory", "disk", "message"),
+    [
+        (1200, 90_000, "Not enough memory for the laptop cloud: 1200 MB can be used, 3500 MB needed."),
+        (9000, 20, "Not enough disk space for the laptop cloud: 20 MB free at "),
+    ],
+)
+def test_too_little_room_is_named_with_what_is_needed(tmp_path: Path, memory: int, disk: int, message: str) -> None:
+    with pytest.raises(SetUpFailed) as failure:
+        capacity_check.check(tmp_path, memory=memory, disk=disk)
+    assert str(failure.value).startswith(message)
+    assert "\nFix: " in str(failure.value)
+    assert failure.value.status == 3
+
+
+def works(_options: Sequence[str]) -> str:
+    return ""
+
+
+def refuses(_options: Sequence[str]) -> str:
+    return "unshare: unshare failed: Operation not permitted"
+
+
+def only_without_a_user_namespace(options: Sequence[str]) -> str:
+    return refuses(options) if "--user" in options else ""
+
+
+def test_a_user_namespace_is_taken_where_there_are_any() -> None:
+    assert "--map-root-user" in rights.options(works, is_root=True)
+    assert "--map-root-user" in rights.options(works, is_root=False)
+
+
+def test_root_does_without_one_where_they_are_off() -> None:
+    found = rights.options(only_without_a_user_namespace, is_root=True)
+    assert "--user" not in found
+    assert {"--net", "--mount", "--pid", "--kill-child"} <= set(found)
+
+
+def test_another_user_is_not_offered_what_only_root_may() -> None:
+    with pytest.raises(SetUpFailed):
+        rights.options(only_without_a_user_namespace, is_root=False, switches=[DEBIAN])
+
+
+@pytest.mark.parametrize(
+    ("switch", "fix"),
+    [
+        (DEBIAN, "sudo sysctl -w kernel.unprivileged_userns_clone=1"),
+        (UBUNTU, "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0"),
+    ],
+)
+def test_the_setting_that_stands_in_the_way_is_named_with_its_command(switch: str, fix: str) -> None:
+    with pytest.raises(SetUpFailed) as failure:
+        rights.options(refuses, is_root=False, switches=[switch])
+    assert f"Fix: {fix}\nor run the command as root." in str(failure.value)
+    assert "Operation not permitted" in str(failure.value)
+
+
+def test_a_container_that_forbids_it_is_told_how_to_allow_it() -> None:
+    with pytest.raises(SetUpFailed, match=r"--security-opt seccomp=unconfined"):
+        rights.options(refuses, is_root=False, switches=[])

@@ -1,0 +1,120 @@
+"""For what an update waits before it goes on once: the platform's controllers, and nothing else."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from localcloud import binaries
+from localcloud.cluster import controllers
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, enter
+
+KUBECTL = """\
+#!{python}
+# Gets Deployments and waits for them, as kubectl does; what is not ready never will be, and time is up at once.
+import json, os, sys
+words = sys.argv[1:]
+os.makedirs(os.environ.get("KUBECACHEDIR") or os.path.join(os.environ.get("HOME", ""), ".kube", "cache"), exist_ok=True)
+with open({calls!r}, "a") as calls:
+    print(*words, file=calls)
+table = {table!r}
+if table is None:
+    sys.exit("The connection to the server 127.0.0.1:6443 was refused - did you specify the right host or port?")
+if words[0] == "get":
+    items = [{{"metadata": dict(zip(("namespace", "name"), key.split("/"))), "status": {{}}}} for key in table]
+    print(json.dumps({{"items": items}}))
+    sys.exit(0)
+if "-f" in words:
+    asked = [one["metadata"]["namespace"] + "/" + one["metadata"]["name"] for one in json.load(sys.stdin)["items"]]
+else:
+    asked = list(table)
+late = [key for key in asked if not table[key]]
+for key in late:
+    print("error: timed out waiting for the condition on deployments/" + key.partition("/")[2], file=sys.stderr)
+sys.exit(bool(late))
+"""
+
+AWAY = {"cert-manager/cert-manager-webhook": True, "lws-system/lws-controller-manager": True}
+KSERVE = "kserve/llmisvc-controller-manager"
+MODEL = "models/qwen-kserve-router-scheduler"
+
+Deployments = dict[str, bool]
+Wait = Callable[[Deployments | None], list[str]]
+
+
+@pytest.fixture
+def calls(tmp_path: Path) -> Path:
+    """What kubectl was asked, a call a line."""
+    file = tmp_path / "calls"
+    file.touch()
+    return file
+
+
+@pytest.fixture
+def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
+    """Waits in a cluster of Deployments, by ``namespace/name`` with whether they are ready; gives what it says."""
+
+    def command(pid: int, words: Sequence[str]) -> list[str]:
+        del pid
+        return list(words)
+
+    def with_(table: Deployments | None) -> list[str]:
+        kubectl = tmp_path / "kubectl"
+        kubectl.write_text(KUBECTL.format(python=sys.executable, calls=str(calls), table=table))
+        kubectl.chmod(0o755)
+        said = io.StringIO()
+        controllers.wait(Places(tmp_path, tmp_path / "home", "laptop"), Console(file=said))
+        return said.getvalue().splitlines()
+
+    monkeypatch.setattr(discover, "running", lambda home: SimpleNamespace(init=SimpleNamespace(pid=1)))  # pyright: ignore[reportUnknownLambdaType]
+    monkeypatch.setattr(enter, "command", command)
+    monkeypatch.setattr(binaries, "path", lambda name: tmp_path / name)  # pyright: ignore[reportUnknownLambdaType]
+    return with_
+
+
+def test_a_models_deployment_that_is_not_ready_does_not_hold_an_update_up(wait: Wait) -> None:
+    assert wait({**AWAY, KSERVE: True, MODEL: False}) == []
+
+
+def test_a_controllers_deployment_that_does_not_come_back_is_said(wait: Wait) -> None:
+    assert wait({**AWAY, KSERVE: False, MODEL: False}) == [
+        "cluster: error: timed out waiting for the condition on deployments/llmisvc-controller-manager"
+    ]
+
+
+def test_controllers_of_every_namespace_have_one_time_limit(wait: Wait, calls: Path) -> None:
+    assert wait(dict.fromkeys([*AWAY, KSERVE], False))[0].endswith("cert-manager-webhook")
+    waits = [line for line in calls.read_text().splitlines() if line.startswith("wait")]
+    assert waits == [f"wait --for=condition=Available --timeout={controllers.SECONDS}s -f -"]
+
+
+def test_before_the_first_controller_there_is_nothing_to_wait_for(wait: Wait, calls: Path) -> None:
+    assert wait({MODEL: False}) == []
+    assert "wait" not in calls.read_text()
+
+
+def test_an_api_server_that_does_not_answer_is_said_once_and_the_update_goes_on(wait: Wait) -> None:
+    (said,) = wait(None)
+    assert said.startswith("cluster: The connection to the server")
+
+
+def test_without_a_cluster_nothing_is_asked(wait: Wait, calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discover, "running", lambda home: None)  # pyright: ignore[reportUnknownLambdaType]
+    assert wait({KSERVE: False}) == []
+    assert calls.read_text() == ""
+
+
+def test_the_folder_that_make_runs_in_stays_as_it_was(
+    wait: Wait, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clone").mkdir()
+    monkeypatch.chdir(tmp_path / "clone")
+    wait({KSERVE: True})
+    assert list(Path.cwd().iterdir()) == []

@@ -1,0 +1,172 @@
+"""An update is stopped once a process or a container of the cluster has ended three times, and told why."""
+
+from __future__ import annotations
+
+import io
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from localcloud.cluster import crashes, status
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.processes import API_SERVER
+from localcloud.common.workdir import Places
+from localcloud.workflow import runner
+
+HOUR = 3600.0
+
+
+def process(name: str, state: status.ProcessState, exits: int, age_s: float = 0.0) -> status.Process:
+    return status.Process(name, state, exits=exits, restarts=exits, last_exit="status 3", since=time.time() - age_s)
+
+
+def say(layout: Layout, *processes: status.Process) -> status.Status:
+    known = status.Status("ready", "", list(processes))
+    status.write(layout.status, known)
+    return known
+
+
+def pod(name: str, state: dict[str, Any], restarts: int, **metadata: Any) -> dict[str, Any]:
+    container = {"name": "main", "restartCount": restarts, "state": state}
+    if "waiting" in state:
+        container["lastState"] = {"terminated": {"exitCode": 2}}
+    return {
+        "metadata": {"namespace": "models", "name": name, "uid": name, **metadata},
+        "status": {"containerStatuses": [container]},
+    }
+
+
+BACK_OFF = {"waiting": {"reason": "CrashLoopBackOff"}}
+RUNNING = {"running": {"startedAt": "2026-01-01T00:00:00Z"}}
+
+
+def of_deployment(template: str, created: str) -> dict[str, Any]:
+    return {
+        "labels": {crashes.TEMPLATE: template},
+        "ownerReferences": [{"name": f"server-{template}"}],
+        "creationTimestamp": created,
+    }
+
+
+@pytest.fixture
+def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What the API server lists as pods."""
+    found: list[Any] = []
+    monkeypatch.setattr(crashes, "pods", lambda _places: list(found))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(crashes, "LOOK_S", -1.0)
+    return found
+
+
+class Watched:
+    """A watch of that cluster, and what it says."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.screen = io.StringIO()
+        self.watch = crashes.Watch(Places(layout.home, layout.home, "laptop"), Console(file=self.screen, width=200))
+
+
+@pytest.fixture
+def watched(layout: Layout) -> Watched:
+    return Watched(layout)
+
+
+@pytest.mark.usefixtures("listed")
+def test_a_daemon_that_has_ended_three_times_stops_the_update(layout: Layout, watched: Watched) -> None:
+    say(layout, process("gateway", "pausing", 2))
+    assert not watched.watch()
+    say(layout, process("gateway", "pausing", 3))
+    assert watched.watch()
+    assert watched.watch.cause == "gateway has ended 3 times (last: status 3)"
+    assert "gateway has ended 3 times (last: status 3)" in watched.screen.getvalue()
+
+
+@pytest.mark.usefixtures("listed")
+def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watched: Watched) -> None:
+    say(layout, process("gateway", "ready", 3, age_s=5), process("kubelet", "ready", 9, age_s=HOUR))
+    assert not watched.watch()
+
+
+def test_a_container_that_has_ended_three_times_stops_the_update(
+    layout: Layout, watched: Watched, listed: list[Any]
+) -> None:
+    say(layout, process(API_SERVER, "ready", 0))
+    assert not watched.watch()
+    listed.append(pod("server", BACK_OFF, restarts=1))
+    assert not watched.watch()
+    listed[:] = [pod("server", BACK_OFF, restarts=2)]
+    assert watched.watch()
+    assert watched.watch.cause == "container main of pod models/server has ended 3 times (last: status 2)"
+
+
+def test_a_container_that_runs_or_is_done_does_not_stop_it(layout: Layout, watched: Watched, listed: list[Any]) -> None:
+    say(layout, process(API_SERVER, "ready", 0))
+    listed.extend(
+        [
+            pod("runs", RUNNING, restarts=7),
+            pod("done", {"terminated": {"exitCode": 0}}, restarts=3),
+            pod("goes", BACK_OFF, restarts=5, deletionTimestamp="2026-01-01T00:00:00Z"),
+        ]
+    )
+    assert not watched.watch()
+
+
+def test_a_pod_from_before_gets_the_time_to_be_replaced_by_the_update(
+    layout: Layout, watched: Watched, listed: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    say(layout, process(API_SERVER, "ready", 0))
+    old = pod("old", BACK_OFF, restarts=8, **of_deployment("a", "2026-01-01T00:00:00Z"))
+    listed.append(old)
+    assert not watched.watch()
+    monkeypatch.setattr(crashes, "OLDER_S", -1.0)
+    listed.append(pod("new", RUNNING, restarts=0, **of_deployment("b", "2026-01-01T00:01:00Z")))
+    assert not watched.watch(), "another template replaces it"
+    listed.pop()
+    assert watched.watch()
+
+
+@pytest.mark.usefixtures("listed")
+def test_the_api_server_is_not_asked_while_it_is_down(
+    layout: Layout, watched: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crashes, "pods", None)
+    say(layout, process(API_SERVER, "starting", 1))
+    assert not watched.watch()
+
+
+@pytest.mark.parametrize(("age_s", "lines"), [(5.0, 1), (HOUR, 0)])
+def test_trouble_is_over_once_a_process_has_run_for_a_minute(layout: Layout, age_s: float, lines: int) -> None:
+    known = say(layout, process("gateway", "ready", 10, age_s))
+    found = crashes.processes(layout, known)
+    assert [one.ends for one in found] == [10] * lines
+
+
+def test_the_end_of_the_log_is_that_of_the_run_that_ended(layout: Layout) -> None:
+    log = layout.pods / "models_server" / "main.2.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("error: unknown flag --foo\n")
+    (found,) = crashes.containers(layout, [pod("server", BACK_OFF, restarts=2)])
+    assert "error: unknown flag --foo" in found.with_log()
+
+
+ENGINE = """
+import signal, sys
+signal.signal(signal.SIGINT, lambda *_: sys.exit(255))
+while True:
+    signal.pause()
+"""
+STUBBORN = ENGINE.replace("sys.exit(255)", "signal.signal(signal.SIGINT, signal.SIG_DFL)")
+
+
+@pytest.mark.parametrize(("engine", "status"), [(ENGINE, 255), (STUBBORN, -2)])
+def test_a_watch_interrupts_the_engine_and_insists(
+    engine: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = tmp_path / "started"
+    monkeypatch.setattr(runner, "INSIST_S", 0.1)
+    source = engine.replace("while True", f"open({str(started)!r}, 'w')\nwhile True")
+    ended = runner.supervise([sys.executable, "-c", source], {}, watch=started.exists)
+    assert ended == status

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import Problem
+from localcloud.cluster import pending_creates
+from localcloud.common.workdir import Places
+from localcloud.workflow import cloud_files
+from localcloud.workflow.state import Pending
+
+
+def creating(type_: str, inputs: Mapping[str, object]) -> Pending:
+    return Pending(f"urn:pulumi:local::llmd-gke::{type_}::one", "creating", type_, inputs)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path, tmp_path / "home", "laptop")
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What kubectl was asked; it answers with what stands in ``answers`` for the first word."""
+    calls: list[str] = []
+
+    def kubectl(_places: Places, *words: str) -> str:
+        calls.append(" ".join(words))
+        return ANSWERS.get(words[words.index("-l") + 1] if "-l" in words else words[2], "")
+
+    monkeypatch.setattr(pending_creates, "_kubectl", kubectl)
+    return calls
+
+
+ANSWERS = {
+    "there": "deployment.apps/there",
+    "applied": json.dumps(
+        {
+            "metadata": {
+                "managedFields": [
+                    {"manager": "kube-controller-manager", "operation": "Update"},
+                    {"manager": "somebody", "operation": "Apply"},
+                    {"manager": "pulumi-kubernetes-update", "operation": "Update"},
+                    {"manager": "pulumi-kubernetes-4f2a9c1b", "operation": "Apply"},
+                ]
+            }
+        }
+    ),
+    "created": json.dumps({"metadata": {"managedFields": [{"manager": "kubectl-create", "operation": "Update"}]}}),
+    "owner=helm,name=done": "superseded deployed",
+    "owner=helm,name=begun": "pending-install",
+}
+
+
+@pytest.mark.parametrize(
+    ("type_", "kind"),
+    [
+        ("kubernetes:core/v1:Namespace", "Namespace.v1."),
+        ("kubernetes:apps/v1:Deployment", "Deployment.v1.apps"),
+        ("kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService", "LLMInferenceService.v1alpha2.serving.kserve.io"),
+    ],
+)
+def test_a_type_becomes_the_kind_that_kubectl_takes(type_: str, kind: str) -> None:
+    assert pending_creates.kind(type_) == kind
+
+
+def test_an_object_that_exists_is_taken_over_by_namespace_and_name(places: Places, asked: list[str]) -> None:
+    one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}})
+    assert cloud_files.find(places, one) == "models/there"
+    assert asked == ["get Deployment.v1.apps there -n models --ignore-not-found -o name"]
+
+
+def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(places: Places, asked: list[str]) -> None:
+    one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "applied", "namespace": "models"}})
+    assert cloud_files.noted(places, one) == {"outputs": {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}}
+    assert asked == ["get Deployment.v1.apps applied -n models --show-managed-fields -o json"]
+
+
+def test_nothing_is_noted_of_what_the_provider_did_not_apply(places: Places, asked: list[str]) -> None:
+    created = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "created", "namespace": "models"}})
+    assert cloud_files.noted(places, created) == {}
+    assert cloud_files.noted(places, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"})) == {}
+    assert cloud_files.noted(places, creating("gcp:compute/network:Network", {"name": "net"})) == {}
+    assert len(asked) == 1
+
+
+def test_a_cluster_wide_object_has_its_name_as_identity(places: Places, asked: list[str]) -> None:
+    assert (
+        cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}})) == "there"
+    )
+
+
+def test_an_object_that_does_not_exist_is_made_again(places: Places, asked: list[str]) -> None:
+    assert cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}})) is None
+
+
+def test_a_finished_release_is_taken_over(places: Places, asked: list[str]) -> None:
+    assert (
+        cloud_files.find(places, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}))
+        == "kserve/done"
+    )
+
+
+def test_a_release_that_was_only_begun_is_forgotten_so_that_it_can_be_installed(
+    places: Places, asked: list[str]
+) -> None:
+    assert cloud_files.find(places, creating(pending_creates.RELEASE, {"name": "begun", "namespace": "kserve"})) is None
+    assert asked[-1] == "delete secrets -n kserve -l owner=helm,name=begun"
+
+
+def test_without_a_cluster_nothing_is_taken_for_absent(places: Places) -> None:
+    with pytest.raises(Problem, match="does not run"):
+        cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))

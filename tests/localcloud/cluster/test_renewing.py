@@ -1,0 +1,61 @@
+"""When a cluster that is being made finds the control plane of an earlier one, and who is told to empty it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import Problem
+from localcloud.cluster import renew
+from localcloud.cluster.layout import Layout
+
+
+@pytest.fixture
+def layout(tmp_path: Path) -> Layout:
+    made = Layout(tmp_path)
+    made.run.mkdir(parents=True)
+    return made
+
+
+@pytest.fixture
+def signals(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """What would have been sent to whom."""
+    sent: list[tuple[int, int]] = []
+
+    def kill(pid: int, number: int) -> None:
+        sent.append((pid, number))
+
+    monkeypatch.setattr(os, "kill", kill)
+    return sent
+
+
+def hold_something(layout: Layout) -> None:
+    (layout.etcd / "member").mkdir(parents=True)
+
+
+def test_the_first_cluster_takes_the_control_plane_as_it_is(layout: Layout, signals: list[tuple[int, int]]) -> None:
+    hold_something(layout)
+    renew.take(layout)
+    assert renew.used(layout).exists()
+    assert not renew.asked(layout).exists()
+    assert signals == []
+
+
+def test_a_control_plane_that_holds_nothing_is_not_emptied(layout: Layout, signals: list[tuple[int, int]]) -> None:
+    renew.used(layout).touch()
+    renew.take(layout)
+    assert not renew.asked(layout).exists()
+    assert signals == []
+
+
+def test_outside_of_a_laptop_cloud_the_machines_first_process_gets_no_signal(
+    layout: Layout, signals: list[tuple[int, int]]
+) -> None:
+    hold_something(layout)
+    renew.used(layout).touch()
+    with pytest.raises(Problem, match="not inside the laptop cloud"):
+        renew.take(layout)
+    assert not renew.asked(layout).exists()
+    assert signals == []

@@ -1,0 +1,227 @@
+"""The supervisor with processes of the test's own: outside of namespaces it behaves the same but for orphans."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+
+import psutil
+import pytest
+
+from llmd_gke.repository import CLONE
+from localcloud.cluster import renew, status
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.service import Service, pause_s, written
+from localcloud.cluster.supervisor import Kept, Supervisor
+
+SUPERVISE = """
+import json, signal, sys
+from localcloud.cluster import renew, status
+from localcloud.cluster.layout import Layout
+from localcloud.cluster.service import Service, written
+from localcloud.cluster.supervisor import STOP, Kept, Supervisor
+signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
+layout = Layout.of_environment()
+kept = []
+for one in json.load(sys.stdin):
+    name, mark = one["name"], layout.mark(one["name"])
+    service = Service(
+        name,
+        tuple(one["command"]),
+        ready=written(mark),
+        after=tuple(one["after"]),
+        mark=mark,
+        environment={"MARK": str(mark)},
+        grace_s=1.0,
+    )
+    kept.append(Kept(service, status.Process(name)))
+sys.exit(Supervisor(layout, kept).run())
+"""
+
+Supervise = Callable[..., subprocess.Popen[str]]
+
+
+@pytest.fixture
+def supervise(layout: Layout) -> Iterator[Supervise]:
+    started: list[subprocess.Popen[str]] = []
+
+    def start(**services: tuple[list[str], tuple[str, ...]]) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", SUPERVISE],
+            env={**os.environ, "LLMD_GKE_HOME": str(layout.home), "PYTHONPATH": str(CLONE)},
+            stdin=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        assert process.stdin
+        json.dump([{"name": n, "command": c, "after": a} for n, (c, a) in services.items()], process.stdin)
+        process.stdin.close()
+        return process
+
+    yield start
+    for process in started:
+        for one in psutil.Process(process.pid).children(recursive=True) if process.poll() is None else []:
+            one.kill()
+        process.kill()
+        process.wait()
+
+
+def python(source: str) -> list[str]:
+    return [sys.executable, "-c", textwrap.dedent(source)]
+
+
+READY = """
+    import os, pathlib, signal
+    pathlib.Path(os.environ["MARK"]).touch()
+    while True: signal.pause()
+"""
+FOREVER = python(READY)
+
+
+def and_then_ready(source: str) -> list[str]:
+    """A program that is ready once ``source`` has been run, and runs on."""
+    return python(textwrap.dedent(source) + textwrap.dedent(READY))
+
+
+def until(layout: Layout, holds: Callable[[status.Status], bool], wait_s: float = 60.0) -> status.Status:
+    deadline = time.monotonic() + wait_s
+    while not ((found := status.read(layout.status)) and holds(found)):
+        assert time.monotonic() < deadline, found
+        time.sleep(0.05)
+    return found
+
+
+def named(found: status.Status, name: str) -> status.Process:
+    return next(one for one in found.processes if one.name == name)
+
+
+def test_what_comes_after_starts_when_the_first_is_ready(layout: Layout, supervise: Supervise) -> None:
+    words = layout.home / "words"
+    os.mkfifo(words)
+    told = os.open(words, os.O_RDWR)
+    supervise(first=(and_then_ready(f"open({str(words)!r}).readline()"), ()), second=(FOREVER, ("first",)))
+    waiting = until(layout, lambda found: named(found, "first").state == "starting")
+    assert named(waiting, "second").state == "waiting"
+    os.write(told, b"be ready\n")
+    ready = until(layout, lambda found: found.state == "ready")
+    assert named(ready, "second").since > named(ready, "first").since
+    os.close(told)
+
+
+def test_a_process_that_dies_is_started_again_and_its_death_is_told(layout: Layout, supervise: Supervise) -> None:
+    supervise(one=(FOREVER, ()))
+    first = named(until(layout, lambda found: found.state == "ready"), "one").pid
+    os.kill(first, signal.SIGKILL)
+    again = named(
+        until(layout, lambda found: named(found, "one").restarts == 1 and named(found, "one").pid != 0), "one"
+    )
+    assert again.pid != first
+    assert again.last_exit == "signal SIGKILL"
+
+
+def test_a_process_that_cannot_start_fails_the_whole_with_the_end_of_its_log(
+    layout: Layout, supervise: Supervise
+) -> None:
+    good_and_bad = supervise(
+        good=(FOREVER, ()), bad=(python("import sys; print('no such flag: --x'); sys.exit(7)"), ("good",))
+    )
+    assert good_and_bad.wait(timeout=60) == 1
+    failed = status.read(layout.status)
+    assert failed is not None
+    assert failed.state == "failed"
+    assert failed.message.startswith("bad does not start (status 7, 4 times). The end of ")
+    assert "no such flag: --x" in failed.message
+    assert named(failed, "good").state == "stopped"
+
+
+def test_a_program_that_is_not_there_fails_the_whole(layout: Layout, supervise: Supervise) -> None:
+    gone = supervise(gone=([str(layout.home / "gone")], ()))
+    assert gone.wait(timeout=60) == 1
+    failed = status.read(layout.status)
+    assert failed is not None
+    assert "No such file or directory" in failed.message
+
+
+@pytest.fixture
+def alone(layout: Layout) -> Iterator[Supervisor]:
+    """A supervisor in this very process, of one process that runs on and is never ready by itself."""
+    mark = layout.mark("one")
+    service = Service("one", tuple(python("import signal\nsignal.pause()")), ready=written(mark), mark=mark)
+    made = Supervisor(layout, [Kept(service, status.Process("one"))])
+    yield made
+    for one in made.kept:
+        if one.process:
+            one.process.kill()
+            one.process.wait()
+
+
+def test_a_process_counts_as_ready_when_it_says_so_however_long_it_has_lived(alone: Supervisor) -> None:
+    kept = alone.kept[0]
+    alone.step()
+    kept.seen.since -= 3600
+    alone.step()
+    assert (kept.seen.state, alone.state) == ("starting", "starting")
+    alone.layout.mark("one").touch()
+    alone.step()
+    assert (kept.seen.state, alone.state) == ("ready", "ready")
+
+
+def test_what_an_earlier_run_has_said_does_not_count(alone: Supervisor) -> None:
+    alone.layout.mark("one").touch()
+    alone.step()
+    assert alone.kept[0].process is not None
+    assert alone.kept[0].seen.state == "starting"
+
+
+def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, supervise: Supervise) -> None:
+    ends = layout.home / "ends"
+    note = f"""
+        import pathlib, signal, sys
+        def end(*_):
+            with pathlib.Path({str(ends)!r}).open("a") as file: file.write(sys.argv[1] + "\\n")
+            sys.exit(0)
+        signal.signal(signal.SIGTERM, end)
+    """
+    deaf = """
+        import signal
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    """
+    supervisor = supervise(
+        first=([*and_then_ready(note), "first"], ()),
+        second=([*and_then_ready(note), "second"], ("first",)),
+        deaf=(and_then_ready(deaf), ("first",)),
+    )
+    ready = until(layout, lambda found: found.state == "ready")
+    supervisor.terminate()
+    assert supervisor.wait(timeout=60) == 0
+    assert ends.read_text().split() == ["second", "first"]
+    assert not psutil.pid_exists(named(ready, "deaf").pid)
+
+
+def test_a_renewal_forgets_what_was_stored_and_starts_everything_again(layout: Layout, supervise: Supervise) -> None:
+    stored = [layout.etcd / "member" / "snap" / "db", layout.pods / "models_a-pod" / "log"]
+    for file in stored:
+        file.parent.mkdir(parents=True)
+        file.write_text("of before")
+    supervisor = supervise(first=(FOREVER, ()), second=(FOREVER, ("first",)))
+    before = until(layout, lambda found: found.state == "ready").processes
+    renew.asked(layout).touch()
+    supervisor.send_signal(renew.RENEW)
+    after = until(layout, lambda found: not renew.asked(layout).exists() and found.state != "starting")
+    assert after.state == "ready"
+    assert [file for file in stored if file.exists()] == []
+    assert [one.state for one in after.processes] == ["ready", "ready"]
+    assert named(after, "second").since > named(after, "first").since
+    assert [one.pid for one in before if psutil.pid_exists(one.pid)] == []
+    assert [(one.restarts, one.last_exit) for one in after.processes] == [(0, "")] * 2, "they ended as they were told"
+
+
+def test_pauses_double_up_to_half_a_minute() -> None:
+    assert [pause_s(exits) for exits in (1, 2, 3, 4)] == [0.5, 1.0, 2.0, 4.0]
+    assert pause_s(40) == 30.0

@@ -1,0 +1,71 @@
+"""Which failed updates the laptop cloud repeats by itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from localcloud.cluster import transient_errors
+
+STACK = "urn:pulumi:local::llmd-gke::pulumi:pulumi:Stack::llmd-gke-local"
+CRASHED = "an unhandled error occurred: Program exited with non-zero exit code: 1"
+RELEASE = "urn:pulumi:local::llmd-gke::llmd-gke:platform:Platform$kubernetes:helm.sh/v3:Release::platform-lws"
+TIME = "failed to create resource: context deadline exceeded"
+SERVICE = (
+    "urn:pulumi:local::llmd-gke::llmd-gke:serving:Model$kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService::q"
+)
+AWAY = (
+    'Internal error occurred: failed calling webhook "llminferenceservice.validator": failed to call webhook: Post '
+    '"https://llmisvc-webhook-server-service.kserve.svc:443/validate": dial tcp 10.96.180.115:443: connect: '
+    "connection refused"
+)
+UNTRUSTED = AWAY.replace("connection refused", "x509: certificate signed by unknown authority")
+SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview failed\n")
+
+
+@pytest.mark.parametrize(
+    ("said", "repeated"),
+    [
+        ([(RELEASE, "error", TIME), SUMMARY], True),
+        ([(RELEASE, "error", TIME), (RELEASE, "error", "forbidden"), SUMMARY], False),
+        ([(SERVICE, "error", AWAY), SUMMARY], True),
+        ([(SERVICE, "error", AWAY), PREVIEW], True),
+        ([(SERVICE, "error", AWAY), (STACK, "error", CRASHED), SUMMARY], False),
+        ([(SERVICE, "error", AWAY), (RELEASE, "error", TIME), SUMMARY], True),
+        ([(SERVICE, "error", UNTRUSTED), SUMMARY], False),
+        ([(SERVICE, "error", "dial tcp 10.0.0.1:443: connect: connection refused"), SUMMARY], False),
+        ([(RELEASE, "warning", TIME), (RELEASE, "error", "forbidden")], False),
+        ([(RELEASE, "warning", TIME)], False),
+        ([SUMMARY], False),
+        ([], False),
+    ],
+)
+def test_an_update_is_repeated_when_all_that_went_wrong_passes(
+    tmp_path: Path, said: list[tuple[str, str, str]], repeated: bool
+) -> None:
+    log = tmp_path / "events.jsonl"
+    events = [
+        {"diagnosticEvent": ({"urn": urn} if urn else {}) | {"severity": kind, "message": text}}
+        for urn, kind, text in said
+    ]
+    log.write_text("".join(f"{json.dumps(event)}\n" for event in [{"preludeEvent": {}}, *events]))
+    assert bool(transient_errors.cause(log)) is repeated
+
+
+def test_an_update_that_left_no_events_is_not_repeated(tmp_path: Path) -> None:
+    assert not transient_errors.cause(tmp_path / "events.jsonl")
+
+
+def test_half_a_line_of_an_engine_that_was_killed_is_passed_over(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    event = {"diagnosticEvent": {"urn": RELEASE, "severity": "error", "message": TIME}}
+    log.write_text(f'{json.dumps(event)}\n{{"diagnosticEv')
+    assert transient_errors.cause(log)
+
+
+def test_the_cause_is_named(tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    log.write_text(json.dumps({"diagnosticEvent": {"urn": SERVICE, "severity": "error", "message": AWAY}}))
+    assert transient_errors.cause(log) == "A controller was away for a moment, and nobody answered for its webhook"

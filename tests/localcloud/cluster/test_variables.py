@@ -1,0 +1,86 @@
+"""Variables that a user sets about the laptop cloud: what cannot be used is refused before anything starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.problems import BadInput
+from localcloud.cluster import capacity_check, lifecycle, start, variables
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import rights
+
+GOOD = {
+    "LLMD_GKE_NODE_START_SECONDS": "0",
+    "LLMD_GKE_SIMULATOR_ARGS": "--time-to-first-token '200 ms'",
+    "LLMD_GKE_ETCD_QUOTA_BYTES": "8388608",
+}
+BAD = {
+    "LLMD_GKE_ETCD_QUOTA_BYTES": "8Gi",
+    "LLMD_GKE_NODE_START_SECONDS": "soon",
+    "LLMD_GKE_MODEL_START_SECONDS": "nan",
+    "LLMD_GKE_SCALE_DOWN_SECONDS": "-1",
+    "LLMD_GKE_BACK_OFF_SECONDS": "86400",
+    "LLMD_GKE_SIMULATOR_ARGS": "--time-to-first-token '200 ms",
+}
+
+
+@pytest.fixture
+def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+    """A laptop cloud that does not run, on a machine that has what it takes."""
+
+    def works() -> list[str]:
+        return []
+
+    monkeypatch.setattr(rights, "options", works)
+    monkeypatch.setattr(capacity_check, "MEMORY_MB", 0)
+    monkeypatch.setattr(capacity_check, "DISK_MB", 0)
+    monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
+    return Places.of(tmp_path, kind="laptop")
+
+
+@pytest.mark.parametrize("environment", [{}, GOOD, dict.fromkeys(BAD, "")])
+def test_what_can_be_used_or_is_not_set_is_accepted(environment: Mapping[str, str]) -> None:
+    variables.check(environment)
+
+
+@pytest.mark.parametrize(("name", "value"), BAD.items())
+def test_what_cannot_be_used_is_named_with_its_value_and_the_fix(name: str, value: str) -> None:
+    with pytest.raises(BadInput) as refusal:
+        variables.check(GOOD | {name: value})
+    message = str(refusal.value)
+    assert message.startswith(f"{name}={value}: ")
+    assert "\nFix: " in message
+    assert f"unset {name}" in message
+
+
+@pytest.mark.parametrize("value", ["0", "-1", "1e9", "٣", "9" * 19])
+def test_etcds_quota_is_a_number_of_bytes(value: str) -> None:
+    with pytest.raises(BadInput, match=f"LLMD_GKE_ETCD_QUOTA_BYTES={value}: no number of bytes above 0"):
+        variables.etcd_quota({"LLMD_GKE_ETCD_QUOTA_BYTES": value})
+    assert variables.etcd_quota(GOOD) == 8 << 20
+    assert variables.etcd_quota({}) == 2 << 30
+
+
+def test_it_is_refused_before_anything_is_built(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    lifecycle.check(places)
+    monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
+    with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
+        lifecycle.check(places)
+
+
+def test_it_is_refused_before_anything_of_the_cluster_is_touched(
+    places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def touched(_places: Places) -> bool:
+        raise AssertionError("the start went on")
+
+    monkeypatch.setattr(start, "stop", touched)
+    with pytest.raises(AssertionError, match="went on"):
+        start.start(places, {}, Console(quiet=True))
+    monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
+    with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
+        start.start(places, {}, Console(quiet=True))

@@ -1,0 +1,101 @@
+"""Objects for the tests, each as small as an API server would let it be."""
+
+from __future__ import annotations
+
+from localcloud.providers.protocol.values import JsonObject, JsonValue, merge
+
+NAMESPACE = "llm"
+
+
+def obj(kind: str, name: str, spec: JsonObject | None = None, **more: JsonValue) -> JsonObject:
+    metadata: JsonObject = {"name": name, "namespace": NAMESPACE, "generation": 1, "uid": f"uid-{name}"}
+    extra = more.pop("metadata", {})
+    assert isinstance(extra, dict)
+    base: JsonObject = {"kind": kind, "metadata": {**metadata, **extra}}
+    return {**base, **({} if spec is None else {"spec": spec}), **more}
+
+
+def gateway(name: str = "gateway", *, port: int = 80, of_class: str = "gke-l7-rilb", **spec: JsonValue) -> JsonObject:
+    listener: JsonObject = {"name": "http", "port": port, "protocol": "HTTP"}
+    return obj("Gateway", name, {"gatewayClassName": of_class, "listeners": [listener], **spec})
+
+
+def rule(path: str, *backends: JsonObject, **more: JsonValue) -> JsonObject:
+    return {
+        "matches": [{"path": {"type": "PathPrefix", "value": path}}],
+        "backendRefs": list[JsonValue](backends),
+        **more,
+    }
+
+
+def route(name: str, *rules: JsonObject, **more: JsonValue) -> JsonObject:
+    spec: JsonObject = {"parentRefs": [{"name": "gateway"}], "rules": list[JsonValue](rules)}
+    metadata = more.pop("metadata", {})
+    return obj("HTTPRoute", name, {**spec, **more}, metadata=metadata)
+
+
+def rewrite(prefix: str) -> JsonObject:
+    replaced: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": prefix}
+    return {"type": "URLRewrite", "urlRewrite": {"path": replaced}}
+
+
+def to_service(name: str, port: int = 80, **more: JsonValue) -> JsonObject:
+    return {"name": name, "port": port, **more}
+
+
+def to_pool(name: str) -> JsonObject:
+    return {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": name}
+
+
+def service(name: str, *, port: int = 80, protocol: str = "") -> JsonObject:
+    entry: JsonObject = {"name": "serving", "port": port}
+    return obj("Service", name, {"ports": [{**entry, "appProtocol": protocol} if protocol else entry]})
+
+
+def endpoint_slice(of_service: str, port: int, *addresses: str, ready: bool = True) -> JsonObject:
+    return obj(
+        "EndpointSlice",
+        f"{of_service}-1",
+        metadata={"labels": {"kubernetes.io/service-name": of_service}},
+        ports=[{"name": "serving", "port": port}],
+        endpoints=[{"addresses": [address], "conditions": {"ready": ready}} for address in addresses],
+    )
+
+
+def pool(
+    name: str, port: int, picker: str = "picker", *, picker_port: int = 9002, mode: str = "FailOpen"
+) -> JsonObject:
+    reference: JsonObject = {"name": picker, "port": {"number": picker_port}, "failureMode": mode}
+    spec: JsonObject = {
+        "selector": {"matchLabels": {"app": name}},
+        "targetPorts": [{"number": port}],
+        "endpointPickerRef": reference,
+    }
+    return obj("InferencePool", name, spec)
+
+
+def pod(name: str, address: str, *, app: str, ready: bool = True) -> JsonObject:
+    condition: JsonObject = {"type": "Ready", "status": "True" if ready else "False"}
+    status: JsonObject = {"podIP": address, "conditions": [condition]}
+    return obj("Pod", name, metadata={"labels": {"app": app}}, status=status)
+
+
+def health_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
+    asked: JsonObject = {"requestPath": "/health", "portSpecification": "USE_SERVING_PORT"}
+    quick: JsonObject = {
+        "checkIntervalSec": 1,
+        "timeoutSec": 1,
+        "healthyThreshold": 1,
+        "unhealthyThreshold": 1,
+        "config": {"type": "HTTP", "httpHealthCheck": asked},
+    }
+    return _policy("HealthCheckPolicy", f"{name}-health", kind, name, merge(quick, default))
+
+
+def backend_policy(kind: str, name: str, **default: JsonValue) -> JsonObject:
+    return _policy("GCPBackendPolicy", f"{name}-backend", kind, name, default)
+
+
+def _policy(policy: str, called: str, kind: str, name: str, default: JsonObject) -> JsonObject:
+    group = "inference.networking.k8s.io" if kind == "InferencePool" else ""
+    return obj(policy, called, {"targetRef": {"group": group, "kind": kind, "name": name}, "default": default})

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from localcloud.gke_gateway import statuses
+from localcloud.gke_gateway.classes import CLASSES
+from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.objects import World, world
+from localcloud.gke_gateway.policy_attachment import policy_statuses
+from localcloud.gke_gateway.route_attachment import attachments, hostnames
+from localcloud.gke_gateway.translate import Translation, translate
+from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
+from tests.localcloud.gke_gateway import builders as b
+
+
+def look(snapshot: World, folder: Path, of_class: str = "gke-l7-rilb") -> Translation:
+    return translate(snapshot.all("Gateway")[0], CLASSES[of_class], "10.0.0.60", snapshot, Files(folder))
+
+
+def conditions(entry: JsonValue) -> dict[str, tuple[str, str]]:
+    found = objects(entry, "conditions")
+    return {text(one, "type"): (text(one, "status"), text(one, "reason")) for one in found}
+
+
+def namespace(name: str, **labels: str) -> JsonObject:
+    return {"kind": "Namespace", "metadata": {"name": name, "labels": dict[str, JsonValue](labels)}}
+
+
+SELECTOR: JsonObject = {"from": "Selector", "selector": {"matchLabels": {"access": "true"}}}
+
+
+@pytest.mark.parametrize(
+    ("namespaces", "home", "labels", "admitted"),
+    [
+        ({"from": "Same"}, "llm", {}, True),
+        ({"from": "Same"}, "other", {}, False),
+        ({"from": "All"}, "other", {}, True),
+        (SELECTOR, "other", {"access": "true"}, True),
+        (SELECTOR, "other", {"access": "false"}, False),
+        (SELECTOR, "llm", {}, False),
+    ],
+)
+def test_a_listener_admits_the_namespaces_it_names(
+    namespaces: JsonObject, home: str, labels: dict[str, str], admitted: bool
+) -> None:
+    allowed: JsonObject = {"namespaces": namespaces}
+    gateway = b.gateway(listeners=[{"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": allowed}])
+    route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "namespace": "llm"}])
+    route["metadata"] = {"name": "r", "namespace": home}
+    (found,) = attachments(gateway, world(gateway, route, namespace(home, **labels)))
+    assert (bool(found.listeners), found.problem) == (admitted, "" if admitted else "NotAllowedByListeners")
+
+
+@pytest.mark.parametrize(
+    ("listener", "route", "common"),
+    [
+        ("", [], [""]),
+        ("llm.example.com", [], ["llm.example.com"]),
+        ("", ["llm.example.com"], ["llm.example.com"]),
+        ("*.example.com", ["llm.example.com", "other.org"], ["llm.example.com"]),
+        ("llm.example.com", ["*.example.com"], ["llm.example.com"]),
+        ("llm.example.com", ["other.example.com"], []),
+    ],
+)
+def test_hostnames_are_those_that_listener_and_route_share(
+    listener: str, route: list[JsonValue], common: list[str]
+) -> None:
+    spec: JsonObject = {"hostname": listener} if listener else {}
+    assert hostnames(spec, b.route("r", **({"hostnames": route} if route else {}))) == common
+
+
+def test_a_route_of_an_unknown_section_is_told_so() -> None:
+    gateway = b.gateway()
+    route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "sectionName": "https"}])
+    (found,) = attachments(gateway, world(gateway, route))
+    assert (found.listeners, found.problem) == ((), "NoMatchingParent")
+
+
+def test_a_route_whose_backend_is_missing_stays_accepted(tmp_path: Path) -> None:
+    gateway, route = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen")))
+    translation = look(world(gateway, route), tmp_path)
+    assert translation.refusal is None
+    assert conditions(statuses.route_parents(route, [translation])[0]) == {
+        "Accepted": ("True", "Accepted"),
+        "ResolvedRefs": ("False", "BackendNotFound"),
+        "Reconciled": ("False", "ReconciliationFailed"),
+    }
+
+
+def test_a_pool_of_the_deprecated_group_does_not_resolve(tmp_path: Path) -> None:
+    old: JsonObject = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen"}
+    gateway, route = b.gateway(), b.route("r", b.rule("/", old))
+    translation = look(world(gateway, route, b.pool("qwen", 8000), b.service("picker")), tmp_path)
+    assert conditions(statuses.route_parents(route, [translation])[0])["ResolvedRefs"] == ("False", "InvalidKind")
+
+
+def test_a_pool_is_accepted_by_each_gateway_that_reaches_it(tmp_path: Path) -> None:
+    gateway, route, pool = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen"))), b.pool("qwen", 8000)
+    translation = look(world(gateway, route, pool, b.service("picker", port=9002)), tmp_path)
+    (parent,) = statuses.pool_parents(pool, [translation])
+    assert conditions(parent) == {"Accepted": ("True", "Accepted"), "ResolvedRefs": ("True", "ResolvedRefs")}
+    assert statuses.pool_parents(b.pool("other", 8000), [translation]) == []
+
+
+def test_a_pool_without_its_picker_says_so_and_so_does_the_route(tmp_path: Path) -> None:
+    gateway, route, pool = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen"))), b.pool("qwen", 8000)
+    translation = look(world(gateway, route, pool), tmp_path)
+    assert conditions(statuses.pool_parents(pool, [translation])[0])["ResolvedRefs"] == (
+        "False",
+        "InvalidExtensionRef",
+    )
+    assert conditions(statuses.route_parents(route, [translation])[0])["ResolvedRefs"][1] == "BackendNotFound"
+
+
+def test_statuses_of_other_controllers_stay(tmp_path: Path) -> None:
+    other: JsonObject = {"parentRef": {"name": "mesh"}, "controllerName": "example.com/other", "conditions": []}
+    route: JsonObject = {**b.route("r", b.rule("/", b.to_service("models"))), "status": {"parents": [other]}}
+    translation = look(world(b.gateway(), route, b.service("models")), tmp_path)
+    parents = statuses.route_parents(route, [translation])
+    assert parents[0] == other
+    assert len(parents) == 2
+
+
+def test_a_policy_is_attached_once_something_uses_its_target_and_the_oldest_wins(tmp_path: Path) -> None:
+    old, new, stray = (b.health_policy("Service", name) for name in ("models", "models", "unused"))
+    old["metadata"] = {"name": "old", "namespace": "llm", "creationTimestamp": "2026-01-01T00:00:00Z"}
+    new["metadata"] = {"name": "new", "namespace": "llm", "creationTimestamp": "2026-01-02T00:00:00Z"}
+    ungrouped = b.health_policy("InferencePool", "models")
+    ungrouped["spec"] = {"targetRef": {"group": "", "kind": "InferencePool", "name": "models"}}
+    ungrouped["metadata"] = {"name": "ungrouped", "namespace": "llm"}
+    route = b.route("r", b.rule("/", b.to_service("models")))
+    snapshot = world(b.gateway(), route, b.service("models"), old, new, stray, ungrouped)
+    found = policy_statuses(snapshot, [look(snapshot, tmp_path)])
+    assert {text(policy, "metadata", "name"): conditions(status)["Attached"][0] for policy, status in found} == {
+        "old": "True",
+        "new": "False",
+        "unused-health": "False",
+        "ungrouped": "False",
+    }

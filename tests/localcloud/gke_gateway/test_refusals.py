@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.manifests import routing
+from llmd_gke.settings import GatewaySettings, ModelSettings
+from localcloud.gke_gateway.classes import CLASSES
+from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.objects import world
+from localcloud.gke_gateway.refusals import gateway_refusal, route_refusal
+from localcloud.gke_gateway.translate import translate
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+from tests.localcloud.gke_gateway import builders as b
+
+REGIONAL = CLASSES["gke-l7-regional-external-managed"]
+CLASSIC = CLASSES["gke-l7-gxlb"]
+BACKEND = b.to_service("models")
+
+REFUSED: dict[str, tuple[JsonObject, str]] = {
+    "timeouts": (b.rule("/", BACKEND, timeouts={"request": "0s"}), "Timeouts are not supported"),
+    "retry": (b.rule("/", BACKEND, retry={"attempts": 3}), "Retry"),
+    "regular expression": (
+        {"matches": [{"path": {"type": "RegularExpression", "value": "^/.*$"}}], "backendRefs": [BACKEND]},
+        "Paths must start with a '/' character \"^/.*$\"",
+    ),
+    "method": ({"matches": [{"method": "POST"}], "backendRefs": [BACKEND]}, "Method"),
+    "whole path": (
+        b.rule(
+            "/",
+            BACKEND,
+            filters=[
+                {"type": "URLRewrite", "urlRewrite": {"path": {"type": "ReplaceFullPath", "replaceFullPath": "/x"}}}
+            ],
+        ),
+        "ReplaceFullPath",
+    ),
+    "port in a redirect": (
+        {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "port": 443}}]},
+        "Port in a RequestRedirect",
+    ),
+    "redirect 308": (
+        {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 308}}]},
+        "308",
+    ),
+    "filter of a backend": (
+        b.rule("/", {**BACKEND, "filters": [{"type": "RequestHeaderModifier", "requestHeaderModifier": {}}]}),
+        "Filters in backendRefs",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_route_is_refused_with_the_code_and_its_name(case: str) -> None:
+    rule, error = REFUSED[case]
+    found = route_refusal(b.route("broken", b.rule("/fine", BACKEND), rule), REGIONAL)
+    assert found is not None
+    assert found.reason == "UnsupportedValue"
+    assert found.message.startswith('Error GWCER104: HTTPRoute "llm/broken" is misconfigured, err: ')
+    assert error in found.message
+
+
+def test_the_words_for_timeouts_are_those_of_gke() -> None:
+    found = route_refusal(b.route("py-api-route", b.rule("/", BACKEND, timeouts={"request": "600s"})), REGIONAL)
+    assert found is not None
+    assert (
+        found.message
+        == 'Error GWCER104: HTTPRoute "llm/py-api-route" is misconfigured, err: Timeouts are not supported.'
+    )
+
+
+def test_only_the_classic_load_balancer_refuses_filters() -> None:
+    route = b.route("filtered", b.rule("/a", BACKEND, filters=[b.rewrite("/")]))
+    assert route_refusal(route, REGIONAL) is None
+    found = route_refusal(route, CLASSIC)
+    assert found is not None
+    assert "classic GXLB" in found.message
+
+
+@pytest.mark.parametrize("at_root", [False, True])
+def test_the_routes_of_our_program_are_not_refused(at_root: bool) -> None:
+    model = ModelSettings.model_validate({"name": "qwen", "uri": "hf://a/b", "pool": "v6e4", "atRoot": at_root})
+    route = routing.route(model, GatewaySettings())
+    assert route_refusal(route, REGIONAL) is None  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("address", "error"),
+    [
+        ({"type": "IPAddress", "value": "10.0.0.9"}, 'unsupported address type "IPAddress", only "NamedAddress"'),
+        ({"value": "10.0.0.9"}, 'unsupported address type "IPAddress"'),
+        ({"type": "NamedAddress", "value": "gone"}, 'address "gone" does not exist'),
+        ({"type": "NamedAddress", "value": "there"}, None),
+    ],
+)
+def test_an_address_must_be_named_and_exist(address: JsonValue, error: str | None) -> None:
+    found = gateway_refusal(b.gateway(addresses=[address]), world(addresses={"there": "203.0.113.7"}))
+    if error is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.message.startswith('Error GWCER106: Gateway "llm/gateway" is invalid, err: ')
+        assert error in found.message
+
+
+def test_a_missing_secret_stops_the_whole_gateway(tmp_path: Path) -> None:
+    tls: JsonObject = {"mode": "Terminate", "certificateRefs": [{"name": "certificate"}]}
+    gateway = b.gateway(listeners=[{"name": "https", "port": 443, "protocol": "HTTPS", "tls": tls}])
+    found = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), Files(tmp_path))
+    assert found.refusal is not None
+    assert found.refusal.message == "Error GWCER102: Secret llm/certificate not found."
+    assert found.program is None

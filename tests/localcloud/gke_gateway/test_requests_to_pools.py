@@ -1,0 +1,162 @@
+"""Requests through a real Envoy to an InferencePool: the picker decides, and what happens without it or its choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from localcloud.providers.protocol.values import JsonObject
+from tests.localcloud.gke_gateway import builders as b
+from tests.localcloud.gke_gateway.lab import Lab
+from tests.localcloud.gke_gateway.picker import Picker
+from tests.localcloud.gke_gateway.servers import ModelServer, eventually, free_port
+
+Serve = Callable[..., ModelServer]
+PICKER_ADDRESS = "127.0.2.1"
+PODS = ("127.0.1.1", "127.0.1.2", "127.0.1.3")
+
+
+@pytest.fixture
+def picker(tmp_path: Path) -> Iterator[Picker]:
+    started = Picker(PICKER_ADDRESS, tmp_path)
+    yield started
+    started.close()
+
+
+def objects(
+    lab: Lab, picker: Picker, port: int, *, mode: str = "FailOpen", of_class: str = "gke-l7-rilb"
+) -> list[JsonObject]:
+    grpc: JsonObject = {"port": picker.health_port, "portSpecification": "USE_FIXED_PORT"}
+    return [
+        b.gateway(port=lab.port, of_class=of_class),
+        b.route("inference", b.rule("/llm/qwen", b.to_pool("qwen"), filters=[b.rewrite("/")])),
+        b.pool("qwen", port, picker_port=picker.port, mode=mode),
+        b.service("picker", port=picker.port),
+        b.endpoint_slice("picker", picker.port, PICKER_ADDRESS),
+        b.health_policy("Service", "picker", config={"type": "GRPC", "grpcHealthCheck": grpc, "httpHealthCheck": None}),
+        *[b.pod(f"pod-{address}", address, app="qwen") for address in PODS],
+    ]
+
+
+@pytest.fixture
+def pods(serve: Serve) -> list[ModelServer]:
+    port = free_port()
+    return [serve(address, port) for address in PODS]
+
+
+@pytest.fixture
+def pool(lab: Lab, picker: Picker, pods: list[ModelServer]) -> list[JsonObject]:
+    found = [*objects(lab, picker, pods[0].port), b.health_policy("InferencePool", "qwen")]
+    lab.apply(*found)
+    lab.await_healthy("_pool_", 3)
+    lab.await_healthy("_picker_")
+    return found
+
+
+def ask(lab: Lab, size: int = 100) -> str:
+    """The address of the pod that answered."""
+    answer = lab.client.post("/llm/qwen/v1/chat/completions", content=b"x" * size)
+    assert answer.is_success, answer.text
+    assert answer.json()["bytes"] == size
+    return str(answer.json()["pod"])
+
+
+@pytest.mark.usefixtures("pool")
+def test_the_picker_decides_and_sees_the_whole_body(lab: Lab, picker: Picker, pods: list[ModelServer]) -> None:
+    for pod in (*pods, pods[0]):
+        picker.choice = f"{pod.address}:{pod.port}"
+        assert ask(lab) == pod.address
+    # Larger than any buffer of Envoy.
+    assert ask(lab, 5_000_000) == pods[0].address
+    assert picker.bodies == [100] * 4 + [5_000_000]
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_request_without_a_body_goes_by_the_picker_too(lab: Lab, picker: Picker, pods: list[ModelServer]) -> None:
+    picker.choice = f"{pods[2].address}:{pods[2].port}"
+    assert lab.client.get("/llm/qwen/v1/models").json()["pod"] == pods[2].address
+
+
+@pytest.mark.usefixtures("pool")
+def test_when_the_chosen_pod_fails_before_its_answer_another_one_gets_the_request(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    pods[0].fails_before_the_answer = True
+    assert {ask(lab) for _ in range(10)} <= {pods[1].address, pods[2].address}
+    assert len(pods[0].asked) == 10
+
+
+def test_a_choice_that_is_no_ready_pod_of_the_pool_is_not_followed(
+    lab: Lab, picker: Picker, pods: list[ModelServer], pool: list[JsonObject]
+) -> None:
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    lab.apply(
+        *[thing for thing in pool if thing["metadata"] != b.pod(f"pod-{PODS[0]}", PODS[0], app="qwen")["metadata"]]
+    )
+    lab.await_healthy("_pool_", 2)
+    assert {ask(lab) for _ in range(10)} <= {pods[1].address, pods[2].address}
+    assert pods[0].asked == []
+
+
+@pytest.mark.usefixtures("pool")
+def test_a_chosen_pod_that_fails_its_health_check_is_not_asked(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    pods[0].health = 503
+    lab.await_healthy("_pool_", 2)
+    assert {ask(lab) for _ in range(10)} <= {pods[1].address, pods[2].address}
+    assert pods[0].asked == []
+
+
+@pytest.mark.usefixtures("pool")
+def test_without_its_picker_a_pool_that_fails_open_serves_from_any_pod(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    assert ask(lab) == pods[0].address
+    picker.close()
+    # The first may be lost: Envoy has handed its body on when it learns that nobody listens.
+    first = lab.client.post("/llm/qwen/v1/completions", content=b"{}")
+    assert first.status_code in (200, 500)
+    assert len({ask(lab) for _ in range(30)}) > 1
+
+
+def test_without_its_picker_a_pool_that_fails_closed_serves_nothing(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    closed = objects(lab, picker, pods[0].port, mode="FailClose")
+    lab.apply(*closed, b.health_policy("InferencePool", "qwen"))
+    lab.await_healthy("_pool_", 3)
+    lab.await_healthy("_picker_")
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    assert ask(lab) == pods[0].address
+    picker.close()
+    answer = lab.client.post("/llm/qwen/v1/completions", content=b"{}")
+    assert answer.status_code == 500
+    assert sum(len(pod.asked) for pod in pods) == 1
+
+
+def test_without_a_policy_for_the_pool_no_pod_is_ever_healthy(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    lab.apply(*objects(lab, picker, pods[0].port))
+    eventually(lambda: all(pod.checked for pod in pods))
+    picker.choice = f"{pods[0].address}:{pods[0].port}"
+    answer = lab.client.post("/llm/qwen/v1/completions", content=b"{}")
+    assert (answer.status_code, answer.text) == (503, "no healthy upstream")
+    assert {path for pod in pods for path in pod.checked} == {"/"}
+
+
+def test_a_pool_under_a_global_class_is_never_healthy_whatever_its_policy(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    policy = b.health_policy("InferencePool", "qwen")
+    lab.apply(*objects(lab, picker, pods[0].port, of_class="gke-l7-global-external-managed"), policy)
+    answer = lab.answer("/llm/qwen/v1/models")
+    assert (answer.status_code, answer.text) == (503, "no healthy upstream")
+    assert lab.client.get("/llm/qwen/v1/models").status_code == 503
+    assert [pod.checked for pod in pods] == [[], [], []]

@@ -1,0 +1,125 @@
+"""Small Go modules, published on this machine only, and wrappers of them; the Go that builds them is the real one."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import threading
+import zipfile
+from collections.abc import Generator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from localcloud.binaries.table import Program
+from localcloud.go_builds.wrapper import Target, Wrapper
+
+MODULE, VERSION = "example.test/tools", "v1.2.3"
+LIBRARY = f"{MODULE}/words"
+SAYS = """package main
+
+import "{library}"
+
+var version = "unset"
+
+func main() {{ println(words.Polite("{name}"), version) }}
+"""
+
+
+def needs_go() -> None:
+    """Skips the test where there is no Go."""
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed; these tests build small programs with it")
+
+
+def publish(proxy: Path, names: tuple[str, ...]) -> None:
+    """Writes the module in the layout of a module proxy (golang.org/ref/mod): a library, and commands that use it."""
+    at = proxy / MODULE / "@v"
+    at.mkdir(parents=True)
+    mod = f"module {MODULE}\n\ngo 1.26\n"
+    (at / f"{VERSION}.info").write_text(json.dumps({"Version": VERSION, "Time": "2026-01-01T00:00:00Z"}))
+    (at / f"{VERSION}.mod").write_text(mod)
+    with zipfile.ZipFile(at / f"{VERSION}.zip", "w") as archive:
+        archive.writestr(f"{MODULE}@{VERSION}/go.mod", mod)
+        polite = "package words\n\nfunc Polite(word string) string { return word }\n"
+        archive.writestr(f"{MODULE}@{VERSION}/words/words.go", polite)
+        for name in names:
+            archive.writestr(f"{MODULE}@{VERSION}/cmd/{name}/main.go", SAYS.format(name=name, library=LIBRARY))
+
+
+@dataclass(frozen=True)
+class Shop:
+    """A module proxy in a folder, a wrapper of its module, and a cache to build into."""
+
+    folder: Path
+    names: tuple[str, ...]
+
+    @property
+    def cache(self) -> Path:
+        return self.folder / "cache"
+
+    @property
+    def user_modules(self) -> Path:
+        """The user's own Go module folder."""
+        return self.folder / "user-modules"
+
+    @property
+    def proxy(self) -> str:
+        return f"file://{self.folder / 'proxy'}"
+
+    @property
+    def programs(self) -> list[Program]:
+        wrapper = Wrapper(
+            "tools", (MODULE, VERSION), disk_mb=10, modules_mb=10, memory_mb=200, folder=self.folder / "gomod"
+        )
+        stamps = {"main.version": VERSION}
+        return [
+            Program(Target(name, f"{MODULE}/cmd/{name}", cpu_s=10, stamps=stamps), wrapper, VERSION)
+            for name in self.names
+        ]
+
+
+def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("hello", "goodbye")) -> Shop:
+    """Publishes the module and writes its wrapper; Go finds modules there and nowhere else."""
+    needs_go()
+    shop = Shop(folder, names)
+    publish(folder / "proxy", names)
+    wrapper = folder / "gomod" / "tools"
+    wrapper.mkdir(parents=True)
+    tools = "".join(f"tool {MODULE}/cmd/{name}\n" for name in names)
+    (wrapper / "go.mod").write_text(f"module test.invalid/tools\n\ngo 1.26\n\n{tools}\nrequire {MODULE} {VERSION}\n")
+    settings = {"GOPROXY": shop.proxy, "GONOSUMDB": "*", "GOTOOLCHAIN": "local", "GOWORK": "off"}
+    scratch = {"GOMODCACHE": str(folder / "scratch"), "GOFLAGS": "-mod=mod -modcacherw"}
+    # The hashes are Go's own: what is published must be what go.sum says.
+    subprocess.run(["go", "mod", "tidy"], cwd=wrapper, env={**os.environ, **settings, **scratch}, check=True)
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("GOMODCACHE", str(shop.user_modules))
+    monkeypatch.delenv("GOFLAGS", raising=False)
+    return shop
+
+
+@contextlib.contextmanager
+def refusing_proxy() -> Generator[str]:
+    """A module proxy that has nothing: it answers 404 to everything."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_error(404)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as in http.server
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()

@@ -1,0 +1,85 @@
+"""The chart folder: the published charts, at the catalogue's versions."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+import yaml
+
+from llmd_gke.catalog import versions
+from llmd_gke.manifests import charts as releases
+from llmd_gke.manifests.charts import Release
+from localcloud.go_builds import charts
+
+FOLDER_RELEASES = {make().name: make for make in releases.PLATFORM}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if shutil.which("go") is None:
+        pytest.skip("Go is not installed: it brings the modules with the charts")
+    return charts.prepare(tmp_path_factory.mktemp("charts"))
+
+
+def load(file: Path) -> dict[str, Any]:
+    return cast("dict[str, Any]", yaml.safe_load(file.read_text()))
+
+
+@pytest.mark.parametrize("name", FOLDER_RELEASES)
+def test_every_release_of_the_platform_finds_its_chart_in_the_folder(folder: Path, name: str) -> None:
+    release: Release = FOLDER_RELEASES[name](str(folder))
+    about = load(Path(release.chart) / "Chart.yaml")
+    assert (about["name"], about["version"]) == (name, versions.chart(name).version)
+
+
+@pytest.mark.parametrize("name", ["cert-manager", "lws"])
+def test_the_default_image_is_the_released_one(folder: Path, name: str) -> None:
+    assert load(folder / name / "Chart.yaml")["appVersion"] == charts.module_version(name)
+
+
+def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
+    found: list[str] = []
+    for key, value in values.items():
+        where = f"{prefix}{key}"
+        found += paths(value, f"{where}.") if isinstance(value, dict) and value else [where]
+    return found
+
+
+@pytest.mark.parametrize("name", FOLDER_RELEASES)
+def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, name: str) -> None:
+    release = FOLDER_RELEASES[name](str(folder))
+    known = load(folder / name / "values.yaml")
+
+    def is_known(path: str) -> bool:
+        level: Any = known
+        for part in path.split("."):
+            if not isinstance(level, dict) or part not in level:
+                return False
+            level = cast("dict[str, Any]", level)[part]
+        return True
+
+    assert [path for path in paths(release.values) if not is_known(path)] == []
+
+
+def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:
+    names = {file.name for file in (folder / "cert-manager" / "templates").glob("crd-*.yaml")}
+    assert "crd-cert-manager.io_certificates.yaml" in names
+
+
+def test_a_second_call_changes_nothing(folder: Path) -> None:
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    charts.prepare(folder)
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_chart_of_another_version_is_replaced(folder: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "charts"
+    shutil.copytree(folder, copy)
+    (copy / "lws" / charts.STAMP).write_text("sigs.k8s.io/lws@v0.7.0 charts/lws\n")
+    (copy / "lws" / "templates" / "of-the-old-version.yaml").write_text("")
+    charts.prepare(copy)
+    assert not (copy / "lws" / "templates" / "of-the-old-version.yaml").exists()
+    assert (copy / "lws" / charts.STAMP).read_text() == (folder / "lws" / charts.STAMP).read_text()

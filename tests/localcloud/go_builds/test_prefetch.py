@@ -1,0 +1,141 @@
+"""The next wrapper's modules come while this one's programs are compiled."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import shutil
+import subprocess
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.problems import SetUpFailed
+from localcloud.binaries import cache_key, resolve
+from localcloud.binaries.table import Program
+from localcloud.go_builds import build as builder
+from tests.localcloud.go_builds.modules import Shop, open_shop
+
+Run = Callable[..., str]
+
+
+class Two:
+    """A shop with two wrappers of a program each, and what Go is asked for them, in order."""
+
+    def __init__(self, shop: Shop) -> None:
+        self.shop = shop
+        first, second = shop.programs
+        shutil.copytree(shop.folder / "gomod" / "tools", shop.folder / "gomod" / "more")
+        self.programs: list[Program] = [first, replace(second, wrapper=replace(second.wrapper, name="more"))]
+        self.asked: list[tuple[str, str]] = []
+        self.listed = threading.Event()
+
+    def built(self) -> list[bool]:
+        return [cache_key.built(self.shop.cache, one).exists() for one in self.programs]
+
+    def build(self) -> None:
+        resolve.build(self.programs, self.shop.cache, Console(file=io.StringIO()))
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Two:
+    made = Two(open_shop(tmp_path, monkeypatch))
+    run = builder.Work.run
+
+    def told(self: builder.Work, arguments: list[str], *rest: object) -> str:
+        wrapper = self.source.name
+        if wrapper == "tools" and arguments[0] == "build":
+            assert made.listed.wait(60), "nobody looks at the second wrapper while the first is built"
+        made.asked.append((wrapper, arguments[0]))
+        if wrapper == "more":
+            made.listed.set()
+        return run(self, arguments, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(builder.Work, "run", told)
+    return made
+
+
+def test_the_second_wrappers_packages_are_listed_before_the_first_is_compiled_and_only_once(two: Two) -> None:
+    two.build()
+    assert two.built() == [True, True]
+    # Without modules, then with modules of its own: once each.
+    assert two.asked.count(("more", "list")) == two.asked.count(("tools", "list")) == 2
+
+
+def test_nothing_of_the_first_wrapper_takes_space_any_more_when_the_second_is_compiled(
+    two: Two, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run: Run = builder.Work.run
+    building, there = two.shop.cache / "building", list[set[str]]()
+
+    def seen(self: builder.Work, arguments: list[str], *rest: object) -> str:
+        if arguments[0] == "build" and self.source.name == "more":
+            there.append({one.name for one in building.iterdir() if one.is_dir()})
+        return run(self, arguments, *rest)
+
+    monkeypatch.setattr(builder.Work, "run", seen)
+    two.build()
+    assert there[0] == {"more", "standard"}
+    assert set(map(frozenset, there)) == {frozenset(there[0])}
+
+
+def test_what_is_wrong_with_the_second_wrapper_is_said_when_its_turn_has_come(two: Two) -> None:
+    (two.shop.folder / "gomod" / "more" / "go.sum").write_text("")
+    with pytest.raises(SetUpFailed, match=r"go\.sum does not fit go\.mod in .*gomod/more"):
+        two.build()
+    assert two.built() == [True, False]
+
+
+def test_a_disk_without_room_for_both_gets_one_after_the_other(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    two.listed.set()  # nobody waits for it
+    look = builder.room.look
+    needed = 10 + 10 + builder.STANDARD_MB + 2 * builder.PROGRAM_MB
+    monkeypatch.setattr(builder.room, "look", lambda cache: replace(look(cache), cache_mb=needed + 5))
+    two.build()
+    assert two.built() == [True, True]
+    assert [wrapper for wrapper, _ in two.asked] == sorted((wrapper for wrapper, _ in two.asked), reverse=True)
+
+
+def test_ctrl_c_ends_it_too(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    run: Run = builder.Work.run
+    running: list[threading.Thread] = []
+
+    def interrupted(self: builder.Work, arguments: list[str], *rest: object) -> str:
+        if (self.source.name, arguments[0]) == ("tools", "build"):
+            assert two.listed.wait(60)
+            raise KeyboardInterrupt
+        running.append(threading.current_thread())
+        return run(self, arguments, *rest)
+
+    monkeypatch.setattr(builder.Work, "run", interrupted)
+    with contextlib.suppress(KeyboardInterrupt):
+        two.build()
+    assert two.built() == [False, False]
+    beside = [thread for thread in running if thread is not threading.main_thread()]
+    assert beside, "nothing was got ahead, so nothing is shown"
+    assert not [thread for thread in beside if thread.is_alive()]
+
+
+def test_go_that_is_not_wanted_any_more_is_ended(tmp_path: Path) -> None:
+    begun, ended = threading.Event(), threading.Event()
+
+    def get(heard: Callable[[str], None]) -> str:
+        with subprocess.Popen(["sleep", "600"]) as process:
+            begun.set()
+            try:
+                while process.poll() is None:
+                    heard("")
+            finally:
+                process.kill()
+                ended.set()
+        return "never"
+
+    ahead = builder.Ahead(get)
+    assert begun.wait(30)
+    ahead.stop()
+    assert ended.is_set()
+    assert ahead.result(lambda: None) is None

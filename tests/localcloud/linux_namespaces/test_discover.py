@@ -1,0 +1,51 @@
+"""Finding the supervisor of a laptop cloud, with a process that only bears its name."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from localcloud.linux_namespaces import discover
+
+
+@pytest.fixture
+def named(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A shell with the supervisor's name among its words and that folder as its home; it waits for its input."""
+    command = ["sh", "-c", "read line", discover.SUPERVISOR]
+    process = subprocess.Popen(command, env={**os.environ, discover.HOME: str(tmp_path)}, stdin=subprocess.PIPE)
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def test_a_supervisor_is_found_by_its_home(named: subprocess.Popen[bytes], tmp_path: Path) -> None:
+    assert [one.pid for one in discover.supervisors(tmp_path)] == [named.pid]
+    assert discover.supervisors(tmp_path / "another") == []
+
+
+def test_a_supervisor_that_ends_while_it_is_looked_at_is_none(
+    named: subprocess.Popen[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[int] = []
+
+    class Ending(psutil.Process):
+        """Ends as soon as its environment has been read."""
+
+        def environ(self) -> dict[str, str]:
+            found = super().environ()
+            named.kill()
+            named.wait()
+            looked.append(self.pid)
+            return found
+
+    def every() -> Iterator[psutil.Process]:
+        yield Ending(named.pid)
+
+    monkeypatch.setattr(psutil, "process_iter", every)
+    assert discover.supervisors(tmp_path) == []
+    assert looked == [named.pid]

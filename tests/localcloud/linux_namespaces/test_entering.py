@@ -1,0 +1,138 @@
+"""Signals of a command that runs inside: each reaches it once, whoever else gets it."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import psutil
+import pytest
+
+from llmd_gke.repository import CLONE
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import inside
+from localcloud.pulumi_cli.discover import Engine
+from localcloud.workflow.runner import Runner
+
+ENTER = f"""
+import sys
+sys.path.insert(0, {str(CLONE)!r})
+from localcloud.linux_namespaces import enter
+enter.join = lambda pid: None  # no namespaces here: signals are the same without
+sys.exit(enter.run(0, sys.argv[1:]))
+"""
+
+COUNT = """
+import os, signal, sys
+wanted = {signal.SIGHUP, signal.SIGINT, signal.SIGTERM, signal.SIGUSR1}
+signal.pthread_sigmask(signal.SIG_BLOCK, wanted)
+with os.fdopen(int(sys.argv[1]), "w", buffering=1) as told:
+    print(os.getpid(), file=told)
+    while (came := signal.sigwait(wanted)) != signal.SIGUSR1:
+        print(signal.Signals(came).name, file=told)
+"""
+"""Tells of every signal; SIGUSR1 ends it."""
+
+
+class Entered:
+    """The counting program, inside."""
+
+    def __init__(self, terminal: int | None) -> None:
+        told, tell = os.pipe()
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", ENTER, sys.executable, "-c", COUNT, str(tell)],
+            stdin=subprocess.DEVNULL,
+            pass_fds=[tell] if terminal is None else [tell, terminal],
+            start_new_session=terminal is None,
+            preexec_fn=None if terminal is None else lambda: os.login_tty(terminal),
+        )
+        os.close(tell)
+        self.told = os.fdopen(told)
+        self.child = psutil.Process(int(self.line()))
+
+    def line(self) -> str:
+        return self.told.readline().strip()
+
+    def rest(self) -> list[str]:
+        """Ends the program, and says what came until then. Of signals that wait, the lowest number comes first."""
+        self.process.send_signal(signal.SIGUSR1)
+        assert self.process.wait(60) == 0
+        return self.told.read().split()
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        if self.child.is_running():
+            self.child.kill()
+        self.told.close()
+
+
+Enter = Callable[..., Entered]
+
+
+@pytest.fixture
+def enter() -> Iterator[Enter]:
+    started: list[Entered] = []
+
+    def start(terminal: int | None = None) -> Entered:
+        started.append(Entered(terminal))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.close()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_process_reaches_the_command(enter: Enter, sent: signal.Signals) -> None:
+    entered = enter()
+    entered.process.send_signal(sent)
+    assert entered.line() == sent.name
+    assert entered.rest() == []
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGHUP])
+def test_a_signal_to_its_process_group_reaches_the_command_once(enter: Enter, sent: signal.Signals) -> None:
+    """A second SIGINT makes the engine stop in the middle of a step."""
+    entered = enter()
+    os.killpg(entered.process.pid, sent)
+    assert entered.line() == sent.name
+    assert entered.rest() == []
+
+
+def test_ctrl_c_on_a_terminal_reaches_the_command_once(enter: Enter) -> None:
+    ours, theirs = os.openpty()
+    entered = enter(theirs)
+    os.close(theirs)
+    os.write(ours, b"\x03")
+    assert entered.line() == "SIGINT"
+    assert entered.rest() == []
+    os.close(ours)
+
+
+def test_what_kills_the_process_group_leaves_no_command_behind(enter: Enter) -> None:
+    entered = enter()
+    os.killpg(entered.process.pid, signal.SIGKILL)
+    assert entered.process.wait(60) == -signal.SIGKILL
+    assert select.select([entered.told], [], [], 60)[0], "its end of the pipe closes as it ends"
+    assert entered.line() == ""
+
+
+@pytest.mark.parametrize(("ends", "status"), [("exit 0", 0), ("exit 255", 255), ("kill -KILL $$", -signal.SIGKILL)])
+def test_an_engine_that_was_killed_is_told_from_one_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, status: int
+) -> None:
+    def entered(_home: Path, words: Sequence[str]) -> list[str]:
+        return [sys.executable, "-c", ENTER, *words]
+
+    monkeypatch.setattr(inside, "command", entered)
+    engine = tmp_path / "pulumi"
+    engine.write_text(f"#!/bin/sh\n{ends}\n")
+    engine.chmod(0o755)
+    runner = Runner(Places(tmp_path, tmp_path / ".laptop", "laptop"), Engine(engine, "3.259.0", "a test"))
+    assert runner.stream("up") == status

@@ -1,0 +1,67 @@
+"""Pools, pods and nodes for the tests."""
+
+from __future__ import annotations
+
+import uuid
+from dataclasses import replace
+from typing import Any
+
+from localcloud.providers.google.pools_view import Pool
+
+CLUSTER = "projects/demo/locations/europe-west4/clusters/serving"
+TAINT = ("google.com/tpu", "present", "NoSchedule")
+
+
+def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed: Any) -> Pool:
+    """A pool of ct6e-standard-4t hosts, autoscaled from 0 to 4."""
+    pool = Pool(
+        id=f"{CLUSTER}/nodePools/{name}",
+        name=name,
+        cluster=CLUSTER,
+        machine_type="ct6e-standard-4t",
+        zones=("europe-west4-a",),
+        minimum=0,
+        maximum=4,
+        initial=0,
+        hosts=hosts,
+        chips=4,
+        vcpus=180,
+        memory_gb=720,
+        max_pods=110,
+        labels={
+            "cloud.google.com/gke-nodepool": name,
+            "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
+            "cloud.google.com/gke-tpu-topology": topology,
+            "cloud.google.com/gke-accelerator-count": "4",
+        },
+        taints=(TAINT,),
+    )
+    return replace(pool, **changed)
+
+
+def system_pool(**changed: Any) -> Pool:
+    """One e2-standard-8 per zone."""
+    pool = replace(
+        tpu_pool("system"),
+        machine_type="e2-standard-8",
+        chips=0,
+        vcpus=8,
+        memory_gb=32,
+        labels={"cloud.google.com/gke-nodepool": "system"},
+        taints=(),
+        minimum=1,
+    )
+    return replace(pool, **changed)
+
+
+def pod(chips: int = 0, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    """A pending pod; with chips it tolerates the TPU taint, as GKE sees to for pods that ask for some."""
+    resources = {"requests": {"cpu": cpu}, **({"limits": {"google.com/tpu": str(chips)}} if chips else {})}
+    return {
+        "metadata": {"name": "p", "namespace": "n", "uid": uuid.uuid4().hex},
+        "spec": {
+            "containers": [{"name": "main", "image": "vllm/vllm-tpu:v1", "resources": resources}],
+            "tolerations": [{"key": "google.com/tpu", "operator": "Exists"}] if chips else [],
+            **spec,
+        },
+    }

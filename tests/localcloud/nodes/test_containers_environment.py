@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+import pytest
+
+from localcloud.kubernetes import client
+from localcloud.kubernetes.cache import Mirror
+from localcloud.kubernetes.watch import Event
+from localcloud.nodes import environment
+from localcloud.nodes.environment import Missing, Sources
+
+
+def mirror(resource: client.Resource, *objects: dict[str, Any]) -> Mirror:
+    made = Mirror(resource)
+    for obj in objects:
+        made.take(Event("ADDED", obj))
+    return made
+
+
+def service(name: str, namespace: str, address: str, *ports: dict[str, Any]) -> dict[str, Any]:
+    return {"metadata": {"name": name, "namespace": namespace}, "spec": {"clusterIP": address, "ports": list(ports)}}
+
+
+KUBERNETES = service("kubernetes", "default", "10.96.0.1", {"name": "https", "port": 443})
+SECRET = {"metadata": {"name": "s", "namespace": "n"}, "data": {"key": base64.b64encode(b"hidden").decode()}}
+CONFIG = {"metadata": {"name": "c", "namespace": "n"}, "data": {"a": "1", "b-c": "2", "not a name": "3"}}
+
+
+def sources(*services: dict[str, Any]) -> Sources:
+    return Sources(
+        mirror(client.SECRETS, SECRET),
+        mirror(client.CONFIG_MAPS, CONFIG),
+        mirror(client.SERVICES, KUBERNETES, *services),
+    )
+
+
+def made(container: dict[str, Any], *services: dict[str, Any], **spec: Any) -> dict[str, str]:
+    pod = {
+        "metadata": {"name": "p", "namespace": "n", "uid": "u", "labels": {"app": "x"}},
+        "spec": {"nodeName": "node", "containers": [container], **spec},
+        "status": {"podIP": "10.244.1.2", "hostIP": "10.128.0.1"},
+    }
+    return environment.environment(pod, container, sources(*services), {"PATH": "/bin"}, {"cpu": "7910m"})
+
+
+def env(*entries: dict[str, Any], **container: Any) -> dict[str, str]:
+    return made({"name": "main", "env": list(entries), **container})
+
+
+@pytest.mark.parametrize(
+    ("text", "expanded"),
+    [
+        ("$(A)", "1"),
+        ("$(A)$(A)-$(B)", "11-$(B)"),
+        ("$$(A)", "$(A)"),
+        ("$A ${A} $", "$A ${A} $"),
+        ("$$$(A)", "$1"),
+    ],
+)
+def test_references_as_kubernetes_expands_them(text: str, expanded: str) -> None:
+    assert environment.expand(text, {"A": "1"}) == expanded
+
+
+def test_variables_build_on_those_before_them() -> None:
+    found = env({"name": "A", "value": "1"}, {"name": "B", "value": "$(A)$(C)"}, {"name": "C", "value": "3"})
+    assert found["B"] == "1$(C)"
+
+
+def test_the_api_server_is_found_by_every_pod() -> None:
+    found = env()
+    assert found["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
+    assert found["KUBERNETES_SERVICE_PORT"] == "443"
+    assert found["KUBERNETES_PORT_443_TCP_ADDR"] == "10.96.0.1"
+
+
+def test_services_of_the_namespace_are_told_unless_links_are_off() -> None:
+    # A Service named `vllm` gives VLLM_PORT=tcp://…, which vLLM takes for its own setting.
+    vllm = service("vllm", "n", "10.96.0.9", {"name": "http", "port": 8000})
+    other = service("elsewhere", "m", "10.96.0.8", {"port": 80})
+    found = made({"name": "main"}, vllm, other)
+    assert found["VLLM_PORT"] == "tcp://10.96.0.9:8000"
+    assert found["VLLM_SERVICE_PORT_HTTP"] == "8000"
+    assert not [name for name in found if name.startswith("ELSEWHERE")]
+    without = made({"name": "main"}, vllm, enableServiceLinks=False)
+    assert "VLLM_PORT" not in without
+    assert without["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
+
+
+def test_a_headless_service_has_no_variables() -> None:
+    assert not [name for name in made({"name": "x"}, service("h", "n", "None", {"port": 80})) if name.startswith("H_")]
+
+
+def test_secrets_and_config_maps() -> None:
+    found = made(
+        {
+            "name": "main",
+            "envFrom": [{"configMapRef": {"name": "c"}, "prefix": "P_"}],
+            "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}],
+        }
+    )
+    assert found["TOKEN"] == "hidden"
+    assert (found["P_a"], found["P_b-c"]) == ("1", "2")
+    assert "P_not a name" not in found
+
+
+@pytest.mark.parametrize("reference", [{"name": "s", "key": "other"}, {"name": "absent", "key": "key"}])
+def test_what_is_missing_holds_the_container_up_unless_optional(reference: dict[str, str]) -> None:
+    with pytest.raises(Missing, match=reference["name"]):
+        env({"name": "A", "valueFrom": {"secretKeyRef": reference}})
+    assert "A" not in env({"name": "A", "valueFrom": {"secretKeyRef": {**reference, "optional": True}}})
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("metadata.name", "p"),
+        ("metadata.labels['app']", "x"),
+        ("metadata.annotations['none']", ""),
+        ("metadata.labels", 'app="x"'),
+        ("spec.nodeName", "node"),
+        ("status.podIP", "10.244.1.2"),
+        ("status.hostIP", "10.128.0.1"),
+        ("spec.serviceAccountName", "default"),
+    ],
+)
+def test_the_downward_api(path: str, value: str) -> None:
+    assert env({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": path}}})["A"] == value
+
+
+def test_a_field_that_the_downward_api_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"spec\.containers"):
+        env({"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "spec.containers"}}})
+
+
+@pytest.mark.parametrize(
+    ("reference", "value"),
+    [
+        ({"resource": "limits.memory", "divisor": "1Mi"}, "1536"),
+        ({"resource": "requests.cpu"}, "1"),
+        ({"resource": "requests.cpu", "divisor": "1m"}, "250"),
+        # No limit: what the node has, rounded up.
+        ({"resource": "limits.cpu"}, "8"),
+    ],
+)
+def test_resources_in_units_of_a_divisor(reference: dict[str, str], value: str) -> None:
+    resources = {"limits": {"memory": "1.5Gi"}, "requests": {"cpu": "250m"}}
+    entry = {"name": "A", "valueFrom": {"resourceFieldRef": reference}}
+    assert env(entry, resources=resources)["A"] == value

@@ -1,0 +1,45 @@
+"""What of KServe's picker configuration reaches the picker of the laptop cloud."""
+
+from __future__ import annotations
+
+from typing import cast
+
+import yaml
+
+from localcloud.nodes.entrypoints.endpoint_picker import without
+
+TEXT = """apiVersion: inference.networking.x-k8s.io/v1alpha1
+kind: EndpointPickerConfig
+plugins:
+- parameters:
+    lruCapacity: 10
+  type: no-hit-lru-scorer
+- parameters:
+    hashBlockSize: 64
+  type: prefix-cache-scorer
+- type: max-score-picker
+schedulingProfiles:
+- name: default
+  plugins:
+  - pluginRef: no-hit-lru-scorer
+    weight: 2
+  - pluginRef: prefix-cache-scorer
+    weight: 3
+  - pluginRef: max-score-picker
+"""
+
+
+def test_plugins_of_llm_d_go_with_their_parameters_and_weights_and_the_rest_stays() -> None:
+    text, dropped = without(TEXT)
+    expected = cast("dict[str, list[dict[str, object]]]", yaml.safe_load(TEXT))
+    expected["plugins"] = expected["plugins"][1:]
+    profile = cast("dict[str, list[object]]", expected["schedulingProfiles"][0])
+    profile["plugins"] = profile["plugins"][1:]
+    assert yaml.safe_load(text) == expected
+    assert dropped == ["no-hit-lru-scorer"]
+
+
+def test_a_configuration_of_known_plugins_stays_as_it_is() -> None:
+    text, dropped = without(TEXT.replace("no-hit-lru-scorer", "queue-scorer"))
+    assert yaml.safe_load(text) == yaml.safe_load(TEXT.replace("no-hit-lru-scorer", "queue-scorer"))
+    assert dropped == []

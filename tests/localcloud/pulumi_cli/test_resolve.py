@@ -1,0 +1,166 @@
+"""Which `pulumi` is taken, and which is left aside with what reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.catalog import versions
+from localcloud.go_builds import go_toolchain
+from localcloud.pulumi_cli import build, cache_key, discover, installer, resolve
+from localcloud.pulumi_cli.discover import Engine, Unsuitable, judge, on_path, parse_version
+
+
+def fake_pulumi(folder: Path, version: str = "v3.300.1", *, host: bool = True) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    pulumi = folder / "pulumi"
+    pulumi.write_text(f"#!/bin/sh\necho {version}\n")
+    pulumi.chmod(0o755)
+    if host:
+        (folder / discover.HOST).write_text("#!/bin/sh\n")
+        (folder / discover.HOST).chmod(0o755)
+    return pulumi
+
+
+@pytest.mark.parametrize(
+    ("text", "version"),
+    [("v3.259.0", (3, 259, 0)), ("3.257.1-dev.0\n", (3, 257, 1)), ("", None), ("command not found", None)],
+)
+def test_a_version_is_read_with_and_without_suffix(text: str, version: tuple[int, int, int] | None) -> None:
+    assert parse_version(text) == version
+
+
+def test_an_installed_engine_that_fits_is_taken(tmp_path: Path) -> None:
+    pulumi = fake_pulumi(tmp_path / "bin")
+    assert judge(pulumi) == Engine(pulumi, "v3.300.1", "found on PATH")
+
+
+def test_a_link_is_followed_to_the_folder_with_the_language_host(tmp_path: Path) -> None:
+    pulumi = fake_pulumi(tmp_path / "opt")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "pulumi").symlink_to(pulumi)
+    engine, _ = on_path(str(tmp_path / "bin"))
+    assert engine is not None
+    assert engine.pulumi == pulumi
+
+
+@pytest.mark.parametrize(
+    ("version", "host", "reason"),
+    [
+        ("v3.256.9", True, "older than 3.257.0"),
+        ("v3.300.1", False, "pulumi-language-python does not lie next to it"),
+        ("nonsense", True, "gave no version"),
+    ],
+)
+def test_an_engine_that_does_not_fit_is_left_aside_with_the_reason(
+    tmp_path: Path, version: str, host: bool, reason: str
+) -> None:
+    verdict = judge(fake_pulumi(tmp_path, version, host=host))
+    assert isinstance(verdict, Unsuitable)
+    assert reason in verdict.reason
+
+
+def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(tmp_path: Path) -> None:
+    fake_pulumi(tmp_path / "old", "v3.1.0")
+    good = fake_pulumi(tmp_path / "new")
+    engine, left_aside = on_path(f"{tmp_path / 'old'}:{tmp_path / 'new'}")
+    assert engine is not None
+    assert engine.pulumi == good
+    assert [one.pulumi.parent.name for one in left_aside] == ["old"]
+
+
+def test_the_wrapper_of_a_rehearsal_is_no_engine(tmp_path: Path) -> None:
+    wrapper = fake_pulumi(tmp_path)
+    wrapper.write_text(f"#!/bin/sh\n# {discover.WRAPPER_MARK}\necho v3.300.0\n")
+    assert on_path(str(tmp_path)) == (None, [])
+
+
+def test_the_floor_and_the_built_version_agree_with_the_go_module() -> None:
+    pinned = (cache_key.WRAPPER.source / "go.mod").read_text()
+    assert f"github.com/pulumi/pulumi/pkg/v3 v{versions.engine_cli()}" in pinned
+    assert f"github.com/pulumi/pulumi/sdk/v3 v{versions.engine_cli()}" in pinned
+    floor, cli = parse_version(versions.engine_floor()), parse_version(versions.engine_cli())
+    assert floor is not None
+    assert cli is not None
+    assert floor <= cli
+
+
+def test_the_installer_is_tried_before_building_and_building_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done: list[str] = []
+    built = Engine(tmp_path, "v1", "built")
+
+    def fake_build(*_: object) -> Engine:
+        done.append("build")
+        return built
+
+    monkeypatch.setattr(installer, "reachable", lambda: done.append("reachable") or True)
+    monkeypatch.setattr(installer, "install", lambda _: done.append("install"))
+    monkeypatch.setattr(build, "build", fake_build)
+    engine = resolve.ensure(tmp_path / "cache", Console(quiet=True), lambda: done.append("summary"))
+    assert engine == built
+    assert done == ["reachable", "summary", "install", "build"]
+
+
+def test_an_installer_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def silent(*_: object, **options: float) -> None:
+        assert options["timeout"] <= 5
+        raise installer.httpx.ConnectTimeout("silence")
+
+    monkeypatch.setattr(installer.httpx, "head", silent)
+    assert not installer.reachable()
+
+
+@pytest.mark.parametrize("version", [(1, 26), (1, 27)])
+def test_a_go_that_fits_is_accepted(version: tuple[int, int]) -> None:
+    go_toolchain.check(version)
+
+
+@pytest.mark.parametrize(("version", "problem"), [((1, 25), "too old"), ((1, 28), "newer than any")])
+def test_a_go_that_does_not_fit_is_refused_with_the_fix(version: tuple[int, int], problem: str) -> None:
+    with pytest.raises(go_toolchain.SetUpFailed, match=problem) as raised:
+        go_toolchain.check(version)
+    assert "Fix: install Go 1.26" in str(raised.value)
+
+
+def test_missing_go_is_named(tmp_path: Path) -> None:
+    with pytest.raises(go_toolchain.SetUpFailed, match="there is no Go on PATH"):
+        go_toolchain.find({"PATH": str(tmp_path)})
+
+
+def test_a_newer_go_gets_the_old_json() -> None:
+    assert go_toolchain.environment({}, (1, 27), Path("/w"))["GOEXPERIMENT"] == "nojsonv2"
+    assert "GOEXPERIMENT" not in go_toolchain.environment({}, (1, 26), Path("/w"))
+
+
+def test_a_build_ignores_the_users_go_flags_and_workspace() -> None:
+    made = go_toolchain.environment(
+        {"GOFLAGS": "-mod=mod", "GOWORK": "/x", "GOPROXY": "https://p"}, (1, 26), Path("/w")
+    )
+    assert made["GOFLAGS"].split()[0] == "-mod=readonly"
+    assert made["GOWORK"] == "off"
+    assert made["GOTOOLCHAIN"] == "local"
+    assert made["GOPROXY"] == "https://p"
+
+
+@pytest.mark.parametrize(
+    ("output", "expected"),
+    [
+        (
+            "go: github.com/pulumi/pulumi/pkg/v3@v3.260.0: reading https://p/v3.260.0.zip: 403 Forbidden",
+            "github.com/pulumi/pulumi/pkg/v3 v3.260.0",
+        ),
+        ("go: cel.dev/expr@v0.25.2: verifying module: checksum mismatch", "cel.dev/expr v0.25.2"),
+        ("compile: writing output: write $WORK/b1/_pkg_.a: no space left on device", "disk became full"),
+        ("github.com/x/y: /usr/lib/go/pkg/tool/compile: signal: killed", "memory ran out"),
+        ("main.go:3: missing go.sum entry for module providing package a.b/c", "go.sum does not fit"),
+    ],
+)
+def test_what_go_says_becomes_a_cause_and_a_fix(output: str, expected: str) -> None:
+    message = str(go_toolchain.explain(output, go_toolchain.Purpose("the engine"), Path("/gomod/engine")))
+    assert expected in message
+    assert "Fix:" in message

@@ -1,0 +1,67 @@
+"""Setting up the Python environment."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from pathlib import Path
+
+import pytest
+
+from localcloud import bootstrap
+
+
+@pytest.mark.parametrize("version", [(3, 10), (2, 7), (3, 15)])
+def test_a_python_that_does_not_fit_is_refused_with_the_fix(version: tuple[int, int]) -> None:
+    with pytest.raises(bootstrap.Failed, match=r"Allowed: Python 3\.11 to 3\.14") as raised:
+        bootstrap.check_python(version)
+    assert "Fix:" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "installed", "kept"),
+    [
+        ("operations", "", "operations"),
+        ("operations", "dev", "dev"),
+        ("dev", "operations", "dev"),
+        ("dev", "junk", "dev"),
+    ],
+)
+def test_a_larger_set_that_is_installed_is_kept(asked: str, installed: str, kept: str) -> None:
+    assert bootstrap.wanted(asked, installed) == kept
+
+
+@pytest.mark.parametrize(
+    ("output", "advice"),
+    [
+        ("error: No space left on device (os error 28)", "disk is full"),
+        ("Hash mismatch for `rich==14`", "pinned hash"),
+        ("ensurepip is not available", "python3-venv"),
+        ("connection refused", "package index"),
+    ],
+)
+def test_what_an_installer_says_becomes_a_fix(output: str, advice: str) -> None:
+    assert advice in bootstrap.advice(output)
+
+
+def test_every_pin_has_a_hash_and_no_index_is_recorded() -> None:
+    for name in ("uv", *bootstrap.SETS):
+        text = (bootstrap.REQUIREMENTS / f"{name}.txt").read_text()
+        pins = re.findall(r"^[a-z0-9].*==.*$", text, re.MULTILINE)
+        assert pins
+        assert all(pin.endswith("\\") for pin in pins), name
+        assert "://" not in text
+        assert "--index" not in text
+
+
+def test_each_set_holds_the_one_before_it() -> None:
+    pins = [
+        set(re.findall(r"^([a-z0-9-]+==[^ \\]+)", (bootstrap.REQUIREMENTS / f"{name}.txt").read_text(), re.MULTILINE))
+        for name in bootstrap.SETS
+    ]
+    assert all(smaller < larger for smaller, larger in itertools.pairwise(pins))
+
+
+def test_the_bootstrap_runs_on_the_standard_library_alone() -> None:
+    imported = re.findall(r"^(?:import|from) (\w+)", Path(bootstrap.__file__).read_text(), re.MULTILINE)
+    assert set(imported) <= bootstrap.sys.stdlib_module_names | {"__future__"}

@@ -1,0 +1,149 @@
+"""The `pulumi` of the rehearsal's shell understands command lines as the engine does."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha1
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import BadInput
+from llmd_gke.repository import CLONE
+from localcloud.common.workdir import Places
+from localcloud.workflow import arguments, pack, wrapper
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    made = Places(tmp_path / "project", tmp_path / "home")
+    made.root.mkdir()
+    for file in CLONE.glob("Pulumi*.yaml"):
+        (made.root / file.name).write_text(file.read_text())
+    (made.root / "policies").symlink_to(CLONE / "policies")
+    made.home.mkdir()
+    return made
+
+
+def select(places: Places, stack: str) -> None:
+    digest = sha1(str(places.root / "Pulumi.yaml").encode()).hexdigest()
+    folder = places.pulumi_home / "workspaces"
+    folder.mkdir(parents=True, exist_ok=True)
+    name = f"organization/llmd-gke/{stack}"
+    (folder / f"llmd-gke-{digest}-workspace.json").write_text(json.dumps({"stacks": {"file:///x": name}}))
+
+
+def prepared(places: Places, *words: str) -> tuple[list[list[str]], list[str]]:
+    return wrapper.prepared(places, arguments.parse(["-C", str(places.root), *words]), {})
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "stack", "folder"),
+    [
+        ("up --yes --stack local", "up", "local", None),
+        ("-C /x preview -s eu4a --diff", "preview", "eu4a", "/x"),
+        ("--cwd=/x up --stack=org/p/dev", "up", "org/p/dev", "/x"),
+        ("--color never -v 9 destroy -slocal", "destroy", "local", None),
+        ("stack output gatewayIp", "stack", None, None),
+        ("--non-interactive refresh", "refresh", None, None),
+        ("", "", None, None),
+        ("up -- --stack not-ours", "up", None, None),
+    ],
+)
+def test_subcommand_stack_and_folder_are_found(line: str, command: str, stack: str | None, folder: str | None) -> None:
+    call = arguments.parse(line.split())
+    assert (call.command, call.stack, call.folder) == (command, stack, folder)
+
+
+def test_flags_are_added_before_two_dashes() -> None:
+    assert arguments.parse(["up", "--", "x"]).adding("--a", "b") == ["up", "--a", "b", "--", "x"]
+
+
+@pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "refresh", "destroy", "dn", "import", "watch"])
+@pytest.mark.parametrize("words", [["--stack", "eu4a"], ["-s", "eu4a"], ["--stack=organization/llmd-gke/eu4a"]])
+def test_commands_that_read_settings_get_the_copy(
+    places: Places, monkeypatch: pytest.MonkeyPatch, command: str, words: list[str]
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
+    first, then = prepared(places, command, *words)
+    assert first == []
+    assert then[-2:] == ["--config-file", str(places.stack_copy("eu4a"))]
+    assert places.stack_copy("eu4a").exists()
+
+
+def test_the_selected_stack_counts_without_the_flag(places: Places) -> None:
+    select(places, "local")
+    assert prepared(places, "preview")[1][-1] == str(places.stack_copy("local"))
+
+
+def test_without_a_stack_the_engine_says_itself_what_is_missing(places: Places) -> None:
+    assert prepared(places, "preview")[1] == ["-C", str(places.root), "preview", *pack.flags(places)]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["stack", "output"], ["stack", "ls"], ["version"], ["up", "--help"], ["state", "delete", "x"], ["cancel", "--yes"],
+     ["refresh", "--config-file", "mine.yaml"], ["config", "set", "a", "b"]],
+)  # fmt: skip
+def test_everything_else_passes_through(places: Places, words: list[str]) -> None:
+    select(places, "local")
+    assert prepared(places, *words) == ([], ["-C", str(places.root), *words])
+
+
+def packs(words: list[str]) -> list[str]:
+    return [value for flag, value in pairwise(words) if flag == "--policy-pack"]
+
+
+@pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "watch"])
+@pytest.mark.parametrize("words", [[], ["--stack", "eu4a"], ["--config-file", "mine.yaml"], ["--", "x"]])
+def test_previews_and_updates_run_the_pack(places: Places, command: str, words: list[str]) -> None:
+    assert packs(prepared(places, command, *words)[1]) == [str(places.root / "policies")]
+
+
+@pytest.mark.parametrize("command", ["refresh", "destroy", "import"])
+def test_commands_without_policies_are_left_alone(places: Places, command: str) -> None:
+    assert packs(prepared(places, command, "--stack", "eu4a")[1]) == []
+
+
+@pytest.mark.parametrize("given", [["--policy-pack", "policies"], ["--policy-pack=./policies/"]])
+def test_the_pack_is_not_run_twice(places: Places, given: list[str]) -> None:
+    then = prepared(places, "up", *given, "--config-file", "x")[1]
+    assert then == ["-C", str(places.root), "up", *given, "--config-file", "x"]
+
+
+def test_the_pack_runs_beside_another_one_and_its_configuration(places: Places) -> None:
+    given = ["--policy-pack", "/mine", "--policy-pack-config", "/mine.json", "--config-file", "x"]
+    then = prepared(places, "up", *given)[1]
+    assert packs(then) == ["/mine", str(places.root / "policies")]
+    assert [flag for flag in then if flag == "--policy-pack-config"] == ["--policy-pack-config"] * 2
+    assert json.loads(Path(then[-1]).read_text()) == {}
+
+
+def test_a_missing_pack_is_an_error(places: Places) -> None:
+    (places.root / "policies").unlink()
+    with pytest.raises(BadInput, match=r"PulumiPolicy\.yaml is missing(?s:.*)Fix: git restore policies"):
+        prepared(places, "up", "--stack", "eu4a")
+    prepared(places, "stack", "output")
+
+
+def test_another_project_is_left_alone(places: Places, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "Pulumi.yaml").write_text("name: other\nruntime: yaml\n")
+    words = ["-C", str(tmp_path / "other"), "up", "--stack", "local"]
+    assert wrapper.prepared(places, arguments.parse(words), {}) == ([], words)
+
+
+def test_secrets_are_set_in_the_copy(places: Places) -> None:
+    then = prepared(places, "config", "set", "--secret", "llmd-gke:hfToken", "x", "--stack", "local")[1]
+    assert then[-2:] == ["--config-file", str(places.stack_copy("local"))]
+
+
+def test_removing_a_stack_keeps_the_committed_file(places: Places) -> None:
+    assert prepared(places, "stack", "rm", "local", "--yes")[1][-1] == "--preserve-config"
+
+
+def test_a_new_stack_writes_its_salt_beside_the_copies(places: Places) -> None:
+    first, then = prepared(places, "stack", "init", "eu4a")
+    assert first[0][-3:] == ["-C", str(places.config), "--no-select"]
+    assert then == ["-C", str(places.root), "stack", "select", "eu4a"]

@@ -1,0 +1,86 @@
+"""The copy of a stack file: committed settings, the rehearsal's own salt, no foreign secrets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from llmd_gke.problems import BadInput
+from localcloud.common.workdir import Places
+from localcloud.workflow.config import DUMMY, check_name, merged, sync
+
+SALT = {"encryptionsalt": "v1:ours"}
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path, tmp_path / "home")
+
+
+def test_the_salt_of_the_copy_is_kept_and_the_committed_one_is_not_used() -> None:
+    committed = {"encryptionsalt": "v1:theirs", "config": {"a:b": 1}}
+    assert merged(committed, SALT, []) == {"config": {"a:b": 1}, "encryptionsalt": "v1:ours"}
+
+
+def test_settings_always_come_from_the_committed_file() -> None:
+    copy = {**SALT, "config": {"a:b": "old", "a:gone": 1}}
+    assert merged({"config": {"a:b": "new"}}, copy, [])["config"] == {"a:b": "new"}
+
+
+def test_secrets_of_another_backend_become_dummies_at_any_depth() -> None:
+    secret = {"secure": "v1:ciphertext"}
+    committed = {
+        "secretsprovider": "gcpkms://projects/p",
+        "encryptedkey": "k",
+        "environment": ["org/env"],
+        "config": {"a:token": secret, "a:list": [{"deep": secret}], "a:plain": {"secure": "x", "more": 1}},
+    }
+    assert merged(committed, {}, []) == {
+        "config": {"a:token": DUMMY, "a:list": [{"deep": DUMMY}], "a:plain": {"secure": "x", "more": 1}}
+    }
+
+
+def test_a_secret_that_the_file_lacks_gets_a_dummy_only_when_it_is_required() -> None:
+    assert merged({"config": {}}, {}, ["a:token"])["config"] == {"a:token": DUMMY}
+    assert merged({"config": {"a:token": "given"}}, {}, ["a:token"])["config"] == {"a:token": "given"}
+
+
+def test_a_secret_that_was_set_in_the_rehearsal_is_kept() -> None:
+    ours = {**SALT, "config": {"a:token": {"secure": "v1:by-us"}}}
+    assert merged({"config": {}}, ours, ["a:token"])["config"] == {"a:token": {"secure": "v1:by-us"}}
+    theirs = {"config": {"a:token": {"secure": "v1:theirs"}}}
+    assert merged(theirs, ours, [])["config"] == {"a:token": {"secure": "v1:by-us"}}
+
+
+def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(places: Places) -> None:
+    original = places.stack_file("local")
+    original.write_text("# a comment\nconfig:\n  a:b: 1\n")
+    sync(places, "local")
+    copy = places.stack_copy("local")
+    assert copy.stat().st_mode & 0o777 == 0o600
+    copy.write_text(yaml.safe_dump({**SALT, "config": {}}))
+    original.write_text("config:\n  a:b: 2\n")
+    sync(places, "local")
+    assert yaml.safe_load(copy.read_text()) == {"config": {"a:b": 2}, **SALT}
+    assert original.read_text() == "config:\n  a:b: 2\n"
+
+
+def test_a_missing_file_is_named_with_those_that_exist(places: Places) -> None:
+    places.stack_file("eu4a").write_text("config: {}\n")
+    with pytest.raises(BadInput, match=r"no Pulumi.dev.yaml.*There are: eu4a"):
+        sync(places, "dev")
+
+
+@pytest.mark.parametrize("content", ["a: [", "- just\n- a list\n", b"\xff\xfe\x00"])
+def test_a_file_that_is_no_table_is_named(places: Places, content: str | bytes) -> None:
+    places.stack_file("local").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(BadInput, match=r"Pulumi\.local\.yaml"):
+        sync(places, "local")
+
+
+@pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "a b"])
+def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
+    with pytest.raises(BadInput, match="not a stack name"):
+        check_name(name)

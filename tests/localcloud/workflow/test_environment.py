@@ -1,0 +1,78 @@
+"""Credentials stay outside; the shell file does the same as the environment of make's own commands."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from localcloud.common.workdir import Places
+from localcloud.workflow.environment import clean, is_removed, own, quote, script
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(tmp_path / "it's here", tmp_path / "home folder")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "GOOGLE_CREDENTIALS", "GOOGLE_APPLICATION_CREDENTIALS", "GOOGLE_OAUTH_ACCESS_TOKEN", "GCLOUD_PROJECT",
+        "CLOUDSDK_CONFIG", "KUBECONFIG", "PULUMI_ACCESS_TOKEN", "PULUMI_DEBUG_PROVIDERS", "PULUMI_CONFIG_PASSPHRASE",
+        "PULUMI_OPTION_CONFIG_FILE", "AWS_SECRET_ACCESS_KEY", "ARM_CLIENT_SECRET", "VAULT_TOKEN", "HF_TOKEN",
+        "GITHUB_TOKEN", "PYTHONPATH",
+    ],
+)  # fmt: skip
+def test_what_could_carry_credentials_or_change_the_engine_is_removed(name: str, places: Places) -> None:
+    assert is_removed(name)
+    assert clean({name: "planted"}, places).get(name) != "planted"
+
+
+@pytest.mark.parametrize("name", ["PATH", "HOME", "TERM", "HTTPS_PROXY", "LLMD_GKE_FAULTS", "SSL_CERT_FILE"])
+def test_what_is_harmless_stays(name: str, places: Places) -> None:
+    assert clean({name: "kept"}, places)[name] == "kept"
+
+
+def test_google_libraries_are_pointed_at_nothing(places: Places) -> None:
+    made = own(places)
+    assert made["CLOUDSDK_CONFIG"] == str(places.nothing)
+    assert not Path(made["GOOGLE_APPLICATION_CREDENTIALS"]).exists()
+    assert not Path(made["KUBECONFIG"]).exists()
+
+
+def test_no_passphrase_stands_in_the_environment(places: Places) -> None:
+    assert "PULUMI_CONFIG_PASSPHRASE" not in own(places)
+    assert own(places)["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(places.passphrase)
+
+
+@pytest.mark.parametrize("text", ["plain", "two words", "it's", '$HOME `id` "x"', ""])
+def test_a_quoted_word_stays_one_word(text: str) -> None:
+    shown = subprocess.run(["sh", "-c", f"printf %s {quote(text)}"], capture_output=True, text=True, check=True)
+    assert shown.stdout == text
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash"])
+def test_a_shell_that_sources_the_file_has_the_same_environment(tmp_path: Path, places: Places, shell: str) -> None:
+    file = tmp_path / "env.sh"
+    file.write_text(script(places))
+    before = {
+        "PATH": "/usr/bin:/bin",
+        "HOME": "/root",
+        "GOOGLE_CREDENTIALS": '{\n"a": 1\n}',
+        "PULUMI_ACCESS_TOKEN": "x",
+        "KEEP": "1",
+    }
+    command = [shell, "-c", f". {quote(str(file))} && . {quote(str(file))} && env -0"]
+    shown = subprocess.run(command, env=before, capture_output=True, text=True, check=True).stdout
+    after = dict(entry.split("=", 1) for entry in shown.split("\0") if "=" in entry)
+    for noise in ("PWD", "SHLVL", "_", "OLDPWD"):
+        after.pop(noise, None)
+    expected = clean(before, places) | {"PATH": f"{places.wrapper}:/usr/bin:/bin"}
+    assert after == expected
+
+
+@pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY"])
+def test_inside_the_laptop_cloud_nothing_asks_a_proxy(name: str, places: Places) -> None:
+    assert name not in clean({name: "http://proxy.example:3128"}, Places(places.root, places.home, "laptop"))

@@ -1,0 +1,33 @@
+"""The interlock reads the project file that the engine reads: no other one may be beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import Refused
+from localcloud.common.workdir import Places
+from localcloud.workflow import interlock
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
+    (tmp_path / "Pulumi.eu4a.yaml").write_text("config: {}\n")
+    return Places(tmp_path, tmp_path / ".rehearsal")
+
+
+@pytest.mark.parametrize("name", ["Pulumi.json", "Pulumi.yml", "pulumi.json", "Pulumi.JSON"])
+def test_a_second_project_file_is_refused_by_name(places: Places, name: str) -> None:
+    interlock.check_project(places)
+    (places.root / name).write_text('{"plugins": {"providers": [{"name": "gcp", "path": "/tmp/foreign"}]}}')
+    with pytest.raises(Refused, match=rf"(?s){name} beside Pulumi\.yaml.*Fix: remove {name}"):
+        interlock.check_project(places)
+
+
+def test_stack_files_are_no_project_files(places: Places) -> None:
+    (places.root / "Pulumi.json.yaml").write_text("config: {}\n")
+    (places.root / "Pulumi.md").touch()
+    interlock.check_project(places)
+    assert len(list(places.root.iterdir())) == 4

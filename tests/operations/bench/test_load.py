@@ -1,0 +1,67 @@
+"""The load generator itself, against the real vLLM simulator. Both have to be there already: neither is set up here."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from operations.bench import environment, load
+from operations.bench.workload import Workload
+from operations.cli import main
+from operations.exits import Failed
+from tests.fakes import generator
+from tests.fakes.simulator import simulating
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def python() -> Path:
+    return generator.python()
+
+
+def quiet(words: str) -> None:
+    pass
+
+
+def test_a_level_measures_what_the_simulator_was_set_to(
+    python: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pace = ("--max-model-len", "4096", "--time-to-first-token", "200ms", "--inter-token-latency", "20ms")
+    words = ["--workload", "random", "--first", "2", "--most", "2", "--seconds", "5", "--warmup", "1", "-o", "json"]
+    lengths = ["--prompt-tokens", "200", "--prefix-tokens", "100", "--output-tokens", "16"]
+    with simulating(*pace) as url:
+        call = ["bench", "--stack", "local", "--url", url, "--model", "qwen", *words, *lengths]
+        assert main([*call, "--folder", str(tmp_path)]) == 0
+    result = json.loads(capsys.readouterr().out)
+    [level] = result["levels"]
+    assert level["errors"] == 0
+    assert level["requests"] >= 5
+    # 200 ms and 15 times 20 ms were asked for; a busy machine only adds to that.
+    assert level["ttft_p50"] >= 0.19
+    assert level["itl_p50"] >= 0.019
+    assert level["output_tokens_per_second"] <= 2 * 16 / 0.5
+    assert level["prompt_tokens"] >= 200
+    assert {Path(file).name for file in result["files"]} >= {"result.json", "throughput.png", "first-token.svg"}
+    assert "NOT A MEASUREMENT" in (tmp_path / "throughput.svg").read_text()
+    assert (tmp_path / "throughput.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_server_that_answers_at_once_has_not_answered_everything_when_the_warm_up_ends(python: Path) -> None:
+    with simulating("--max-model-len", "4096") as url:
+        quick = load.Load(url, "qwen", [Workload("random", 200, 100, 16)], 2, 3, 1, 1)
+        ([level], _) = load.run(python, quick, quiet)
+    assert level.requests > 20
+    assert 1.5 < level.seconds < 3
+
+
+def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
+    nothing = load.Load("http://127.0.0.1:1/models/qwen", "qwen", [Workload("random")], 2, 0, 1, 1, timeout=5)
+    with pytest.raises(Failed, match=r"The load generator ended with status 1: .*[Cc]onnect"):
+        load.run(python, nothing, quiet)
+
+
+def test_the_pins_name_the_generator() -> None:
+    assert environment.generator().startswith("guidellm==")

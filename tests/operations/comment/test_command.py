@@ -1,0 +1,125 @@
+"""The command itself: both sides recorded by their own programs, judged by the pack, priced by today's catalogue."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from operations.comment.markdown import MARKER
+from tests.operations.conftest import Clone
+from tests.operations.support import ROOT, run
+
+PROGRAM = """\
+import pulumi
+class Box(pulumi.ComponentResource):
+    def __init__(self, name, opts=None):
+        super().__init__("llmd-gke:test:Box", name, None, opts)
+        inside = pulumi.ResourceOptions(parent=self)
+        pulumi.CustomResource("gcp:test:Thing", f"{{name}}-one", {{"size": {size}}}, inside)
+Box("{name}")
+{more}
+"""
+GATEWAY = """\
+import pulumi_kubernetes as k8s
+k8s.apiextensions.CustomResource("gw", api_version="gateway.networking.k8s.io/v1", kind="Gateway",
+    metadata={"name": "gw", "namespace": "x"}, spec={"gatewayClassName": "gke-l7-gxlb", "listeners": []})
+"""
+
+
+def program(clone: Clone, size: int = 1, name: str = "box", more: str = "") -> None:
+    (clone.root / "__main__.py").write_text(PROGRAM.format(size=size, name=name, more=more))
+
+
+@pytest.fixture
+def project(clone: Clone) -> Clone:
+    """A clone with a small program, and with the library that records it at every revision."""
+    shutil.copytree(ROOT / "llmd_gke", clone.root / "llmd_gke", ignore=shutil.ignore_patterns("__pycache__", "laptop"))
+    program(clone)
+    clone.commit()
+    return clone
+
+
+def stacks(project: Clone, *words: str, status: int = 0) -> dict[str, dict]:  # pyright: ignore[reportMissingTypeArgument]
+    done = run("comment", "--against", "HEAD", "--output", "json", *words, root=project.root)
+    assert done.returncode == status, done.stderr
+    return {one["stack"]: one for one in json.loads(done.stdout)["stacks"]}
+
+
+def test_the_base_is_recorded_by_the_program_of_the_base(project: Clone) -> None:
+    program(project, size=2)
+    project.write(replicas=2)
+    project.write("two")
+    found = stacks(project)
+    assert [(one["op"], one["name"]) for one in found["one"]["changes"]] == [("update", "box-one")]
+    totals = [found["one"][side]["totals"]["running"]["chips"] for side in ("before", "after")]
+    assert totals == [12, 8]
+    assert (found["two"]["status"], found["two"]["before"]) == ("new", None)
+    shown = run("comment", "--against", "HEAD", "--stack", "one", root=project.root).stdout
+    assert shown.startswith(MARKER)
+    assert "| changed | `box-one` | `Thing` | `size` `1 → 2` |" in shown
+    assert "`two`" not in shown
+
+
+def test_a_removed_stack_is_shown_with_what_stays_behind(project: Clone) -> None:
+    (project.root / "Pulumi.one.yaml").unlink()
+    found = stacks(project)["one"]
+    assert (found["status"], found["after"]) == ("removed", None)
+    assert [(one["op"], one["name"]) for one in found["changes"]] == [("delete", "box-one")]
+    assert "pulumi destroy --stack one" in run("comment", "--against", "HEAD", root=project.root).stdout
+
+
+def test_a_program_that_a_policy_refuses_is_status_1_and_said(project: Clone) -> None:
+    program(project, more=GATEWAY)
+    found = stacks(project, status=1)["one"]
+    assert "gateway-class" in {one["policy"] for one in found["policies"] if one["mandatory"]}
+    done = run("comment", "--against", "HEAD", root=project.root)
+    assert (done.returncode, "`pulumi up` would refuse stack `one`" in done.stdout) == (1, True)
+
+
+def test_settings_that_are_refused_are_status_1_and_the_comment_says_why(project: Clone) -> None:
+    project.write(replicas=30)
+    done = run("comment", "--against", "HEAD", root=project.root)
+    assert done.returncode == 1
+    assert "the models on pool pool need 30 hosts" in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_base_that_cannot_be_recorded_does_not_stop_the_comment(project: Clone) -> None:
+    program(project, more="raise pulumi.RunError('of that time')")
+    project.commit()
+    program(project)
+    done = run("comment", "--against", "HEAD", root=project.root)
+    assert done.returncode == 0, done.stderr
+    assert "base not known" in done.stdout
+    assert "of that time" in done.stdout
+
+
+def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, tmp_path: Path) -> None:
+    program(project, size=2)
+    plan = tmp_path / "plan.json"
+    urn = "urn:pulumi:one::llmd-gke::llmd-gke:test:Box$gcp:test:Thing::box-one"
+    steps = [{"op": "replace", "urn": urn, "diffReasons": ["size"], "replaceReasons": ["size"]}]
+    plan.write_text(json.dumps({"steps": steps}))
+    done = run("comment", "--against", "HEAD", "--preview", f"one={plan}", root=project.root)
+    assert done.returncode == 0, done.stderr
+    assert "| **replaced** | `box-one` | `Thing` | `size` `1 → 2, replaces` |" in done.stdout
+    assert "as the engine plans it" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--against", "nowhere"], "nowhere is not a commit"),
+        (["--against", "HEAD", "--stack", "three"], "There is no stack three"),
+        (["--against", "HEAD", "--preview", "one"], "allowed is STACK=FILE"),
+        (["--against", "HEAD", "--preview", "one=none.json"], "none.json does not exist"),
+    ],
+)
+def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, words: list[str], said: str) -> None:
+    done = run("comment", *words, root=project.root)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert said in done.stderr
+    assert "Fix: " in done.stderr

@@ -1,0 +1,164 @@
+"""What a stack costs, and what a change of its file would cost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.operations.conftest import Clone
+from tests.operations.support import ROOT, run, same_as_golden
+
+
+def cost(clone: Clone, *words: str) -> dict[str, Any]:
+    done = run("cost", "--stack", "one", "--output", "json", *words, root=clone.root)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_chips_nodes_and_price_are_the_pools_hosts_times_the_zones_price_and_the_fee(clone: Clone) -> None:
+    found = cost(clone)
+    amounts = {state: found["totals"][state] for state in ("idle", "running", "full")}
+    assert {state: (one["nodes"], one["chips"]) for state, one in amounts.items()} == {
+        "idle": (0, 0),
+        "running": (3, 12),
+        "full": (4, 16),
+    }
+    # us-east5, on demand: 2.70 USD per chip and hour; GKE's fee: 0.10.
+    assert amounts["idle"]["usdPerHour"] == 0.10
+    assert amounts["running"]["usdPerHour"] == pytest.approx(12 * 2.70 + 0.10)
+    assert amounts["full"]["usdPerMonth"] == pytest.approx((16 * 2.70 + 0.10) * 730)
+
+
+def test_spot_capacity_has_its_own_price(clone: Clone) -> None:
+    clone.write(more=", capacity: spot")
+    assert cost(clone)["totals"]["running"]["usdPerHour"] == pytest.approx(12 * 1.215 + 0.10)
+
+
+@pytest.mark.parametrize(
+    ("zone", "more"),
+    [
+        pytest.param("us-east5-b", ", capacity: flex-start", id="flex-start"),
+        pytest.param("southamerica-west1-a", ", capacity: spot", id="no spot price in that region"),
+    ],
+)
+def test_where_no_price_is_public_there_is_none_not_a_sum_with_a_hole(clone: Clone, zone: str, more: str) -> None:
+    clone.write(zone=zone, more=more)
+    found = cost(clone)
+    assert found["pools"][0]["usdPerChipHour"] is None
+    assert found["totals"]["running"]["usdPerHour"] is None
+    assert found["totals"]["running"]["usdPerMonth"] is None
+    assert found["totals"]["running"]["chips"] == 12
+    assert found["totals"]["idle"]["usdPerHour"] == 0.10
+    shown = run("cost", "--stack", "one", root=clone.root).stdout
+    assert "no public price" in shown
+
+
+def test_a_reservation_is_not_called_free_while_its_hosts_do_not_run(clone: Clone) -> None:
+    clone.write(more=", capacity: reservation, reservation: {name: ours}")
+    totals = cost(clone)["totals"]
+    assert totals["idle"]["usdPerHour"] is None
+    assert totals["full"]["usdPerHour"] == pytest.approx(16 * 2.70 + 0.10)
+    assert "as reserved" in run("cost", "--stack", "one", root=clone.root).stdout
+
+
+def test_a_million_tokens_cost_the_running_stacks_price_over_what_it_makes(clone: Clone) -> None:
+    found = cost(clone, "--tokens-per-second", "1000")
+    assert found["usdPerMillionOutputTokens"] == round(32.5 / 3.6, 4)
+
+
+def test_a_token_has_no_price_where_the_stack_has_none(clone: Clone) -> None:
+    clone.write(more=", capacity: flex-start")
+    done = run("cost", "--stack", "one", "--tokens-per-second", "1000", root=clone.root)
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert "no public price" in done.stderr
+    assert "Fix: " in done.stderr
+
+
+@pytest.mark.parametrize("given", ["0", "-3", "nan", "inf", "many"])
+def test_a_throughput_that_is_none_is_refused(clone: Clone, given: str) -> None:
+    done = run("cost", "--stack", "one", f"--tokens-per-second={given}", root=clone.root)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "--tokens-per-second" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_comparison_shows_both_sides_and_the_step(clone: Clone) -> None:
+    before = clone.git("rev-parse", "HEAD")
+    clone.write(replicas=2, most=3)
+    found = cost(clone, "--against", before)
+    assert found["change"] == {
+        "idle": {"nodes": 0, "chips": 0, "usdPerHour": 0.0},
+        "running": {"nodes": -1, "chips": -4, "usdPerHour": -10.8},
+        "full": {"nodes": -1, "chips": -4, "usdPerHour": -10.8},
+    }
+    same_as_golden("cost-against.txt", run("cost", "--stack", "one", "--against", "HEAD", root=clone.root).stdout)
+
+
+def test_a_step_to_a_stack_without_price_has_none(clone: Clone) -> None:
+    clone.write(more=", capacity: flex-start")
+    found = cost(clone, "--against", "HEAD")
+    assert found["change"]["running"] == {"nodes": 0, "chips": 0, "usdPerHour": None}
+
+
+def test_a_stack_that_the_revision_did_not_have_is_new(clone: Clone) -> None:
+    clone.write("two")
+    done = run("cost", "--stack", "two", "--against", "main", "--output", "json", root=clone.root)
+    found = json.loads(done.stdout)
+    assert found["before"] is None
+    assert found["after"]["totals"]["full"]["chips"] == 16
+
+
+@pytest.mark.parametrize("revision", ["no-such-branch", "--help", "HEAD~99", ":/", ""])
+def test_an_unknown_revision_is_named_with_the_fix(clone: Clone, revision: str) -> None:
+    done = run("cost", "--stack", "one", f"--against={revision}", root=clone.root)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "is not a commit" in done.stderr
+    assert "Fix: git fetch" in done.stderr
+
+
+def test_a_revision_whose_file_todays_code_refuses_is_named_with_its_problems(clone: Clone) -> None:
+    clone.write(most=0)
+    broken = clone.commit()
+    clone.write()
+    done = run("cost", "--stack", "one", "--against", broken, root=clone.root)
+    assert done.returncode == 2
+    assert "llmd-gke:tpuPools[0].maxNodes" in done.stderr
+    assert f"the file at {broken}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_outside_of_git_a_comparison_says_so(clone: Clone, tmp_path_factory: pytest.TempPathFactory) -> None:
+    bare = tmp_path_factory.mktemp("bare")
+    (bare / "Pulumi.one.yaml").write_text((clone.root / "Pulumi.one.yaml").read_text())
+    done = run(
+        "cost",
+        "--stack",
+        "one",
+        "--against",
+        "HEAD",
+        root=bare,
+        environment={"GIT_CEILING_DIRECTORIES": str(bare.parent)},
+    )
+    assert done.returncode == 2
+    assert "HEAD is not a commit" in done.stderr
+
+
+def test_secrets_in_a_stack_file_are_not_repeated(clone: Clone) -> None:
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text() + "  llmd-gke:hfToken: hf_abcdefghijklmnop\n")
+    done = run("cost", "--stack", "one", root=clone.root)
+    assert done.returncode == 2
+    assert "llmd-gke:hfToken" in done.stderr
+    assert "hf_abcdefghijklmnop" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("stack", ["dev", "eu4a", "local", "prod"])
+def test_the_table_of_a_shipped_stack_is_the_committed_one(stack: str) -> None:
+    done = run("cost", "--stack", stack, root=ROOT)
+    assert done.returncode == 0, done.stderr
+    same_as_golden(f"cost-{stack}.txt", done.stdout)

@@ -1,0 +1,40 @@
+"""A Google that has everything, and stack ``eu4a`` in a project of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.settings.load import load_stack
+from llmd_gke.settings.sections import StackSettings
+from operations.doctor.context import Context
+from operations.doctor.google import ENDPOINT
+from tests.operations.doctor.google_standin import PROJECT, Google, serving
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Google]:
+    standin = Google()
+    with serving(standin) as base:
+        monkeypatch.setenv(ENDPOINT, base)
+        monkeypatch.setenv("HF_ENDPOINT", f"{base}/hf")
+        yield standin
+
+
+@pytest.fixture(scope="module")
+def eu4a(tmp_path_factory: pytest.TempPathFactory) -> StackSettings:
+    folder = tmp_path_factory.mktemp("stacks")
+    text = (ROOT / "Pulumi.eu4a.yaml").read_text()
+    (folder / "Pulumi.eu4a.yaml").write_text(re.sub(r"gcp:project: .*", f"gcp:project: {PROJECT}", text))
+    (folder / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
+    return load_stack(folder, "eu4a").settings
+
+
+@pytest.fixture
+def context(eu4a: StackSettings) -> Context:
+    return Context("eu4a", eu4a)

@@ -1,0 +1,67 @@
+"""``llmd-gke doctor`` as people call it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.operations.doctor.google_standin import PROJECT, Google
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+def doctor(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "operations", "doctor", *words]
+    import os
+
+    environment = {**os.environ, "LLMD_GKE_ROOT": str(root)}
+    return subprocess.run(
+        command,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+
+
+@pytest.fixture
+def stack(tmp_path: Path) -> Path:
+    text = (ROOT / "Pulumi.eu4a.yaml").read_text()
+    (tmp_path / "Pulumi.eu4a.yaml").write_text(re.sub(r"gcp:project: .*", f"gcp:project: {PROJECT}", text))
+    (tmp_path / "Pulumi.yaml").write_text((ROOT / "Pulumi.yaml").read_text())
+    return tmp_path
+
+
+def test_the_command_leaves_1_when_something_would_stop_the_stack_and_names_the_fix(
+    google: Google, stack: Path
+) -> None:
+    google.limit = "0"
+    done = doctor(stack, "--stack", "eu4a", "--output", "json")
+    assert done.returncode == 1, done.stderr
+    found = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
+    assert found["TPU quota"]["verdict"] == "failed"
+    assert "console.cloud.google.com" in found["TPU quota"]["fix"]
+    assert found["billing"]["verdict"] == "ok"
+
+
+def test_nothing_is_made_without_consent(google: Google, stack: Path) -> None:
+    done = doctor(stack, "--stack", "eu4a", "--probe")
+    assert done.returncode == 4, done.stderr
+    assert "--yes" in done.stderr
+    assert google.bodies == []
+
+
+def test_a_stack_of_this_machine_needs_no_google(google: Google, stack: Path) -> None:
+    (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
+    done = doctor(stack, "--stack", "local")
+    assert done.returncode == 0, done.stderr
+    assert "nothing to ask Google" in done.stdout
+    assert google.calls == []

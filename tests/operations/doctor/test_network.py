@@ -1,0 +1,86 @@
+"""What ``doctor`` says about a VPC that somebody else made."""
+
+from __future__ import annotations
+
+from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.sections.network import ExistingNetworkSettings
+from operations.doctor import network
+from operations.doctor.context import Context
+from operations.doctor.result import Result, Verdict
+from tests.operations.doctor.asking import only
+from tests.operations.doctor.google_standin import Google
+
+NETWORK = "https://www.googleapis.com/compute/v1/projects/host/global/networks/shared"
+SUBNET = {
+    "name": "tpus",
+    "network": NETWORK,
+    "ipCidrRange": "10.0.0.0/20",
+    "purpose": "PRIVATE",
+    "secondaryIpRanges": [
+        {"rangeName": "pods", "ipCidrRange": "10.16.0.0/14"},
+        {"rangeName": "services", "ipCidrRange": "10.4.0.0/20"},
+    ],
+}
+PROXY_ONLY = {
+    "name": "proxies",
+    "network": NETWORK,
+    "ipCidrRange": "10.3.0.0/23",
+    "purpose": network.PROXIES,
+    "role": "ACTIVE",
+}
+ROUTER = {
+    "name": "out",
+    "network": NETWORK,
+    "nats": [{"name": "all", "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES"}],
+}
+
+
+def existing(eu4a: StackSettings, google: Google, **changes: str) -> list[Result]:
+    named = ExistingNetworkSettings.model_validate(
+        {"network": "shared", "subnet": "tpus", "hostProject": "host", **changes}
+    )
+    ranges = eu4a.network.model_copy(update={"existing": named})
+    google.networks.add("shared")
+    return list(network.network(Context("eu4a", eu4a.model_copy(update={"network": ranges}))))
+
+
+def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: StackSettings) -> None:
+    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [ROUTER]
+    found = existing(eu4a, google)
+    assert {one.check: one.verdict for one in found} == dict.fromkeys(
+        ("subnet", "proxy-only subnet", "NAT"), Verdict.OK
+    )
+    assert all("/projects/host/" in path for _, path in google.calls if "/compute/" in path)
+
+
+def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
+    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [ROUTER]
+    found = existing(eu4a, google, proxies="create", nat="create")
+    assert only(found, "NAT").verdict is Verdict.FAILED
+    assert "out/all" in only(found, "NAT").said
+    assert only(found, "proxy-only subnet").verdict is Verdict.FAILED
+
+
+def test_a_nat_for_other_subnets_is_none_for_this_one(google: Google, eu4a: StackSettings) -> None:
+    others = [{"name": ".../subnetworks/others"}]
+    nat = {"name": "some", "sourceSubnetworkIpRangesToNat": "LIST_OF_SUBNETWORKS", "subnetworks": others}
+    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [{**ROUTER, "nats": [nat]}]
+    assert only(existing(eu4a, google), "NAT").verdict is Verdict.FAILED
+    assert only(existing(eu4a, google, nat="create"), "NAT").verdict is Verdict.OK
+
+
+def test_missing_parts_of_an_existing_network_are_found(google: Google, eu4a: StackSettings) -> None:
+    google.subnets = [{**SUBNET, "secondaryIpRanges": []}]
+    found = existing(eu4a, google)
+    assert {one.check: one.verdict for one in found} == dict.fromkeys(
+        ("subnet", "proxy-only subnet", "NAT"), Verdict.FAILED
+    )
+    assert "no secondary range pods, services" in only(found, "subnet").said
+
+
+def test_a_proxy_only_range_that_overlaps_a_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
+    taken = {"name": "old", "network": NETWORK, "ipCidrRange": eu4a.network.proxies}
+    google.subnets, google.routers = [SUBNET, taken], [ROUTER]
+    found = only(existing(eu4a, google, proxies="create"), "ranges")
+    assert found.verdict is Verdict.FAILED
+    assert "of subnet old" in found.said

@@ -1,0 +1,98 @@
+"""Who the two halves of an update sign in as."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.settings.sections import StackSettings
+from operations.doctor import run
+from operations.doctor.context import Context
+from operations.doctor.project import LOGIN
+from operations.doctor.result import Result, Verdict
+from operations.doctor.sign_in import CHECK, VARIABLE
+from tests.operations.doctor.asking import ask
+from tests.operations.doctor.google_standin import Google
+
+ROBOT = "deployer@some-project.iam.gserviceaccount.com"
+CREDENTIAL = {"kind": "ExecCredential", "status": {"token": "gcloud-token"}}
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A plugin that answers with what ``answer`` in its folder holds, and writes down how it was called."""
+    file = tmp_path / "gke-gcloud-auth-plugin"
+    file.write_text(f'#!/bin/sh\necho "$@" >> "{tmp_path}/calls"\ncat "{tmp_path}/answer"\n')
+    file.chmod(0o755)
+    (tmp_path / "answer").write_text(json.dumps(CREDENTIAL))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv(VARIABLE, raising=False)
+    return tmp_path
+
+
+def only(context: Context) -> Result:
+    (found,) = ask(context, CHECK)
+    return found
+
+
+def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
+    found = only(context)
+    assert (found.verdict, found.said) == (Verdict.OK, "both halves act as me@example.com")
+
+
+def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
+    google: Google, context: Context, plugin: Path
+) -> None:
+    google.identities["gcloud-token"] = "other@example.com"
+    found = only(context)
+    assert found.verdict is Verdict.FAILED
+    assert "other@example.com" in found.said
+    assert "me@example.com" in found.said
+    assert found.fix == LOGIN == "gcloud auth login --update-adc"
+
+
+@pytest.mark.parametrize("answer", ["", "ERROR: You do not currently have an active account", "[]", '{"status": {}}'])
+def test_application_default_credentials_alone_are_not_enough(
+    google: Google, context: Context, plugin: Path, answer: str
+) -> None:
+    (plugin / "answer").write_text(answer)
+    found = only(context)
+    assert found.verdict is Verdict.FAILED
+    assert "gcloud is not signed in" in found.said
+    assert found.fix == LOGIN
+
+
+def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
+    google: Google, eu4a: StackSettings, plugin: Path
+) -> None:
+    google.identities["gcloud-token"] = ROBOT
+    found = only(Context("eu4a", eu4a, impersonate=ROBOT))
+    assert (found.verdict, found.said) == (Verdict.OK, f"both halves act as {ROBOT}")
+    assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
+
+
+def test_impersonation_by_the_environment_reaches_one_half_only(
+    google: Google, context: Context, plugin: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, ROBOT)
+    found = only(context)
+    assert found.verdict is Verdict.FAILED
+    assert "gcp:impersonateServiceAccount" in found.fix
+
+
+def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:
+    google.identities.clear()
+    assert only(context).verdict is Verdict.WARNING
+
+
+def test_no_finding_shows_a_token(google: Google, context: Context, plugin: Path) -> None:
+    google.identities["gcloud-token"] = "other@example.com"
+    assert "gcloud-token" not in str(only(context))
+    assert "gcloud-token" not in str([path for _, path in google.calls])
+
+
+def test_the_check_is_one_of_doctors(google: Google) -> None:
+    assert CHECK in [check.name for check in run.CHECKS]

@@ -1,0 +1,137 @@
+"""Following a process: its lines, its status, and that it has ended whatever ends the following."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from operations.live import child_process
+
+ONCE = ((signal.SIGTERM, 30),)
+
+
+def quiet(line: str) -> None:
+    pass
+
+
+class Interrupted(BaseException):
+    """What Ctrl-C is to a real run."""
+
+
+@pytest.fixture
+def interrupt() -> Iterator[Callable[[], None]]:
+    """Interrupts the test's own thread, as a signal of the terminal does, from any thread."""
+
+    def interrupted(number: int, frame: object) -> None:
+        raise Interrupted
+
+    own = threading.get_ident()
+
+    def send() -> None:
+        signal.pthread_kill(own, signal.SIGUSR1)
+
+    before = signal.signal(signal.SIGUSR1, interrupted)
+    yield send
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.fixture
+def release(tmp_path: Path) -> Iterator[Callable[[], None]]:
+    """Lets go on who waits by ``read word < held``, at the end of the test at the latest: no process outlives it."""
+    os.mkfifo(tmp_path / "held")
+    held = os.open(tmp_path / "held", os.O_RDWR)  # so that neither side waits for the other to open it
+
+    def let_go() -> None:
+        os.write(held, b"go\n")
+
+    yield let_go
+    let_go()
+    os.close(held)
+
+
+def follow(script: str, folder: Path, hear: Callable[[str], None], **more: object) -> int:
+    words = ["sh", "-c", script]
+    return child_process.follow(words, folder, os.environ, hear, **{"stop": ONCE, "group": False, **more})  # pyright: ignore[reportArgumentType]
+
+
+def test_a_line_is_heard_while_the_process_goes_on(tmp_path: Path, release: Callable[[], None]) -> None:
+    """It goes on only after somebody has heard its first line."""
+    heard: list[str] = []
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        if line == "first\n":
+            release()
+
+    assert follow("echo first; read word < held; echo $word >&2; printf end", tmp_path, hear, seconds=60) == 0
+    assert heard == ["first\n", "go\n", "end"]
+
+
+def test_what_it_prints_can_be_kept_apart_from_what_it_says(tmp_path: Path) -> None:
+    heard: list[str] = []
+    with tempfile.TemporaryFile("w+") as output:
+        assert follow("echo working >&2; echo {}", tmp_path, heard.append, output=output) == 0
+        output.seek(0)
+        assert (output.read(), heard) == ("{}\n", ["working\n"])
+
+
+def test_a_failure_is_its_status_after_its_last_words(tmp_path: Path) -> None:
+    heard: list[str] = []
+    assert follow("echo it broke; exit 3", tmp_path, heard.append) == 3
+    assert heard == ["it broke\n"]
+
+
+def test_a_command_that_does_not_exist_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no-such-command"):
+        child_process.follow([str(tmp_path / "no-such-command")], tmp_path, {}, quiet, stop=ONCE, group=False)
+
+
+@pytest.mark.usefixtures("release")
+def test_a_process_has_ended_when_its_time_is_up(tmp_path: Path) -> None:
+    before = psutil.Process().children()
+    with pytest.raises(subprocess.TimeoutExpired):
+        follow("read word < held", tmp_path, quiet, seconds=0)
+    assert [one for one in psutil.Process().children() if one not in before] == []
+
+
+@pytest.mark.parametrize(("group", "last_words"), [(True, b""), (False, b"go\n")])
+def test_what_a_process_has_started_is_stopped_with_it_only_as_a_group(
+    tmp_path: Path, interrupt: Callable[[], None], release: Callable[[], None], group: bool, last_words: bytes
+) -> None:
+    os.mkfifo(tmp_path / "words")
+    words = os.open(tmp_path / "words", os.O_RDONLY | os.O_NONBLOCK)
+
+    def hear(line: str) -> None:
+        if line == "started\n":
+            interrupt()
+
+    started = "exec 3> words; echo started; exec > /dev/null 2>&1; read word < held; echo $word >&3"
+    with pytest.raises(Interrupted):
+        follow(f"sh -c '{started}' & wait", tmp_path, hear, group=group)
+    if not group:
+        release()
+    assert select.select([words], [], [], 10)[0], "it waits on"
+    assert os.read(words, 100) == last_words
+    os.close(words)
+
+
+@pytest.mark.usefixtures("release")
+def test_a_process_that_does_not_listen_gets_the_next_signal(tmp_path: Path, interrupt: Callable[[], None]) -> None:
+    def hear(line: str) -> None:
+        del line
+        interrupt()
+
+    before = psutil.Process().children()
+    stop = ((signal.SIGINT, 0.05), (signal.SIGTERM, 0.05), (signal.SIGKILL, 30))
+    with pytest.raises(Interrupted):
+        follow("trap '' INT TERM; echo deaf; read word < held", tmp_path, hear, stop=stop)
+    assert [one for one in psutil.Process().children() if one not in before] == []

@@ -1,0 +1,268 @@
+"""The order of an acceptance run, what ends it, and that the destroy always comes."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from operations.cli import main
+from operations.exits import Refused
+from operations.live import command, engine, leftovers, open_claims, preconditions, report
+from operations.live import run as live_run
+from operations.live.evidence import Evidence, Step
+from operations.options import Cloud
+from operations.target import Target
+from tests.operations.live.conftest import Project, running
+
+ROOT = Path(__file__).parents[3]
+TARGET = Target("eu4a", Cloud.GOOGLE, ROOT)
+
+
+def quiet(words: str) -> None:
+    pass
+
+
+@pytest.fixture
+def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Engine commands that note their calls; ``up.sh`` and ``down.sh`` decide how they end."""
+    for name in ("up", "down", "unchanged"):
+        (tmp_path / f"{name}.sh").write_text(f"echo {name} >> {tmp_path}/calls\n")
+
+        def made(target: Target, name: str = name) -> list[str]:
+            return ["sh", str(tmp_path / f"{name}.sh")]
+
+        monkeypatch.setattr(engine, name, made)
+    for name in ("_status", "_smoke", "_bench"):
+        monkeypatch.setattr(live_run.Run, name, lambda self: ("passed", "seen"))
+    monkeypatch.setattr(leftovers, "look", lambda settings: "")
+    return tmp_path
+
+
+def calls(folder: Path) -> list[str]:
+    return (folder / "calls").read_text().split()
+
+
+def verdicts(seen: Evidence) -> dict[str, str]:
+    return {step.name: step.verdict for step in seen.steps}
+
+
+def go(folder: Path) -> Evidence:
+    return live_run.Run(TARGET, live_run.Plan(folder / "out"), quiet).all()
+
+
+def test_a_run_that_works_goes_through_every_step_and_destroys(commands: Path) -> None:
+    seen = go(commands)
+    assert calls(commands) == ["up", "unchanged", "down"]
+    assert list(verdicts(seen)) == ["up", "second up", "status", "smoke", "bench", "destroy"]
+    assert set(verdicts(seen).values()) == {"passed"}
+
+
+def test_after_a_failed_up_nothing_is_asked_and_the_destroy_comes(commands: Path) -> None:
+    (commands / "up.sh").write_text(f"echo up >> {commands}/calls; exit 255")
+    assert verdicts(go(commands)) == {"up": "failed", "destroy": "passed"}
+    assert calls(commands) == ["up", "down"]
+
+
+def test_a_step_that_breaks_does_not_keep_the_destroy_from_coming(
+    commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: object) -> Any:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(live_run.Run, "_smoke", broken)
+    found = verdicts(go(commands))
+    assert (found["smoke"], found["bench"], found["destroy"]) == ("failed", "passed", "passed")
+
+
+def test_an_interrupt_ends_the_steps_and_the_destroy_comes(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: object) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(live_run.Run, "_status", interrupted)
+    found = verdicts(go(commands))
+    assert found["interrupted"] == "failed"
+    assert "bench" not in found
+    assert calls(commands)[-1] == "down"
+
+
+def test_a_destroy_that_fails_is_tried_again_and_then_named_with_its_command(commands: Path) -> None:
+    (commands / "down.sh").write_text(f"echo down >> {commands}/calls; exit 1")
+    seen = go(commands)
+    assert calls(commands)[-2:] == ["down", "down"]
+    step = seen.steps[-1]
+    assert (step.name, step.verdict) == ("destroy", "failed")
+    assert "STILL THERE" in step.words
+    assert "down.sh" in step.words
+
+
+def test_what_is_left_behind_fails_the_destroy(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(leftovers, "look", lambda settings: "disks pvc-llmd-eu4a")
+    assert go(commands).steps[-1].verdict == "failed"
+
+
+def test_leftovers_are_those_that_name_the_cluster() -> None:
+    settings = TARGET.settings
+    entries = [{"name": "gkegw1-x", "network": "llmd-eu4a"}, {"name": "default-allow-ssh", "network": "default"}]
+    assert leftovers.belonging(entries, settings, "firewall-rules") == ["firewall-rules gkegw1-x"]
+
+
+def test_ctrl_c_tells_the_engine_to_stop_in_order_and_leaves_no_process(tmp_path: Path) -> None:
+    """A real Ctrl-C to a real process; the engine is a script that notes how it was told to stop."""
+    (tmp_path / "engine.sh").write_text(
+        f"trap 'echo in order > {tmp_path}/stopped; exit 1' INT\necho started\nwhile :; do sleep 0.05; done\n"
+    )
+    code = textwrap.dedent(f"""
+        import sys
+        from pathlib import Path
+        from operations.live import engine
+        from operations.options import Cloud
+        from operations.target import Target
+        say = lambda line: print(line, flush=True)
+        target = Target("eu4a", Cloud.GOOGLE, Path("."))
+        engine.run(["bash", "{tmp_path}/engine.sh"], target, Path("{tmp_path}/log"), 60, say)
+    """)
+    with running(code) as ours:
+        children = psutil.Process(ours.pid).children(recursive=True)
+        os.kill(ours.pid, signal.SIGINT)
+        assert ours.wait(30) != 0
+        assert (tmp_path / "stopped").read_text() == "in order\n"
+        assert psutil.wait_procs(children, 10)[1] == []
+
+
+def test_an_engine_that_takes_too_long_is_stopped_and_leaves_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    assert engine.run(["tail", "-f", os.devnull], TARGET, log, 0, quiet) == 124
+    assert log.read_text() == ""
+
+
+def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -> None:
+    with pytest.raises(Refused, match="deletionProtection: false"):
+        preconditions.check_destroyable(Target("prod", Cloud.GOOGLE, ROOT))
+    preconditions.check_destroyable(TARGET)
+
+
+def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert command.cost(TARGET).startswith("12 TPU chips: 35.74 USD per hour at list price, so about 54 USD for 1.5 h")
+    monkeypatch.setattr(sys, "stdin", Path(os.devnull).open())  # noqa: SIM115
+    with pytest.raises(Refused, match="--yes"):
+        command.consent(TARGET, yes=False)
+    command.consent(TARGET, yes=True)
+
+
+def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLOUD", "rehearsal")
+    assert preconditions.preflight(project.target("eu4a", Cloud.GOOGLE)).verdict == "passed"
+    words, path = project.calls[0]
+    assert words[0] == "doctor"
+    assert words[words.index("--cloud") + 1] == "google"
+    assert path == str(ROOT)  # the project may lie in another folder than the package
+
+
+def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> None:
+    findings = [
+        {"check": "billing", "verdict": "ok", "said": "is on", "fix": ""},
+        {"check": "TPU quota", "verdict": "failed", "said": "0 chips", "fix": "ask for 16"},
+    ]
+    project.answers("doctor", {"findings": findings}, status=1, said="1 of 2 findings would stop it")
+    step = preconditions.preflight(project.target("eu4a", Cloud.GOOGLE))
+    assert (step.verdict, step.words) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
+
+
+def test_the_commands_of_google_cloud_are_pulumis_own() -> None:
+    assert " ".join(engine.up(TARGET)) == "pulumi up --yes --non-interactive --stack eu4a --policy-pack policies"
+    assert " ".join(engine.down(TARGET)) == "pulumi destroy --yes --non-interactive --stack eu4a"
+    rehearsal = replace(TARGET, cloud=Cloud.REHEARSAL)
+    assert engine.down(rehearsal) == ["make", "down", "STACK=eu4a", "CLOUD=rehearsal"]
+
+
+def test_without_an_engine_the_call_fails_before_anything_is_made(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert main(["live", "--stack", "eu4a", "--cloud", "google", "--yes"]) == 3
+    assert "pulumi.com/docs/install" in capsys.readouterr().err
+
+
+def test_every_open_point_of_the_page_is_answered_or_said_to_need_a_hand() -> None:
+    page = (ROOT / "docs" / "not-verified-live.md").read_text()
+    numbers = {int(line.split("|")[1]) for line in page.splitlines() if line.startswith("| ") and line[2].isdigit()}
+    assert {point.number for point in open_claims.POINTS} | set(open_claims.BY_HAND) == numbers
+    assert not {point.number for point in open_claims.POINTS} & set(open_claims.BY_HAND)
+
+
+def test_a_run_on_another_cloud_answers_no_open_point() -> None:
+    seen = Evidence("local", "rehearsal", TARGET.settings, steps=[Step("up", "passed", "")])
+    assert {found for _, found, _ in open_claims.answers(seen)} == {"open"}
+
+
+def test_points_are_answered_by_what_was_seen_and_not_by_what_was_not() -> None:
+    seen = Evidence("eu4a", "google", TARGET.settings, steps=[Step("up", "passed", "")])
+    seen.smoke = {"qwen: completion": "passed"}
+    seen.up_log = " +  kubernetes:gateway.networking.k8s.io/v1:Gateway edge-gateway created (95s)\n"
+    seen.left = "disks x"
+    found = {point.number: (answer, words) for point, answer, words in open_claims.answers(seen)}
+    assert found[10][0] == "yes"
+    assert "created (95s)" in found[4][1]
+    assert found[12] == ("no", "disks x")
+    assert found[3][0] == "open"
+
+
+def test_the_report_holds_steps_and_points_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf-short-but-secret")
+    token = "hf_" + "a" * 30
+    seen = Evidence(
+        "eu4a", "google", TARGET.settings, steps=[Step("up", "failed", f"{token} | hf-short-but-secret", 130)]
+    )
+    text = report.without_secrets(report.as_markdown(seen, "2026-11-21", "12 chips."))
+    assert "| up | failed | 2.2 min | [secret] \\| [secret] |" in text
+    assert "hf-short" not in text
+    assert "## Open points" in text
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        "ya29." + "x" * 40,
+        "pul-" + "0123456789" * 4,
+        "eyJ" + "a" * 30 + "." + "b" * 30 + "." + "c" * 20,
+        "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
+    ],
+)
+def test_what_looks_like_a_secret_is_taken_out(secret: str) -> None:
+    assert report.without_secrets(f"before {secret} after", {}) == "before [secret] after"
+
+
+@pytest.mark.rehearsal
+@pytest.mark.slow
+def test_a_run_on_the_rehearsal_brings_up_reports_and_leaves_nothing(tmp_path: Path) -> None:
+    """The real engine on the stand-ins: the orchestration, without anything to ask."""
+    environment = os.environ | {"LLMD_GKE_HOME": str(tmp_path / "home")}
+    call = [sys.executable, "-m", "operations", "live", "--stack", "local", "-o", "json"]
+    done = subprocess.run(
+        [*call, "--folder", str(tmp_path / "out")],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    steps = {step["name"]: step["verdict"] for step in found["steps"]}
+    assert (steps["up"], steps["smoke"], steps["destroy"]) == ("passed", "skipped", "passed")
+    assert (steps["second up"], found["unchanged"]) == ("passed", True)
+    assert (tmp_path / "out" / "report.md").exists()
+    assert not list((tmp_path / "home" / "state" / ".pulumi" / "stacks").rglob("local.json"))

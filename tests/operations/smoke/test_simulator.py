@@ -1,0 +1,49 @@
+"""Smoke against the real vLLM simulator, which nobody told what we want to hear."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from operations.outputs import Endpoint
+from operations.smoke import checks
+from operations.smoke.client import Options
+from operations.smoke.run import smoke
+from tests.fakes.simulator import simulating
+
+PACE = (
+    "--max-model-len",
+    "4096",
+    "--max-num-seqs",
+    "16",
+    "--time-to-first-token",
+    "50ms",
+    "--inter-token-latency",
+    "5ms",
+)
+
+
+def look(url: str) -> dict[str, str]:
+    found = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "local", Options(), seconds=60))
+    return {outcome.name: f"{outcome.verdict}: {outcome.detail}" for outcome in found}
+
+
+def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "GKE_DEFAULT_SECONDS", 1.0)
+    monkeypatch.setattr(checks, "CLEARLY_LONGER", 2.0)
+    with simulating(*PACE) as url:
+        found = look(url)
+    other = found.pop("both names")
+    assert {name: said for name, said in found.items() if not said.startswith("passed")} == {}
+    assert "publishers/models/models/qwen" in found["models"]
+    assert other.startswith("skipped: the URL holds no namespace")
+
+
+def test_failures_that_the_simulator_injects_fail_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "CLEARLY_LONGER", 1.0)
+    with simulating(*PACE, "--failure-injection-rate", "100", "--failure-types", "server_error") as url:
+        found = look(url)
+    assert found["health"].startswith("passed")
+    for name in ("completion", "chat", "streaming", "several at once"):
+        assert found[name].startswith("failed"), name

@@ -1,0 +1,73 @@
+"""The table of symptoms: what gateways and clients say finds its cause, and the page for people has every row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from operations.symptoms import SYMPTOMS, explain
+
+PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("said", "key"),
+    [
+        ("expected status 200, got 503: no healthy upstream", "no-healthy-upstream"),
+        ("expected status 200, got 504: upstream request timeout", "cut-at-30-seconds"),
+        (
+            "the stream was cut after 30.0 s and 81 parts, as GKE's default backend timeout does (504)",
+            "cut-at-30-seconds",
+        ),
+        ("expected status 200, got 404: fault filter abort", "route-unknown"),
+        (
+            "got 503: upstream connect error or disconnect/reset before headers. reset reason: remote connection "
+            "failure, transport failure reason: TLS_error:|268435703:SSL routines:OPENSSL_internal:"
+            "WRONG_VERSION_NUMBER",
+            "tls-to-plain",
+        ),
+        ("got 503: upstream connect error or disconnect/reset before headers", "upstream-gone"),
+        ("got 426: Upgrade Required", "old-http"),
+        ("got 404: The model `x` does not exist.", "model-name"),
+        ("no answer: [Errno -2] Name or service not known", "name-resolution"),
+        ("no answer: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed", "certificate"),
+        ("no answer: All connection attempts failed", "refused"),
+        ("no answer: ConnectTimeout", "refused"),
+    ],
+)
+def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
+    found = explain(said)
+    assert found is not None
+    assert found.key == key
+
+
+def test_words_that_are_no_symptom_find_none() -> None:
+    assert explain("asked for model qwen, answered by 'other' in 1504 ms") is None
+
+
+def test_the_page_for_people_has_every_row_with_its_cause_and_command() -> None:
+    rows = [f"| {one.shown} | {one.cause} | `{one.command.format(stack='STACK')}` |" for one in SYMPTOMS]
+    assert [row for row in rows if row not in PAGE] == []
+
+
+SEEDS = (
+    "WRONG_VERSION_NUMBER",
+    "Invalid HTTP request received",
+    "no healthy upstream",
+    "GatewayNotFound",
+    "GWCER104",
+    "GatewayClass",
+    "Unsupported TPU configuration",
+    "GCE_STOCKOUT",
+    "no matches for kind LeaderWorkerSet",
+    "unrecognized arguments",
+    "gRPC stream closed remotely with status 14",
+    "No ALPN negotiated",
+    "are gone minutes later",
+)
+
+
+@pytest.mark.parametrize("symptom", SEEDS)
+def test_every_symptom_of_the_first_deployment_has_a_row(symptom: str) -> None:
+    assert [line for line in PAGE.splitlines() if line.startswith("| ") and symptom in line]

@@ -1,0 +1,112 @@
+"""The screen as a whole."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.settings.parse import parse
+from operations.outputs import Endpoint, Outputs
+from operations.status.objects import Snapshot, State
+from operations.status.screen import as_json, rendered, sections, verdict, worst
+from tests.operations.status.shapes import (
+    NOW,
+    READY_SERVICE,
+    attached,
+    condition,
+    container,
+    event,
+    gateway,
+    node,
+    policy,
+    server,
+)
+
+SETTINGS = parse(
+    {
+        "gcp:project": "some-project",
+        "llmd-gke:cluster": {"name": "llm", "zone": "europe-west4-a"},
+        "llmd-gke:tpuPools": [{"name": "v6e-1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 2}],
+        "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e-1"}],
+    },
+    "eu4a",
+).settings
+OUTPUTS = Outputs("10.0.0.9", (Endpoint("qwen", "http://10.0.0.9/models/qwen", "qwen"),), {"name": "llm"}, {})
+POLICIES = [policy(name, condition("Attached")) for name in ("qwen-inference-pool", "qwen-kserve-workload-svc")]
+
+
+def snapshot(*pods: dict[str, Any], **more: Any) -> Snapshot:
+    return Snapshot(
+        nodes=[node(), node("gke-v6e-2"), node("gke-system-1", "system")],
+        pods=pods,
+        services=[READY_SERVICE],
+        gateways=[gateway()],
+        routes=[attached("HTTPRoute", "qwen-route", condition("Accepted"), condition("ResolvedRefs"))],
+        pools=[attached("InferencePool", "qwen-inference-pool", condition("Accepted"))],
+        health_policies=POLICIES,
+        backend_policies=POLICIES,
+        now=NOW,
+        **more,
+    )
+
+
+STARTING = snapshot(
+    server("qwen-kserve-abc-1", ready=True, age=90),
+    server("qwen-kserve-abc-2", container("main", ago=4), container("warm-up")),
+    events=[event("BackOff", "qwen-kserve-abc-2", "Back-off restarting failed container main", count=7)],
+    logs={("models", "qwen-kserve-abc-2"): "Precompile backbone"},
+    unreadable={"events": "events cannot be read: forbidden"},
+)
+
+SCREEN = """\
+Nodes
+ ok    v6e-1 (ct6e-standard-1t 1x1)  2 of 2 nodes ready (at most 2), 2 of 2 chips in use
+ ok    system                        1 of 1 nodes ready
+Model qwen
+ ok    qwen-kserve-abc-1  ready for 2 min
+ wait  qwen-kserve-abc-2  5/7 XLA compiles for 4 min (usual: 3 to 7 min, 1 to 2 with a compile cache)
+ ok    qwen               Ready, says KServe
+ ok    qwen: route        accepted, its backends are known
+ ok    qwen: policies     4 attached: health checks and backend timeouts
+ ok    qwen: pool         accepted
+Gateway
+ ok    gateway  programmed at 10.0.0.9, 1 route(s) attached
+Events of the last hour
+ BAD   qwen-kserve-abc-2  a container keeps ending (BackOff, 3 min ago, 7 times: Back-off restarting failed container
+                          main)
+                          → kubectl -n models logs qwen-kserve-abc-2 --all-containers --previous
+ -     events             events cannot be read: forbidden
+1 thing(s) will not get better by themselves; the command for each stands below it.
+"""
+
+
+def test_the_screen_reads_from_the_nodes_to_the_events(capsys: pytest.CaptureFixture[str]) -> None:
+    Console(width=120, highlight=False).print(rendered(sections(STARTING, SETTINGS, OUTPUTS, "eu4a")))
+    assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == SCREEN.splitlines()
+
+
+def test_a_served_stack_is_as_it_should_be() -> None:
+    found = sections(snapshot(server(ready=True)), SETTINGS, OUTPUTS, "eu4a")
+    assert worst(found) is State.GOOD
+    assert verdict(found) == "Everything is as it should be."
+
+
+def test_a_stack_on_its_way_is_neither_good_nor_bad() -> None:
+    found = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
+    assert worst(found) is State.BUSY
+    assert "1 thing(s) to wait for" in verdict(found)
+
+
+def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:
+    assert worst(sections(Snapshot(now=NOW), SETTINGS, OUTPUTS, "eu4a")) is State.BAD
+
+
+def test_the_json_holds_every_line_of_the_screen() -> None:
+    found = sections(STARTING, SETTINGS, OUTPUTS, "eu4a")
+    data = json.loads(json.dumps(as_json("eu4a", "google", found)))
+    assert data["state"] == "bad"
+    assert [section["title"] for section in data["sections"]] == [section.title for section in found]
+    assert sum(len(section["lines"]) for section in data["sections"]) == 11

@@ -1,0 +1,110 @@
+"""How far a pod has come, from its own status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from operations.status import stages
+from operations.status.objects import State
+from tests.operations.status.shapes import NOW, at, container, server
+
+INIT = container("storage-initializer", ago=1)
+WARM = container("warm-up", ago=2)
+DONE = {"name": "storage-initializer", "ready": True, "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+
+
+@pytest.mark.parametrize(
+    ("pod", "log", "stage"),
+    [
+        (server(scheduled=False), "", "node"),
+        (server("p", container("main", waiting="ContainerCreating")), "", "image"),
+        (
+            server(
+                "p", container("main", waiting="PodInitializing"), inits=(container("s", waiting="PodInitializing"),)
+            ),
+            "",
+            "image",
+        ),
+        (server("p", container("main", waiting="PodInitializing"), inits=(INIT,)), "", "weights"),
+        (server("p", container("main", waiting="PodInitializing"), inits=(DONE,)), "", "image"),
+        (server("p", container("main"), WARM, inits=(DONE,)), "INFO Started server process [1]", "server"),
+        (server("p", container("main"), WARM), "INFO compilation_manager.py:88 Precompile backbone", "compile"),
+        (server("p", container("main"), WARM), "Precompile\nINFO: Application startup complete.", "server"),
+        (server("p", container("main", ready=True), WARM), "", "warm-up"),
+        (server(ready=True), "", "ready"),
+    ],
+)
+def test_each_stage_is_told_from_the_pods_own_status(pod: dict[str, Any], log: str, stage: str) -> None:
+    assert stages.position(pod, log).stage.key == stage
+
+
+def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
+    pod = server(ready=True)
+    pod["metadata"]["deletionTimestamp"] = at(-1)
+    line = stages.line(pod, NOW)
+    assert line.state is State.BUSY
+    assert "finishes running requests" in line.text
+
+
+@pytest.mark.parametrize(
+    ("status", "part", "command"),
+    [
+        (
+            container("main", waiting="ImagePullBackOff"),
+            "main: ImagePullBackOff",
+            "kubectl -n models describe pod p",
+        ),
+        (
+            container(
+                "main",
+                waiting="CrashLoopBackOff",
+                restartCount=4,
+                lastState={"terminated": {"exitCode": 2, "reason": "Error"}},
+            ),
+            "4 restarts; ended with status 2",
+            "kubectl -n models logs p -c main --previous",
+        ),
+        (
+            container(
+                "main",
+                waiting="CrashLoopBackOff",
+                restartCount=1,
+                lastState={"terminated": {"exitCode": 137, "reason": "OOMKilled"}},
+            ),
+            "OOMKilled (status 137)",
+            "kubectl -n models logs p -c main --previous",
+        ),
+    ],
+)
+def test_a_pod_that_fails_says_why_and_which_command_shows_more(
+    status: dict[str, Any], part: str, command: str
+) -> None:
+    line = stages.line(server("p", status), NOW)
+    assert line.state is State.BAD
+    assert part in line.text
+    assert line.fix == command
+
+
+def test_an_expected_time_stands_beside_the_time_that_has_passed() -> None:
+    line = stages.line(server("p", container("main", ago=4), WARM), NOW, "Compiling")
+    assert line.text == "5/7 XLA compiles for 4 min (usual: 3 to 7 min, 1 to 2 with a compile cache)"
+
+
+def test_what_takes_longer_than_usual_says_so_and_where_to_look() -> None:
+    line = stages.line(server("p", container("main", ago=40), WARM), NOW, "Compiling")
+    assert "for 40 min" in line.text
+    assert "longer than usual" in line.text
+    assert line.fix == "kubectl -n models describe pod p"
+
+
+def test_a_picker_that_crashes_is_bad_and_one_that_starts_is_not() -> None:
+    crashing = container("main", waiting="CrashLoopBackOff", lastState={"terminated": {"exitCode": 1}})
+    assert stages.picker_position(server("p", crashing))[0] is State.BAD
+    assert stages.picker_position(server("p", container("main")))[0] is State.BUSY
+    assert stages.picker_position(server("p", container("main", ready=True)))[0] is State.GOOD
+
+
+def test_a_pod_without_any_status_yet_waits_for_a_node() -> None:
+    assert stages.position({"metadata": {"name": "p", "namespace": "models"}}).stage is stages.NODE

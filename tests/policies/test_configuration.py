@@ -1,0 +1,89 @@
+"""The pack's configuration: levels and parameters, and what is said about wrong ones."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import grpc
+import pytest
+from pulumi.runtime.proto import analyzer_pb2
+
+from policies.pack import Analyzer
+from policies.rules.gateway import GATEWAY_CLASS, GATEWAY_YAML
+from policies.rules.routes import ROUTE_TIMEOUTS
+from policies.rules.rule import Example
+from tests.policies.support import judge, of, resources
+
+
+class Refused(Exception):
+    """What gRPC raises when a call is aborted."""
+
+
+class Context:
+    """As much of a gRPC context as the pack uses."""
+
+    def abort(self, code: grpc.StatusCode, details: str) -> None:
+        assert code is grpc.StatusCode.INVALID_ARGUMENT
+        raise Refused(details)
+
+
+def configured(level: int = analyzer_pb2.MANDATORY, *, rule: str = "gateway-class", **values: Any) -> Analyzer:
+    request = analyzer_pb2.ConfigureAnalyzerRequest()
+    request.policyConfig[rule].enforcementLevel = cast(Any, level)
+    request.policyConfig[rule].properties.update(values)
+    analyzer = Analyzer()
+    analyzer.Configure(request, cast(grpc.ServicerContext, Context()))
+    return analyzer
+
+
+def test_a_rule_can_be_made_advisory() -> None:
+    said = judge(resources(GATEWAY_CLASS.bad), configured(analyzer_pb2.ADVISORY))
+    assert [one.level for one in of(said, "gateway-class")] == ["ADVISORY"]
+
+
+def test_a_rule_can_be_switched_off_and_the_others_stay() -> None:
+    analyzer = configured(analyzer_pb2.DISABLED)
+    assert of(judge(resources(GATEWAY_CLASS.bad), analyzer), "gateway-class") == []
+    assert of(judge(resources(ROUTE_TIMEOUTS.bad), analyzer), "route-timeouts", "MANDATORY")
+
+
+def test_the_allow_list_of_classes_is_configurable() -> None:
+    analyzer = configured(allowed=["gke-l7-global-external-managed"])
+    assert of(judge(resources(GATEWAY_CLASS.bad), analyzer), "gateway-class") == []
+    assert of(judge(resources(GATEWAY_CLASS.good), analyzer), "gateway-class", "MANDATORY")
+
+
+def test_gateways_of_others_are_named() -> None:
+    for name in ("inference-gateway", "inference-gateway/inference-gateway"):
+        analyzer = configured(rule="route-timeouts", otherGateways=[name])
+        assert of(judge(resources(ROUTE_TIMEOUTS.bad), analyzer), "route-timeouts") == []
+
+
+def test_production_stacks_are_named() -> None:
+    analyzer = configured(rule="production-https", stacks=["dev"])
+    assert of(judge(resources(Example(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
+
+
+def test_a_floor_is_raised() -> None:
+    analyzer = configured(rule="backend-timeout", minimumSeconds=1200)
+    rule = analyzer.rules["backend-timeout"]
+    assert of(judge(resources(rule.good), analyzer), "backend-timeout", "MANDATORY")
+
+
+@pytest.mark.parametrize(
+    ("rule", "values", "said"),
+    [
+        ("gateway-clas", {}, "did you mean gateway-class?"),
+        ("nothing-like-it", {}, "there are: "),
+        ("gateway-class", {"alowed": []}, "meant: allowed?"),
+        ("gateway-class", {"allowed": "gke-l7-rilb"}, "allowed must be a list of texts"),
+        ("gateway-class", {"allowed": [1]}, "allowed must be a list of texts"),
+        ("backend-timeout", {"minimumSeconds": "long"}, "minimumSeconds must be a whole number"),
+        ("cluster-version", {"floor": 1}, "floor must be text"),
+        ("tpu-taint", {"allowed": []}, "it has none"),
+    ],
+)
+def test_wrong_configuration_is_refused_in_words(rule: str, values: dict[str, Any], said: str) -> None:
+    with pytest.raises(Refused, match=r"policy pack llmd-gke") as refused:
+        configured(rule=rule, **values)
+    assert said in str(refused.value)

@@ -1,0 +1,118 @@
+"""The pack on the real engine, on the stand-in clouds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from localcloud.common.workdir import cache_folder
+from localcloud.pulumi_cli import resolve
+from tests.real_engine.harness import Rehearsal
+
+pytestmark = pytest.mark.rehearsal
+
+SUBNET = """
+import pulumi
+from pulumi_gcp import compute
+
+vpc = compute.Network("net", name="net", auto_create_subnetworks=False)
+compute.Subnetwork(
+    "proxies",
+    name="proxies",
+    network=vpc.id,
+    region="europe-west4",
+    ip_cidr_range="10.9.0.0/27",
+    purpose="REGIONAL_MANAGED_PROXY",
+    role="ACTIVE",
+    opts=pulumi.ResourceOptions(depends_on=[vpc]),
+)
+"""
+
+ROUTE = """
+import pulumi
+import pulumi_gcp as gcp
+import pulumi_kubernetes as k8s
+from pulumi_kubernetes.apiextensions import CustomResource
+
+vpc = gcp.compute.Network("net", name="net", auto_create_subnetworks=False)
+# As before the first `up`: where the cluster is will be known later.
+provider = k8s.Provider("cluster", kubeconfig=vpc.self_link, cluster_identifier="later")
+CustomResource(
+    "route",
+    api_version="gateway.networking.k8s.io/v1",
+    kind="HTTPRoute",
+    metadata={"name": "route", "namespace": "models"},
+    spec={
+        "parentRefs": [{"name": "inference-gateway"}],
+        "rules": [
+            {"backendRefs": [{"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": "pool"}]}
+        ],
+    },
+    opts=pulumi.ResourceOptions(provider=provider),
+)
+"""
+
+
+@pytest.fixture
+def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
+    if resolve.ready(cache_folder()) is None:
+        pytest.fail("The Pulumi engine is not set up. Run: make test (or: .venv/bin/python -m localcloud setup)")
+    made = Rehearsal(tmp_path)
+    made.copy_project()
+    yield made
+    made.stop_everything()
+
+
+def test_a_shipped_stack_is_previewed_with_the_pack_and_passes(rehearsal: Rehearsal) -> None:
+    shown = rehearsal.preview("eu4a").stdout
+    assert "llmd-gke@v0.1.0" in shown
+    assert "[mandatory]" not in shown
+
+
+def made(rehearsal: Rehearsal) -> set[str]:
+    state = rehearsal.state()
+    return {urn.rpartition("::")[2] for urn in state.urns} if state else set()
+
+
+def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehearsal: Rehearsal) -> None:
+    rehearsal.program(SUBNET)
+    preview = rehearsal.preview(check=False)
+    assert preview.returncode != 0
+    assert "proxy-subnet" in preview.stdout
+    up = rehearsal.pulumi("up", "--stack", "local", "--yes", "--skip-preview", "--policy-pack", "policies", check=False)
+    assert up.returncode != 0
+    assert "proxy-subnet" in up.stdout
+    assert "proxies" not in made(rehearsal)
+    rehearsal.events("up", "--yes", "--skip-preview")
+    assert "proxies" in made(rehearsal), "without the pack nothing else holds it back"
+
+
+def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal) -> None:
+    rehearsal.program(SUBNET)
+    rehearsal.make("env")
+    rehearsal.pulumi("stack", "init", "local")
+    for words in (("preview",), ("up", "--yes", "--skip-preview")):
+        done = rehearsal.pulumi(*words, "--stack", "local", check=False)
+        assert done.returncode != 0
+        assert "proxy-subnet" in done.stdout
+    assert "proxies" not in made(rehearsal)
+
+
+@pytest.mark.parametrize("target", ["up", "preview"])
+def test_without_the_pack_nothing_is_previewed_or_made(rehearsal: Rehearsal, target: str) -> None:
+    (rehearsal.root / "policies").unlink()
+    done = rehearsal.make(target, "--stack", "local", check=False)
+    assert done.returncode == 2
+    assert "PulumiPolicy.yaml is missing" in done.stdout
+    assert "git restore policies" in done.stdout
+    assert not made(rehearsal)
+
+
+def test_a_rule_about_the_whole_program_judges_the_first_preview(rehearsal: Rehearsal) -> None:
+    rehearsal.program(ROUTE)
+    preview = rehearsal.preview(check=False)
+    assert preview.returncode != 0
+    assert "health-check-missing" in preview.stdout
+    assert "backend-timeout" in preview.stdout

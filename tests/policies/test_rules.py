@@ -1,0 +1,145 @@
+"""Each rule through the pack's server: its own examples, unknown values, other types, malformed objects, secrets."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from policies.rules import ALL
+from policies.rules.rule import Example, Rule
+from tests.policies.conftest import InStack
+from tests.policies.support import UNKNOWN, Resource, Said, judge, of, replaced, resources, secret
+
+RULES = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+UNDECIDED = "can't run policy"
+LEVEL = {"mandatory": "MANDATORY", "advisory": "ADVISORY"}
+
+
+def violations(said: list[Said], rule: Rule) -> list[Said]:
+    return [one for one in of(said, rule.name, LEVEL[rule.level]) if UNDECIDED not in one.text]
+
+
+def with_last(example: Example, path: str, value: object) -> list[Resource]:
+    """The objects of an example, with another value inside the last."""
+    *others, last = resources(example)
+    return [*others, dataclasses.replace(last, inputs=replaced(last.inputs, path, value))]
+
+
+def wrong_shape(rule: Rule) -> list[Resource]:
+    """The bad example with its decisive part in a shape it must not have: text for a map or list, a map for text."""
+    last = resources(rule.bad)[-1]
+    top = re.split(r"[.\[]", rule.bad.unknown.removeprefix("properties."))[0]
+    is_scalar = top == rule.bad.unknown.removeprefix("properties.") and not isinstance(
+        last.inputs.get(top), Mapping | list | None
+    )
+    if top == "removeDefaultNodePool" or is_scalar:
+        return with_last(rule.bad, top, {"no": "map"})
+    return with_last(rule.bad, top, "a text")
+
+
+@RULES
+def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) -> None:
+    for example in (rule.bad, *rule.more_bad):
+        in_stack(example.stack)
+        found = violations(judge(resources(example)), rule)
+        assert found, example.yaml
+        assert all("this rule failed" not in one.text for one in found), found
+        assert all(len(one.text) > len(rule.title) + 40 for one in found)
+
+
+@RULES
+def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
+    for example in (rule.good, *rule.more_good):
+        in_stack(example.stack)
+        assert of(judge(resources(example)), rule.name) == [], example.yaml
+
+
+@RULES
+def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(rule: Rule, in_stack: InStack) -> None:
+    in_stack(rule.bad.stack)
+    assert rule.bad.unknown, "every rule names a field that decides"
+    said = of(judge(with_last(rule.bad, rule.bad.unknown, UNKNOWN)), rule.name)
+    assert any(UNDECIDED in one.text for one in said), said
+    assert of(said, rule.name, "MANDATORY") == []
+
+
+@RULES
+def test_objects_of_other_kinds_are_not_judged(rule: Rule, in_stack: InStack) -> None:
+    in_stack(rule.bad.stack)
+    others = [
+        Resource(
+            "kubernetes:example.com/v1:Other",
+            resource.name,
+            {**resource.inputs, "apiVersion": "example.com/v1", "kind": "Other"},
+        )
+        for resource in resources(rule.bad)
+    ]
+    assert of(judge(others), rule.name) == []
+
+
+@RULES
+def test_a_malformed_object_is_a_violation_and_hides_no_other_rule(rule: Rule, in_stack: InStack) -> None:
+    in_stack(rule.bad.stack)
+    bystander = resources(next(each for each in ALL if each.name == "route-timeouts").bad)
+    malformed = [dataclasses.replace(one, name=f"malformed-{one.name}") for one in wrong_shape(rule)]
+    said = judge([*malformed, *bystander])
+    assert any(" is due" in one.text for one in violations(said, rule)), of(said, rule.name)
+    assert not any("this rule failed" in one.text for one in said)
+    assert of(said, "route-timeouts", "MANDATORY")
+
+
+def _leaves(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _leaves(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _leaves(item)
+    elif isinstance(value, str):
+        yield value
+
+
+def _all_secret(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _all_secret(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_all_secret(item) for item in value]
+    return secret(value) if isinstance(value, str) else value
+
+
+@RULES
+def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) -> None:
+    for example in (rule.bad, *rule.more_bad):
+        in_stack(example.stack)
+        program = [
+            dataclasses.replace(
+                one, inputs={k: v if k in ("apiVersion", "kind") else _all_secret(v) for k, v in one.inputs.items()}
+            )
+            for one in resources(example)
+        ]
+        said = judge(program)
+        assert violations(said, rule), "the rule judges secret values, too"
+        for one in resources(example):
+            hidden = {
+                text for key, item in one.inputs.items() if key not in ("apiVersion", "kind") for text in _leaves(item)
+            }
+            for text in hidden:
+                assert len(text) < 4 or text == "secret" or all(text not in each.text for each in said), text
+
+
+def test_names_are_kebab_case_and_unique() -> None:
+    names = [rule.name for rule in ALL]
+    assert len(names) == len(set(names))
+    assert all(re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) for name in names)
+
+
+@RULES
+def test_every_rule_says_why_and_cites_upstream(rule: Rule) -> None:
+    assert len(rule.why) > 40
+    assert rule.sources
+    assert all(source.startswith("https://") for source in rule.sources)
+    assert (rule.check is None) != (rule.judge is None)

@@ -1,0 +1,55 @@
+"""The shipped stacks pass their own pack."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.graph.recording import load
+from tests.policies.conftest import InStack
+from tests.policies.support import judge, recorded
+
+ROOT = Path(__file__).parents[2]
+STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
+
+
+ACROSS_HOSTS = {
+    "llmd-gke:tpuPools": [
+        {"name": "v6e16", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4, "diskGb": 200}
+    ],
+    "llmd-gke:models": [{"name": "big", "uri": "hf://Qwen/Qwen3-32B", "pool": "v6e16", "experimentalMultiHost": True}],
+}
+
+
+@pytest.mark.parametrize("egress", [{"mode": "names"}, {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}])
+def test_narrower_egress_raises_no_alarm(in_stack: InStack, egress: dict[str, str]) -> None:
+    in_stack("eu4a")
+    said = judge(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
+    assert [one for one in said if one.level == "MANDATORY"] == []
+
+
+def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) -> None:
+    in_stack("eu4a")
+    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
+    assert "models-workers-config" in {resource.name for resource in program}
+    known = {one.policy for one in judge(recorded(load(ROOT, "eu4a", preview=True)))}
+    assert [one for one in judge(program) if one.policy not in known] == []
+
+
+def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:
+    in_stack("eu4a")
+    program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
+    said = judge([resource for resource in program if resource.name != "models-workers-config"])
+    assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
+
+
+@pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
+@pytest.mark.parametrize("stack", STACKS)
+def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: InStack) -> None:
+    in_stack(stack)
+    program = recorded(load(ROOT, stack, preview=preview))
+    assert len(program) > 40
+    said = judge(program)
+    assert [one for one in said if one.level == "MANDATORY"] == []
+    assert [one for one in said if "can't run policy" in one.text] == []

@@ -1,0 +1,73 @@
+"""Rules about the whole program judge inputs, and say what they could not see."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from pulumi.runtime.proto import analyzer_pb2
+
+from policies.pack import Analyzer
+from policies.rules.health import GOOD_CHECK, GOOD_TIMEOUT
+from policies.rules.routes import GOOD_ROUTE
+from policies.rules.rule import Example
+from tests.policies.support import UNKNOWN, Resource, judge, of, replaced, resources
+
+
+def one(text: str, name: str) -> Resource:
+    return dataclasses.replace(resources(Example(text))[0], name=name)
+
+
+ROUTE, CHECK, TIMEOUT = one(GOOD_ROUTE, "route"), one(GOOD_CHECK, "check"), one(GOOD_TIMEOUT, "timeout")
+HELM = "kubernetes:helm.sh/v3:Release"
+
+
+def test_the_violation_is_reported_on_the_route_although_outputs_are_empty() -> None:
+    said = of(judge([ROUTE, TIMEOUT]), "health-check-missing")
+    assert [(one.level, one.urn) for one in said] == [("MANDATORY", ROUTE.urn)]
+
+
+def test_a_policy_whose_target_is_unknown_may_be_the_missing_one() -> None:
+    unknown = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "spec.targetRef.name", UNKNOWN))
+    said = of(judge([ROUTE, unknown]), "health-check-missing")
+    assert {one.level for one in said} == {"ADVISORY"}
+    assert "not known yet" in said[0].text
+
+
+def test_a_chart_that_may_hold_the_policy_makes_the_verdict_unsure() -> None:
+    chart = Resource(HELM, "router", {"chart": "oci://example.com/llm-d-router-gateway", "namespace": "models"})
+    said = of(judge([ROUTE, chart]), "health-check-missing")
+    assert {one.level for one in said} == {"ADVISORY"}
+    assert "does not show its objects" in said[0].text
+
+
+def test_the_platform_charts_hold_no_policies() -> None:
+    chart = Resource(HELM, "lws", {"chart": "oci://registry.k8s.io/lws/charts/lws", "version": "0.9.0"})
+    assert of(judge([ROUTE, chart]), "health-check-missing", "MANDATORY")
+
+
+def test_routes_of_a_gateway_of_another_class_are_left_alone() -> None:
+    gateway = {"metadata": {"name": "inference-gateway", "namespace": "inference-gateway"}}
+    istio = Resource(
+        "kubernetes:gateway.networking.k8s.io/v1:Gateway", "g", {**gateway, "spec": {"gatewayClassName": "istio"}}
+    )
+    assert of(judge([ROUTE, istio]), "health-check-missing") == []
+
+
+def test_a_policy_in_another_namespace_does_not_count() -> None:
+    elsewhere = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "metadata.namespace", "other"))
+    assert of(judge([ROUTE, elsewhere]), "health-check-missing", "MANDATORY")
+
+
+def test_a_resource_shown_twice_counts_once() -> None:
+    assert of(judge([ROUTE, CHECK, CHECK, ROUTE]), "one-policy-per-target") == []
+
+
+def test_a_resource_that_was_never_shown_is_said_and_not_guessed() -> None:
+    server = Analyzer()
+    whole = analyzer_pb2.AnalyzeStackRequest(
+        resources=[analyzer_pb2.AnalyzerResource(type=ROUTE.type, urn=ROUTE.urn, name=ROUTE.name)]
+    )
+    said = server.AnalyzeStack(whole, None).diagnostics
+    missing = [one for one in said if one.policyName == "health-check-missing"]
+    assert [one.enforcementLevel for one in missing] == [analyzer_pb2.ADVISORY]
+    assert "was not shown" in missing[0].message

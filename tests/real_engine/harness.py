@@ -1,0 +1,250 @@
+"""A rehearsal of its own for a test: a copy of the project, a home, the real engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from llmd_gke.repository import CLONE
+from localcloud.common.workdir import Places, cache_folder
+from localcloud.pulumi_cli import resolve
+from localcloud.workflow import cloud_files, commands, config, home, processes, state
+from localcloud.workflow.environment import clean
+from localcloud.workflow.runner import Runner
+
+LINKED = ("__main__.py", "components", "llmd_gke", "policies", ".venv")
+WAIT_S = 120.0
+
+SMALL_PROGRAM = """
+import pulumi
+from pulumi_gcp import compute
+
+wanted = pulumi.Config().require_object("models")[0]["replicas"] - 1
+network = compute.Network("net", name="net", auto_create_subnetworks=False)
+addresses = [
+    compute.Address(f"ip{i}", name=f"ip{i}", region="europe-west4", opts=pulumi.ResourceOptions(depends_on=[network]))
+    for i in range(wanted)
+]
+pulumi.export("address", addresses[0].address)
+pulumi.export("password", pulumi.Output.secret("geheim"))
+"""
+"""Three resources and a secret output: for tests of the life cycle, not of the product."""
+
+APIS_ON = {"enabledApis": ["*"], "timeScale": 0.001}
+
+
+@dataclass
+class Rehearsal:
+    """One project folder and its rehearsal. Commands run as users run them: ``python -m localcloud``, `pulumi`."""
+
+    folder: Path
+    environ: dict[str, str] = field(default_factory=dict[str, str])
+    running: list[subprocess.Popen[str]] = field(default_factory=list[subprocess.Popen[str]])
+
+    @property
+    def root(self) -> Path:
+        return self.folder / "project"
+
+    @property
+    def places(self) -> Places:
+        return Places(self.root, self.folder / "home")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The environment of the user who types the command."""
+        return {
+            **os.environ,
+            "LLMD_GKE_HOME": str(self.places.home),
+            "LLMD_GKE_ROOT": str(self.root),
+            "LLMD_GKE_FAULTS": str(self.folder / "faults.json"),
+            "PYTHONPATH": str(CLONE),
+            "NO_COLOR": "1",
+            **self.environ,
+        }
+
+    # -- preparing ---------------------------------------------------------------------------------------------------
+
+    def copy_project(self) -> None:
+        """A project folder under git whose program, components and library are those of the clone."""
+        self.root.mkdir(parents=True)
+        for name in LINKED:
+            if (CLONE / name).exists():
+                (self.root / name).symlink_to(CLONE / name)
+        for file in [*CLONE.glob("Pulumi*.yaml"), CLONE / ".gitignore"]:
+            shutil.copy(file, self.root)
+        self.faults(APIS_ON)
+        with (self.root / ".gitignore").open("a") as file:
+            file.write("/.venv\n")
+        self.commit()
+
+    def continue_from(self, folder: Path) -> None:
+        """Takes over project, state and cloud of another rehearsal, which nothing works on."""
+        shutil.copytree(folder, self.folder, symlinks=True, dirs_exist_ok=True)
+        engine = resolve.ready(cache_folder())
+        assert engine is not None
+        home.prepare(self.places, engine)  # wrapper and environment name the folder they are in
+
+    def commit(self) -> None:
+        """Everything as it is now becomes the committed state."""
+        for words in (
+            ["init", "-q"],
+            ["add", "-A"],
+            ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"],
+        ):
+            subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True)
+
+    def program(self, text: str) -> None:
+        """Replaces the program."""
+        main = self.root / "__main__.py"
+        main.unlink()
+        main.write_text(text)
+        self.commit()
+
+    def edit(self, stack: str, change: Callable[[dict[str, Any]], None]) -> None:
+        """Edits the ``config`` table of a stack file in place."""
+        file = self.places.stack_file(stack)
+        content = yaml.safe_load(file.read_text())
+        change(content["config"])
+        file.write_text(yaml.safe_dump(content, sort_keys=False))
+
+    def faults(self, faults: Mapping[str, object]) -> None:
+        """Faults for the stand-ins to show, see ``localcloud.providers.protocol.faults``."""
+        (self.folder / "faults.json").write_text(json.dumps(faults))
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    def make(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """What a target of the Makefile runs; output and messages together in ``stdout``."""
+        return self._run([sys.executable, "-m", "localcloud", *words], check)
+
+    def up(self, stack: str = "local", *, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.make("up", "--stack", stack, check=check)
+
+    def preview(self, stack: str = "local", *, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.make("preview", "--stack", stack, check=check)
+
+    def down(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.make("down", *words, check=check)
+
+    def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """A plain command, as in a shell that sourced the file `make up` names."""
+        script = f'. "{self.places.env_script}" && exec pulumi "$@"'
+        return self._run(["sh", "-c", script, "pulumi", *words], check, cwd=self.root)
+
+    def _run(self, command: list[str], check: bool, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            command,
+            cwd=cwd or self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        if check:
+            assert done.returncode == 0, done.stdout
+        return done
+
+    @contextmanager
+    def started(self, *words: str) -> Generator[subprocess.Popen[str]]:
+        """A command that runs beside the test, in a process group of its own."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "localcloud", *words],
+            cwd=self.folder,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+        self.running.append(process)
+        yield process
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def events(self, *words: str, stack: str = "local", check: bool = True) -> list[dict[str, Any]]:
+        """The engine's own events of a command such as ``preview`` or ``up --yes --skip-preview``."""
+        engine = resolve.ready(cache_folder())
+        assert engine is not None
+        config.sync(self.places, stack, commands.secrets_of(self.places, stack))
+        log = self.folder / "events.jsonl"
+        log.unlink(missing_ok=True)
+        environment = clean(self.environment, self.places) | {"PULUMI_DEBUG_COMMANDS": "true"}
+        flags = ["--stack", stack, "--config-file", str(self.places.stack_copy(stack)), "--event-log", str(log)]
+        command = [str(engine.pulumi), "-C", str(self.root), "--non-interactive", *words, *flags]
+        entered = self.entered(command)
+        done = subprocess.run(entered, env=environment, capture_output=True, text=True, check=False)
+        if check:
+            assert done.returncode == 0, done.stdout + done.stderr
+        return [json.loads(line) for line in log.read_text().splitlines()]
+
+    def entered(self, command: list[str]) -> list[str]:
+        """The command line that runs a command where the engine runs."""
+        return command
+
+    def steps(self, *words: str, stack: str = "local") -> dict[str, str]:
+        """What a command does to each resource, by its name: ``create``, ``update``, ``same``, ..."""
+        found: dict[str, str] = {}
+        for event in self.events(*words, stack=stack):
+            if step := event.get("resourcePreEvent"):
+                found[step["metadata"]["urn"].rpartition("::")[2]] = step["metadata"]["op"]
+        return found
+
+    def cloud(self) -> dict[str, Mapping[str, object]]:
+        """Everything in the stand-ins' clouds, by id."""
+        return cloud_files.objects(self.places)
+
+    def calls(self) -> list[dict[str, Any]]:
+        """The stand-ins' record of what the engine asked of them."""
+        file = self.places.cloud / "calls.jsonl"
+        return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+
+    def state(self, stack: str = "local") -> state.Stack | None:
+        return state.read(self.places, stack)
+
+    def worktree(self) -> str:
+        """What git says has changed; empty for a clean worktree."""
+        words = ["git", "status", "--porcelain"]
+        return subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=True).stdout
+
+    def runner(self) -> Runner:
+        engine = resolve.ready(cache_folder())
+        assert engine is not None
+        return Runner(self.places, engine)
+
+    def processes(self) -> list[str]:
+        """Command lines of everything of this rehearsal that runs."""
+        return [str(one) for one in (*processes.engines(self.places), *processes.left_over(self.places))]
+
+    def stop_everything(self) -> None:
+        """Ends what a test started, whatever became of it."""
+        for process in self.running:
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+            if process.stdout:
+                process.stdout.close()
+        processes.end([*processes.engines(self.places), *processes.left_over(self.places)])
+
+
+def until(condition: Callable[[], Any], what: str, wait_s: float = WAIT_S) -> Any:
+    """Waits until a condition holds and returns its value; fails naming ``what`` when it does not in time."""
+    deadline = time.monotonic() + wait_s
+    while not (value := condition()):
+        assert time.monotonic() < deadline, f"waited {wait_s:.0f} s in vain: {what}"
+        time.sleep(0.05)
+    return value

@@ -1,0 +1,176 @@
+"""What a change of settings does to the whole graph on the real engine, and what it leaves alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import yaml
+
+from llmd_gke.repository import CLONE
+from tests.real_engine.harness import APIS_ON, Rehearsal
+
+UP = ("up", "--yes", "--skip-preview")
+
+MODELS = yaml.safe_load((CLONE / "Pulumi.local.yaml").read_text())["config"]["llmd-gke:models"]
+SECOND = {"name": "phi", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
+
+OF_A_MODEL = {
+    "{}",
+    "{}-route",
+    "{}-health-pool",
+    "{}-health-service",
+    "{}-backend-pool",
+    "{}-backend-service",
+    "{}-allow-picker",
+    "{}-allow-workload",
+    "{}-tpu",
+    "{}-service",
+}
+"""Every resource of a model, by its name in the state."""
+
+
+def changes(steps: dict[str, str]) -> dict[str, str]:
+    """The steps that do something."""
+    return {name: step for name, step in steps.items() if step != "same"}
+
+
+def pool(config: dict[str, Any]) -> dict[str, Any]:
+    return config["llmd-gke:tpuPools"][0]
+
+
+def gateway_ip(rehearsal: Rehearsal) -> object:
+    present = rehearsal.state()
+    assert present is not None
+    return present.outputs["gatewayIp"]
+
+
+def services(rehearsal: Rehearsal) -> list[str]:
+    """The LLMInferenceServices in the cloud."""
+    return [ident for ident, entry in rehearsal.cloud().items() if str(entry["type"]).endswith("/LLMInferenceService")]
+
+
+def a_second_model(config: dict[str, Any]) -> None:
+    """Beside the first, on the same pool, which is as large as before: it says that it has no spare host."""
+    pool(config).update(updatesNeedStop=True)
+    config["llmd-gke:models"].append(dict(SECOND))
+
+
+def test_a_model_more_is_made_the_first_may_go_and_nothing_else_is_touched(running: Rehearsal) -> None:
+    before = running.cloud()
+    second = {name.format("phi") for name in OF_A_MODEL}
+    first = {name.format("qwen") for name in OF_A_MODEL}
+
+    running.edit("local", a_second_model)
+    assert changes(running.steps(*UP)) == dict.fromkeys(second, "create")
+    added = running.cloud()
+    assert {ident: added[ident] for ident in before} == before
+    assert all("phi" in ident for ident in added.keys() - before.keys())
+
+    running.edit("local", lambda config: config["llmd-gke:models"].pop(0))
+    assert changes(running.steps(*UP)) == dict.fromkeys(first, "delete")
+    left = running.cloud()
+    assert left == {ident: added[ident] for ident in left}
+    assert all("qwen" in ident for ident in added.keys() - left.keys())
+
+    running.edit("local", lambda config: config.update({"llmd-gke:models": MODELS}))
+    assert changes(running.steps(*UP)) == dict.fromkeys(second, "delete") | dict.fromkeys(first, "create")
+    again = running.cloud()  # what was made anew has another uid
+    assert {ident: entry["inputs"] for ident, entry in again.items()} == {
+        ident: entry["inputs"] for ident, entry in before.items()
+    }
+
+
+def test_another_machine_type_rolls_through_the_pool_and_its_model_and_keeps_the_rest(running: Rehearsal) -> None:
+    address = gateway_ip(running)
+    running.edit("local", lambda config: pool(config).update(machineType="ct6e-standard-8t", topology="2x4"))
+    # Other chips: node selector and tensor parallelism of the server follow. Every object stays the same object.
+    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update", "qwen-tpu": "update", "qwen-service": "update"}
+    assert gateway_ip(running) == address
+    assert "ct6e-standard-8t" in str(running.cloud())
+    assert "ct6e-standard-4t" not in str(running.cloud())
+
+
+def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(running: Rehearsal) -> None:
+    before = running.cloud()
+    running.edit("local", lambda config: pool(config).update(capacity="spot"))
+    steps = changes(running.steps(*UP))
+    assert set(steps) == {"v6e4-nodes"}
+    assert "replace" in steps["v6e4-nodes"]
+    after = running.cloud()
+    assert {ident for ident in before if before[ident] != after.get(ident)} == {
+        ident for ident in before if ident.endswith("/nodePools/v6e4")
+    }
+
+
+def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:
+    running.edit("local", lambda config: pool(config).update(maxNodes=8))
+    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update"}
+
+
+def across_hosts(config: dict[str, Any]) -> None:
+    """A model on four hosts, whose downloads are limited to names."""
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    pool(config).update(topology="4x4", maxNodes=4)
+    config["llmd-gke:models"][0].update(replicas=1, experimentalMultiHost=True)
+
+
+def shared_vpc(config: dict[str, Any]) -> None:
+    """The VPC of another project, the gateway's address in it."""
+    existing = {"network": "corp", "subnet": "gke", "hostProject": "corp-net"}
+    config["llmd-gke:network"] = {"proxies": "10.20.0.0/23", "existing": existing}
+    config["llmd-gke:gateway"]["exposure"] = "internal"
+
+
+SHARED = {
+    "projects/corp-net/regions/europe-west4/subnetworks/gke": {
+        "network": "corp",
+        "ipCidrRange": "10.0.0.0/20",
+        "secondaryIpRanges": [{"rangeName": "pods"}, {"rangeName": "services"}],
+    }
+}
+
+STACKS: dict[str, tuple[str, Callable[[dict[str, Any]], None] | None]] = {
+    "eu4a in a Shared VPC": ("eu4a", shared_vpc),  # `local`, which the other tests bring up, is eu4a as it is shipped
+    "dev": ("dev", None),
+    "a model across hosts": ("eu4a", across_hosts),
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+def test_a_stack_for_google_cloud_comes_up_and_goes_on_the_stand_ins(name: str, rehearsal: Rehearsal) -> None:
+    stack, change = STACKS[name]
+    if change is not None:
+        rehearsal.edit(stack, change)
+    if change is shared_vpc:
+        rehearsal.faults({**APIS_ON, "existingSubnets": SHARED})
+    assert "created" in rehearsal.up(stack).stdout
+    assert len(services(rehearsal)) == 1
+    assert changes(rehearsal.steps(*UP, stack=stack)) == {}
+    if change is across_hosts:
+        assert [ident for ident in rehearsal.cloud() if "kserve-config-llm-worker-pipeline-parallel" in ident]
+    assert "Nothing is left" in rehearsal.down("--stack", stack).stdout
+    assert rehearsal.cloud() == {}
+
+
+def unprotected(config: dict[str, Any]) -> None:
+    """Without what keeps the cluster from being destroyed."""
+    config["llmd-gke:cluster"].update(protect=False, deletionProtection=False)
+
+
+def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(rehearsal: Rehearsal) -> None:
+    rehearsal.up("prod")
+    assert len(services(rehearsal)) == 1
+    before = rehearsal.cloud()
+    kept = rehearsal.down("--stack", "prod", check=False)
+    assert kept.returncode == 1
+    assert "Stack prod is protected: " in kept.stdout
+    assert "cluster-control-plane" in kept.stdout
+    assert rehearsal.cloud() == before
+    rehearsal.edit("prod", unprotected)
+    refused = rehearsal.up("prod", check=False)
+    assert "production-protect" in refused.stdout
+    assert changes(rehearsal.steps(*UP, stack="prod")) == {"cluster-control-plane": "update"}, "plain pulumi up"
+    assert "Nothing is left" in rehearsal.down("--stack", "prod").stdout
+    assert rehearsal.cloud() == {}

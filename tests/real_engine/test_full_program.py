@@ -1,0 +1,186 @@
+"""The product's own program on the real engine: what is made, what changes, what goes wrong and what is said then."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from localcloud.workflow import home, processes
+from tests.real_engine.harness import APIS_ON, Rehearsal, until
+
+MODEL = "serving.kserve.io/v1alpha2/LLMInferenceService"
+"""How the Kubernetes stand-in files it."""
+
+RESOURCES = 51
+"""What stack ``local`` consists of, with the stack itself, components and providers."""
+
+UNCHANGED = f"{RESOURCES} unchanged"
+
+
+def kinds(rehearsal: Rehearsal) -> list[str]:
+    return sorted(str(entry.get("type")) for entry in rehearsal.cloud().values())
+
+
+def model(config: dict[str, Any]) -> dict[str, Any]:
+    return config["llmd-gke:models"][0]
+
+
+def creations(rehearsal: Rehearsal) -> list[str]:
+    made = [c for c in rehearsal.calls() if c["method"] == "Create" and not c.get("preview")]
+    return [str(call["urn"]) for call in made if call["outcome"] == "ok"]
+
+
+def test_the_whole_graph_comes_up_from_an_empty_project_and_goes_without_a_trace(
+    brought_up: Path, running: Rehearsal
+) -> None:
+    assert "policies" in (brought_up / "up.txt").read_text()
+    there = kinds(running)
+    for kind in ("gcp:container/cluster:Cluster", "gcp:container/nodePool:NodePool", "helm.sh/v3/Release", MODEL):
+        assert kind in there
+    outputs = json.loads(running.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+    endpoint, ip = outputs["models"]["qwen"], outputs["gatewayIp"]
+    assert endpoint == {"url": f"http://{ip}/models/qwen", "servedModelName": "qwen"}
+    assert outputs["chips"] == 12
+    assert outputs["kubeconfig"] == "[secret]"
+    again = running.up().stdout
+    assert UNCHANGED in again
+    running.edit("local", lambda config: model(config).update(name="other"))
+    events = running.events("preview", check=False)
+    planned = [event["resOutputsEvent"]["metadata"] for event in events if "resOutputsEvent" in event]
+    # A model that does not exist yet has its URL in the preview, since the address is there.
+    stack = [m["new"]["outputs"] for m in planned if m["type"] == "pulumi:pulumi:Stack"][-1]
+    assert stack["gatewayIp"] == ip
+    assert stack["models"]["other"]["url"] == f"http://{ip}/models/other"
+    assert "Nothing is left" in running.down().stdout
+    assert running.cloud() == {}
+
+
+def test_another_number_of_replicas_changes_the_service_and_nothing_else(running: Rehearsal) -> None:
+    running.edit("local", lambda config: model(config).update(replicas=2))
+    steps = running.steps("up", "--yes", "--skip-preview")
+    # The stack's outputs (chips, price) follow, its resource stays the same.
+    assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-service": "update"}
+
+
+def test_a_changed_server_argument_changes_the_runtime_config_only(running: Rehearsal) -> None:
+    running.edit("local", lambda config: model(config).update(maxModelLen=4096))
+    steps = running.steps("preview")
+    assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-tpu": "update"}
+
+
+def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None:
+    assert UNCHANGED in running.pulumi("refresh", "--yes", "--stack", "local").stdout
+    file = running.places.cloud / "kubernetes.json"
+    text = file.read_text()
+    assert '"timeoutSec": 600' in text
+    file.write_text(text.replace('"timeoutSec": 600', '"timeoutSec": 30'))
+    looking = ("refresh", "--preview-only", "--diff", "--expect-no-changes", "--stack", "local")
+    failed = running.pulumi(*looking, check=False)
+    assert "timeoutSec" in failed.stdout
+    assert failed.returncode != 0
+
+
+def test_without_quota_or_capacity_a_pool_that_must_have_nodes_fails_with_the_cause(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("local", lambda config: config["llmd-gke:tpuPools"][0].update(minNodes=1))
+    rehearsal.faults({**APIS_ON, "quota": {"CT6E": 0}})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "TPUS_PER_TPU_FAMILY" in done.stdout
+    rehearsal.faults({**APIS_ON, "stockout": ["europe-west4-a"]})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "GCE_STOCKOUT" in done.stdout
+    assert "v6e4-nodes" in done.stdout
+    assert MODEL not in kinds(rehearsal)
+    rehearsal.faults(APIS_ON)
+    rehearsal.up()
+    assert MODEL in kinds(rehearsal)
+
+
+def test_without_capacity_the_wait_for_a_pool_from_zero_ends_with_the_cause(rehearsal: Rehearsal) -> None:
+    rehearsal.faults({**APIS_ON, "stockout": ["europe-west4-a"]})
+    done = rehearsal.up(check=False)
+    assert done.returncode == 1
+    assert "qwen-service" in done.stdout
+    assert "GCE_STOCKOUT" in done.stdout or "FailedScaleUp" in done.stdout
+    rehearsal.faults(APIS_ON)
+    steps = rehearsal.steps("up", "--yes", "--skip-preview")
+    assert {name: step for name, step in steps.items() if step != "same"} == {"qwen-service": "update"}
+
+
+def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: Rehearsal) -> None:
+    rehearsal.faults({"enabledApis": ["*"], "delaySeconds": {"gcp:container/cluster:Cluster": 30}})
+    with rehearsal.started("up", "--stack", "local"):
+        until(lambda: "gcp:container/cluster:Cluster" in kinds(rehearsal), "the cluster is being made")
+        for engine in processes.engines(rehearsal.places):
+            engine.kill()
+        until(lambda: not rehearsal.processes(), "the killed engine's children end")
+    rehearsal.faults(APIS_ON)
+    rehearsal.up()
+    assert kinds(rehearsal).count("gcp:container/cluster:Cluster") == 1
+    # Everything but the cluster whose answer the killed engine never heard was created exactly once.
+    made = creations(rehearsal)
+    assert len(made) == len(set(made))
+    after = rehearsal.state()
+    assert after is not None
+    assert after.pending == ()
+    assert len(after.urns) == RESOURCES
+    assert {ident for ident, entry in rehearsal.cloud().items() if str(entry["type"]).startswith("gcp:")} <= {
+        *after.ids
+    }
+
+
+def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:
+    engine = rehearsal.runner().engine
+    home.prepare(rehearsal.places, engine)
+    environment = {key: value for key, value in os.environ.items() if key != CLOUD_VARIABLE}
+    environment |= {
+        "PULUMI_BACKEND_URL": f"file://{rehearsal.folder}/elsewhere",
+        "PULUMI_HOME": str(rehearsal.places.pulumi_home),
+        "PULUMI_CONFIG_PASSPHRASE": "somebody's",
+        "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
+        "PULUMI_SKIP_UPDATE_CHECK": "true",
+    }
+    (rehearsal.folder / "elsewhere").mkdir()
+    subprocess.run(
+        [str(engine.pulumi), "stack", "init", "local"],
+        cwd=rehearsal.root,
+        env=environment,
+        check=True,
+        capture_output=True,
+    )
+    done = subprocess.run(
+        [str(engine.pulumi), "up", "--yes", "--non-interactive", "--stack", "local"],
+        cwd=rehearsal.root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "this stack is made for the stand-ins on this machine and must not reach Google Cloud" in done.stdout
+    assert rehearsal.cloud() == {}
+
+
+def test_two_wrong_settings_are_named_together(rehearsal: Rehearsal) -> None:
+    def spoil(config: dict[str, Any]) -> None:
+        config["llmd-gke:cluster"]["zone"] = "europe-west4-b"
+        model(config)["uri"] = "ftp://host/model"
+
+    rehearsal.edit("local", spoil)
+    done = rehearsal.up(check=False)
+    assert done.returncode == 2
+    assert "[tpu-zone]" in done.stdout
+    assert "[model-uri]" in done.stdout
+    assert not rehearsal.places.pulumi_home.exists()
+
+
+def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) -> None:
+    rehearsal.edit("eu4a", lambda config: model(config).update(uri="hf://meta-llama/Llama-3.1-8B-Instruct"))
+    shown = rehearsal.preview("eu4a").stdout
+    assert "hugging-face-token" in shown
+    assert f"{RESOURCES + 1} to create" in shown

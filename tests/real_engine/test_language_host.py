@@ -1,0 +1,236 @@
+"""The language host that stands beside a self-built engine. (An official engine brings its own.)"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from concurrent import futures
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import grpc
+import psutil
+import pytest
+from google.protobuf import empty_pb2, struct_pb2
+from pulumi.runtime.proto import (
+    engine_pb2_grpc,
+    language_pb2,
+    language_pb2_grpc,
+    resource_pb2,
+    resource_pb2_grpc,
+)
+
+from llmd_gke.repository import CLONE
+from localcloud.common.workdir import cache_folder
+from localcloud.pulumi_cli import cache_key, resolve
+from localcloud.pulumi_cli.discover import HOST
+from tests.real_engine.harness import until
+
+
+@pytest.fixture(scope="module")
+def folder(engine: None) -> Path:
+    """Where the self-built host lies; without one these tests are about nothing."""
+    found = resolve.ready(cache_folder())
+    assert found is not None
+    if not (found.pulumi.parent / cache_key.FAST_EXIT).exists():
+        pytest.skip(f"the engine is not self-built ({found.origin})")
+    return found.pulumi.parent
+
+
+@contextmanager
+def serving(
+    folder: Path, **environ: str
+) -> Generator[tuple[subprocess.Popen[str], language_pb2_grpc.LanguageRuntimeStub]]:
+    host = subprocess.Popen(
+        [folder / HOST],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environ},
+    )
+    try:
+        assert host.stdout
+        with grpc.insecure_channel(f"127.0.0.1:{host.stdout.readline().strip()}") as channel:
+            yield host, language_pb2_grpc.LanguageRuntimeStub(channel)
+    finally:
+        host.kill()
+        host.wait()
+        for stream in (host.stdin, host.stdout):
+            if stream:
+                stream.close()
+
+
+def info(where: Path, **options: str) -> language_pb2.ProgramInfo:
+    chosen = struct_pb2.Struct()
+    chosen.update(options or {"virtualenv": str(CLONE / ".venv")})
+    return language_pb2.ProgramInfo(
+        root_directory=str(where), program_directory=str(where), entry_point=".", options=chosen
+    )
+
+
+class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
+    """As much of an engine as a program without resources needs."""
+
+    def SupportsFeature(self, request, context):  # noqa: N802
+        return resource_pb2.SupportsFeatureResponse(hasSupport=True)
+
+    def RegisterResource(self, request, context):  # noqa: N802
+        return resource_pb2.RegisterResourceResponse(urn=f"urn:pulumi:s::p::{request.type}::{request.name}")
+
+    def RegisterResourceOutputs(self, request, context):  # noqa: N802
+        return empty_pb2.Empty()
+
+    def SignalAndWaitForShutdown(self, request, context):  # noqa: N802
+        return empty_pb2.Empty()
+
+
+class Engine(engine_pb2_grpc.EngineServicer):
+    """Takes log messages."""
+
+    def Log(self, request, context):  # noqa: N802
+        return empty_pb2.Empty()
+
+
+@pytest.fixture(scope="module")
+def engine_address() -> Generator[str]:
+    server = grpc.server(futures.ThreadPoolExecutor())
+    resource_pb2_grpc.add_ResourceMonitorServicer_to_server(Monitor(), server)
+    engine_pb2_grpc.add_EngineServicer_to_server(Engine(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield f"127.0.0.1:{port}"
+    server.stop(0)
+
+
+Ask = Callable[..., language_pb2.RunRequest]
+
+
+@pytest.fixture
+def request_for(tmp_path: Path, engine_address: str) -> Ask:
+    """Asks to run a program."""
+
+    def ask(program: str, **more: Any) -> language_pb2.RunRequest:
+        (tmp_path / "__main__.py").write_text(program)
+        return language_pb2.RunRequest(
+            project="p",
+            stack="s",
+            pwd=str(tmp_path),
+            info=info(tmp_path),
+            monitor_address=engine_address,
+            parallel=1,
+            **more,
+        )
+
+    return ask
+
+
+def test_a_named_environment_and_the_plugins_of_its_packages_are_found(folder: Path, tmp_path: Path) -> None:
+    with serving(folder) as (_, stub):
+        answer = stub.GetRequiredPackages(language_pb2.GetRequiredPackagesRequest(info=info(tmp_path)))
+        about = stub.About(language_pb2.AboutRequest(info=info(tmp_path)))
+    assert {(one.name, one.version) for one in answer.packages} == {("gcp", "v10.2.0"), ("kubernetes", "v4.34.2")}
+    assert about.version.startswith(f"{sys.version_info[0]}.{sys.version_info[1]}.")
+
+
+def test_an_environment_that_does_not_exist_is_named(folder: Path, tmp_path: Path, request_for: Ask) -> None:
+    asked = request_for("")
+    asked.info.CopyFrom(info(tmp_path, virtualenv="nowhere"))
+    with serving(folder) as (_, stub), pytest.raises(grpc.RpcError, match="nowhere"):
+        stub.Run(asked)
+
+
+def test_an_unknown_toolchain_is_refused(folder: Path, tmp_path: Path) -> None:
+    asked = language_pb2.AboutRequest(info=info(tmp_path, toolchain="conda"))
+    with serving(folder) as (_, stub), pytest.raises(grpc.RpcError, match="pip, poetry or uv"):
+        stub.About(asked)
+
+
+TELLS = """
+import atexit, json, os, sys, threading, time
+from pathlib import Path
+from typing import Any
+
+def later():
+    time.sleep(0.3)
+    Path("thread").touch()
+
+threading.Thread(target=later).start()
+atexit.register(Path("atexit").touch)
+keep = {name: os.environ[name] for name in ("PULUMI_CONFIG", "PULUMI_CONFIG_SECRET_KEYS")}
+Path("seen.json").write_text(json.dumps(keep | {"argv": sys.argv, "modules": sorted(sys.modules)}))
+sys.stdout.write("no newline at the end")
+raise SystemExit(STATUS)
+"""
+
+
+@pytest.mark.parametrize("fast", ["1", "0"])
+def test_a_program_ends_in_good_order_also_with_the_fast_exit(
+    folder: Path, tmp_path: Path, request_for: Ask, fast: str
+) -> None:
+    asked = request_for(TELLS.replace("STATUS", "7"))
+    with serving(folder, LLMD_GKE_FAST_EXIT=fast) as (_, stub):
+        answer = stub.Run(asked)
+    assert answer.error == "program exited with non-zero exit code: 7"
+    assert (tmp_path / "thread").exists(), "threads of the program are waited for"
+    assert (tmp_path / "atexit").exists(), "atexit functions run"
+
+
+def test_an_empty_configuration_arrives_as_an_empty_table(folder: Path, tmp_path: Path, request_for: Ask) -> None:
+    with serving(folder) as (_, stub):
+        stub.Run(request_for(TELLS.replace("STATUS", "0")))
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert seen["PULUMI_CONFIG"] == "{}"
+    assert seen["PULUMI_CONFIG_SECRET_KEYS"] == "[]"
+
+
+def test_configuration_and_arguments_reach_the_program(folder: Path, tmp_path: Path, request_for: Ask) -> None:
+    asked = request_for(TELLS.replace("STATUS", "0"), config={"a:b": "c"}, configSecretKeys=["a:s"], args=["x", "y"])
+    with serving(folder) as (_, stub):
+        stub.Run(asked)
+    seen = json.loads((tmp_path / "seen.json").read_text())
+    assert json.loads(seen["PULUMI_CONFIG"]) == {"a:b": "c"}
+    assert json.loads(seen["PULUMI_CONFIG_SECRET_KEYS"]) == ["a:s"]
+    assert seen["argv"][1:] == ["x", "y"]
+
+
+@pytest.mark.parametrize("fast", ["1", "0"])
+def test_a_status_of_text_is_a_failure(folder: Path, tmp_path: Path, request_for: Ask, fast: str) -> None:
+    with serving(folder, LLMD_GKE_FAST_EXIT=fast) as (_, stub):
+        answer = stub.Run(request_for("import sys\nsys.exit('what went wrong')\n"))
+    assert answer.error == "program exited with non-zero exit code: 1"
+
+
+SLEEPS = """
+import time
+from pathlib import Path
+from typing import Any
+
+Path("running").touch()
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("how", ["cancel", "SIGTERM", "SIGINT", "closed input"])
+def test_the_program_ends_with_its_host(folder: Path, tmp_path: Path, request_for: Ask, how: str) -> None:
+    with serving(folder) as (host, stub):
+        answer = stub.Run.future(request_for(SLEEPS))
+        until((tmp_path / "running").exists, "the program runs", wait_s=20)
+        program = psutil.Process(host.pid).children()
+        assert len(program) == 1
+        if how == "cancel":
+            stub.Cancel(empty_pb2.Empty())
+        elif how == "closed input":
+            assert host.stdin
+            host.stdin.close()
+        else:
+            host.send_signal(getattr(signal, how))
+        host.wait(20)
+        _, alive = psutil.wait_procs(program, timeout=10)
+        answer.cancel()
+    assert not alive, "the program was told to end"
+    assert host.returncode == 0

@@ -1,0 +1,129 @@
+"""`make up`, `preview`, `down` and plain commands on the real engine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.real_engine.harness import Rehearsal
+
+
+def test_a_second_up_changes_nothing_and_an_edited_setting_is_applied(small: Rehearsal) -> None:
+    first = small.up()
+    assert "+ 4 created" in first.stdout
+    again = small.up()
+    assert "4 unchanged" in again.stdout
+    assert "created" not in again.stdout.split("Updating")[1]
+    small.edit("local", lambda config: config["llmd-gke:models"][0].update(replicas=2))
+    third = small.up()
+    assert "- 1 deleted" in third.stdout
+    assert len(small.cloud()) == 2
+
+
+def test_an_unknown_setting_is_named_before_the_engine_starts(small: Rehearsal) -> None:
+    small.edit("local", lambda config: config.update({"llmd-gke:addresses": 3}))
+    done = small.up(check=False)
+    assert done.returncode == 2
+    assert "addresses" in done.stdout
+    assert not small.places.pulumi_home.exists()
+
+
+def test_up_prints_the_outputs_and_no_secret(small_brought_up: Path) -> None:
+    shown = (small_brought_up / "up.txt").read_text()
+    assert re.search(r"^  address +\d+\.\d+\.\d+\.\d+$", shown, re.MULTILINE)
+    assert re.search(r"^  password +\[secret\]$", shown, re.MULTILINE)
+    assert "geheim" not in shown
+    assert str(Rehearsal(small_brought_up).places.env_script) in shown
+
+
+def test_no_secret_lies_in_the_state_in_plain_text(small_brought_up: Path) -> None:
+    files = [file for file in Rehearsal(small_brought_up).places.state.rglob("*") if file.is_file()]
+    assert any(b'"password"' in file.read_bytes() for file in files)
+    assert [file for file in files if b"geheim" in file.read_bytes()] == []
+
+
+def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
+    small = small_running
+    assert small.worktree() == "", "after the first up"
+    small.preview("eu4a")
+    small.pulumi("stack", "select", "local")
+    small.pulumi("preview")
+    small.pulumi("refresh", "--yes", "--skip-preview")
+    small.pulumi("config", "set", "--secret", "llmd-gke:hfToken", "token-of-a-test")
+    small.down()
+    assert small.worktree() == ""
+    assert "encryptionsalt" not in small.places.stack_file("local").read_text()
+
+
+def test_a_preview_of_another_stack_leaves_what_is_up_alone(small: Rehearsal) -> None:
+    small.up()
+    before, there = small.state(), small.cloud()
+    assert "+ 4 to create" in small.preview("eu4a").stdout
+    assert small.state() == before
+    assert small.cloud() == there
+    assert "4 unchanged" in small.pulumi("preview").stdout, "the selected stack is still local"
+
+
+def test_plain_commands_behave_as_ever(small_running: Rehearsal) -> None:
+    small = small_running
+    small.pulumi("stack", "select", "local")
+    assert small.pulumi("stack", "output", "address").stdout.count(".") == 3
+    assert "4 unchanged" in small.pulumi("preview").stdout
+    assert "4 unchanged" in small.pulumi("up", "--yes", "-s", "local").stdout
+    assert "4 unchanged" in small.pulumi("-C", str(small.root), "refresh", "--yes", "--stack=local").stdout
+    assert "- 4 deleted" in small.pulumi("destroy", "--yes", "--skip-preview").stdout
+    assert small.cloud() == {}
+
+
+def test_down_leaves_nothing(small_running: Rehearsal) -> None:
+    small = small_running
+    small.preview("eu4a")
+    assert "Nothing is left" in small.down().stdout
+    assert small.cloud() == {}
+    assert small.state() is None
+    assert small.state("eu4a") is None
+    assert small.processes() == []
+
+
+def test_down_works_when_nothing_is_up(small: Rehearsal) -> None:
+    assert "Nothing is left" in small.down().stdout
+
+
+@pytest.mark.parametrize("command", ["up", "preview"])
+def test_a_missing_stack_file_is_named(small: Rehearsal, command: str) -> None:
+    done = small.make(command, "--stack", "nowhere", check=False)
+    assert done.returncode == 2
+    assert "Pulumi.nowhere.yaml" in done.stdout
+    assert "eu4a" in done.stdout
+    assert "Traceback" not in done.stdout
+    assert not (small.places.state / ".pulumi").exists()
+
+
+def test_a_stack_file_that_cannot_be_read_is_named(small: Rehearsal) -> None:
+    small.places.stack_file("local").write_text("config: [unclosed")
+    done = small.up(check=False)
+    assert done.returncode == 2
+    assert "Pulumi.local.yaml" in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_failing_program_fails_up_and_the_next_up_goes_on(small: Rehearsal) -> None:
+    good = (small.root / "__main__.py").read_text()
+    small.program(good + "\nraise RuntimeError('deliberate')\n")
+    done = small.up(check=False)
+    assert done.returncode == 1
+    assert "RuntimeError: deliberate" in done.stdout
+    small.program(good)
+    assert "created" in small.up().stdout
+
+
+def test_a_secret_that_was_set_in_the_shell_can_be_removed_there(small: Rehearsal) -> None:
+    small.preview()
+    small.pulumi("stack", "select", "local")
+    small.pulumi("config", "set", "--secret", "llmd-gke:hfToken", "token-of-a-test")
+    assert "hfToken" in small.pulumi("config").stdout
+    small.pulumi("config", "rm", "llmd-gke:hfToken")
+    assert "hfToken" not in small.pulumi("config").stdout
+    assert small.worktree() == ""

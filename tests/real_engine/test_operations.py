@@ -1,0 +1,58 @@
+"""The operator's commands on a stack that the real engine brought up, and on the engine's real plan."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.workflow import commands, config
+from operations import outputs
+from operations.comment import changes
+from operations.exits import NotUp
+from operations.options import Cloud
+from operations.target import Target
+from tests.real_engine.harness import Rehearsal
+
+
+@pytest.fixture
+def target(running: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Target:
+    monkeypatch.setenv("LLMD_GKE_HOME", str(running.places.home))
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
+    return Target("local", Cloud.REHEARSAL, running.root)
+
+
+def another_capacity_and_name(settings: dict[str, Any]) -> None:
+    settings["llmd-gke:tpuPools"][0]["capacity"] = "spot"  # replaces the pool
+    settings["llmd-gke:models"][0]["name"] = "other"
+
+
+def test_outputs_and_the_plan_of_a_change_are_read_from_the_engine(
+    running: Rehearsal, target: Target, tmp_path: Path
+) -> None:
+    rehearsal = running
+    with pytest.raises(NotUp, match="Fix: make up STACK=eu4a"):
+        outputs.read(replace(target, stack="eu4a"))
+    found = outputs.read(target)
+    assert found.models == (
+        outputs.Endpoint("qwen", f"http://{found.gateway_ip}/models/qwen", "qwen"),
+    )  # fmt: skip
+    assert found.cluster["name"] == "llmd-local"
+    assert found.values["kubeconfig"] == "[secret]"
+    assert "gke-gcloud-auth-plugin" in outputs.kubeconfig(target)
+
+    rehearsal.edit("local", another_capacity_and_name)
+    config.sync(rehearsal.places, "local", commands.secrets_of(rehearsal.places, "local"))
+    copy = str(rehearsal.places.stack_copy("local"))
+    plan = tmp_path / "plan.json"
+    plan.write_text(rehearsal.runner().ask("preview", "--json", "--stack", "local", "--config-file", copy))
+    planned = {(one.op, one.name): dict(one.details) for one in changes.planned(plan)}
+    assert planned["replace", "v6e4-nodes"]["nodeConfig.spot"] == changes.REPLACES
+    assert ("create", "other-service") in planned
+    assert ("delete", "qwen-service") in planned
+    assert ("create", "other") not in planned  # a component is no resource
+    assert {op for op, _ in planned} <= set(changes.OPS)
+    assert json.loads(plan.read_text())["changeSummary"]["replace"] == sum(op == "replace" for op, _ in planned)

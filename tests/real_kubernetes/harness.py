@@ -1,0 +1,151 @@
+"""A laptop cloud of its own for tests: a copy of the project, a home, real Kubernetes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from llmd_gke.repository import CLONE
+from localcloud.cluster import start, status
+from localcloud.cluster.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, inside
+from localcloud.workflow.environment import clean
+from tests.real_engine.harness import Rehearsal, until
+
+__all__ = ["CONTROL_PLANE", "Laptop", "until"]
+
+CONTROL_PLANE = ("etcd", "kube-apiserver")
+"""The smallest cluster that answers."""
+
+
+class Laptop(Rehearsal):
+    """One project folder and its laptop cloud. Commands run as users run them."""
+
+    first_up = ""
+    """What `up` said that brought up a stack which tests share."""
+
+    @property
+    def places(self) -> Places:
+        return Places(self.root, self.folder / "home", "laptop")
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.places.home)
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**super().environment, "LLMD_GKE_CLOUD": "laptop"}
+
+    # -- running -----------------------------------------------------------------------------------------------------
+
+    def cluster(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """``python -m localcloud cluster ...``: the cluster alone."""
+        return self.make("cluster", *words, check=check)
+
+    def start(self, *only: str) -> None:
+        """Starts the cluster alone, with some of its processes or with all."""
+        self.cluster("start", *(word for name in only for word in ("--only", name)))
+
+    def inside(
+        self, *command: str, check: bool = True, stdin: str | None = None, timeout: float = 120
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a command in the namespaces; ``kubectl`` is on its PATH, with the administrator's kubeconfig."""
+        environment = clean(self.environment, self.places) | {
+            "KUBECONFIG": str(self.layout.kubeconfig),
+            "PYTHONPATH": str(CLONE),
+        }
+        done = subprocess.run(
+            inside.command(self.places.home, command),
+            env=environment,
+            cwd=self.folder,
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=timeout,
+        )
+        if check:
+            assert done.returncode == 0, f"{' '.join(command)}\n{done.stdout}{done.stderr}"
+        return done
+
+    def python(self, program: str, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Runs Python source in the namespaces, with this clone's packages."""
+        return self.inside(sys.executable, "-P", "-c", program, *arguments, check=check)
+
+    def kubectl(self, *words: str, check: bool = True, stdin: str | None = None) -> str:
+        """What ``kubectl`` prints; fails the test with its message when it fails."""
+        return self.inside("kubectl", *words, check=check, stdin=stdin).stdout
+
+    def get(self, *words: str) -> Any:
+        """``kubectl get ... -o json`` as data; ``None`` for one object that is not there."""
+        found = self.kubectl("get", *words, "--ignore-not-found", "-o", "json")
+        return json.loads(found) if found.strip() else None
+
+    def apply(self, *objects: dict[str, Any]) -> None:
+        """Server-side apply of objects given as data; the server validates, kubectl would load all schemas first."""
+        content = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
+        how = ("--server-side", "--force-conflicts", "--field-manager=tests", "--validate=false")
+        self.kubectl("apply", *how, "-f", "-", stdin=json.dumps(content))
+
+    def entered(self, command: list[str]) -> list[str]:
+        return inside.command(self.places.home, command)
+
+    # -- looking -----------------------------------------------------------------------------------------------------
+
+    def spaces(self) -> discover.Spaces | None:
+        """The namespaces, when they exist."""
+        return discover.running(self.places.home)
+
+    def status(self) -> status.Status:
+        """What the supervisor says."""
+        found = status.read(self.layout.status)
+        assert found is not None, "the supervisor has said nothing"
+        return found
+
+    def process(self, name: str) -> status.Process:
+        """What the supervisor says of one process."""
+        return next(one for one in self.status().processes if one.name == name)
+
+    def outer(self, name: str) -> psutil.Process | None:
+        """That process as numbered outside, ``None`` when it does not run."""
+        spaces, pid = self.spaces(), self.process(name).pid
+        if spaces is None or not pid:
+            return None
+        return next((one for one in spaces.processes() if discover.inner_pid(one.pid) == pid), None)
+
+    def log(self, name: str) -> str:
+        """The log of one process."""
+        file = self.layout.log(name)
+        return file.read_text(errors="replace") if file.exists() else ""
+
+    def everything(self) -> list[psutil.Process]:
+        """Whatever runs with this home in its environment, inside or outside."""
+        return list(with_home(self.places.home))
+
+    def stop_everything(self) -> None:
+        super().stop_everything()
+        start.stop(self.places)
+
+
+def with_home(home: Path) -> Iterator[psutil.Process]:
+    """Processes of a laptop cloud, by their environment."""
+    for one in psutil.process_iter():
+        try:
+            if one.pid != os.getpid() and one.environ().get("LLMD_GKE_HOME") == str(home):
+                yield one
+        except psutil.Error:
+            continue
+
+
+def mounts_below(folder: Path) -> Sequence[str]:
+    """What is mounted at or below a folder, as this process sees it."""
+    return [line for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(folder) in line]

@@ -1,0 +1,118 @@
+"""The operator's commands on a laptop cloud: called outside, they enter it by themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations.bench.result import LAPTOP
+from operations.live import engine, inside
+from operations.options import Cloud
+from operations.status.gather import KINDS
+from operations.target import Target
+from tests.fakes import generator
+from tests.operations.status import record, shapes, structure
+from tests.real_kubernetes import objects
+from tests.real_kubernetes.harness import Laptop
+
+
+def called(laptop: Laptop, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """`llmd-gke`, as its script in `.venv/bin` runs it: from any folder, knowing where its modules are."""
+    environment = {name: value for name, value in laptop.environment.items() if name != "PYTHONPATH"}
+    start = (
+        f"import sys; sys.path.insert(0, {laptop.environment['PYTHONPATH']!r});"
+        "from operations.cli import main; sys.exit(main())"
+    )
+    command = [sys.executable, "-P", "-c", start, *words, "--stack", "local", "--cloud", "laptop"]
+    return subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=180
+    )
+
+
+def test_status_reads_the_cluster_with_the_programs_own_sign_in_from_any_folder(laptop: Laptop, tmp_path: Path) -> None:
+    done = called(laptop, tmp_path, "status")
+    assert done.returncode == 0, done.stdout + done.stderr
+    # Nothing to complain of, but for what it shows when two seconds are over.
+    assert set(done.stderr.splitlines()) <= {"asking the cluster of stack local ..."}
+    assert done.stdout.count("Status of stack local") == 1
+    assert "3 of 3 nodes ready" in done.stdout
+    assert "a token in" in done.stdout
+
+
+def test_smoke_finds_everything_that_a_client_relies_on(laptop: Laptop, tmp_path: Path) -> None:
+    done = called(laptop, tmp_path, "smoke", "--output", "json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    verdicts = {check["name"]: check["verdict"] for check in json.loads(done.stdout)["checks"]}
+    assert verdicts.pop("longer than 30 s") == "skipped", "the simulator is too quick for it"
+    assert len(verdicts) == 9
+    assert set(verdicts.values()) == {"passed"}, verdicts
+
+
+def test_where_no_laptop_cloud_runs_the_command_that_starts_one_is_named(laptop: Laptop, tmp_path: Path) -> None:
+    other = Laptop(tmp_path)
+    other.environ["LLMD_GKE_ROOT"] = str(laptop.root)
+    done = called(other, tmp_path, "status")
+    assert done.returncode == 7
+    assert f"does not run.{os.linesep}Fix: make up CLOUD=laptop" in done.stderr
+
+
+@pytest.fixture
+def target(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """The stack as a command of ours sees it that runs outside."""
+    for name, value in laptop.environment.items():
+        monkeypatch.setenv(name, value)
+    return Target("local", Cloud.LAPTOP, laptop.root)
+
+
+def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target: Target, tmp_path: Path) -> None:
+    generator.python()
+    said: list[str] = []
+    screen: Any = inside.status(target, said.append)
+    assert screen["state"] == "good"
+    assert [section["title"] for section in screen["sections"]][:2] == ["Nodes", "Model qwen"]
+    result = inside.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
+    assert result.mark == LAPTOP
+    assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
+    assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []
+    assert (tmp_path / "bench" / "throughput.svg").exists()
+    assert any(line.startswith("bench: ") and "1 at a time" in line for line in said), said
+
+
+def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:
+    assert engine.was_unchanged(target, 0, laptop.up().stdout)
+
+
+def real(laptop: objects.Asks) -> Callable[[str], list[Any]]:
+    """The objects that status reads, by field of its snapshot."""
+
+    def objects_of(kind: str) -> list[Any]:
+        version, resource = next((version, resource) for name, version, resource, _ in KINDS if name == kind)
+        group, _, number = version.rpartition("/")
+        return objects.every(laptop, f"{resource}.{number}.{group}" if group else resource)
+
+    return objects_of
+
+
+def lacking(objects_of: Callable[[str], list[Any]]) -> dict[str, set[str]]:
+    """Parts of shapes that no real object has, nor one that was recorded while it was there for a moment."""
+    recorded = record.read()
+    found: dict[str, set[str]] = {}
+    for name, kind, example in shapes.EXAMPLES:
+        ever, at_rest = structure.of(recorded.every[kind]), structure.of(getattr(recorded.snapshot, kind))
+        # A container that was started once has no last state: nothing has to have failed here.
+        of_a_moment = {path for path in ever if path not in at_rest or ".lastState." in path}
+        not_at_rest = of_a_moment | shapes.NEVER_SEEN
+        if wrong := structure.of([example]) - structure.of(objects_of(kind)) - not_at_rest:
+            found[f"{name} as {kind}"] = wrong
+    return found
+
+
+def test_the_shapes_of_the_unit_tests_are_those_of_real_objects(laptop: Laptop) -> None:
+    assert lacking(real(laptop)) == {}

@@ -1,0 +1,129 @@
+"""What a user of the model asks, through the gateway at the address in the stack's outputs."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+
+from localcloud.cluster.chat import QUESTION
+from tests.real_kubernetes.harness import Laptop
+from tests.real_kubernetes.objects import Object
+from tests.real_kubernetes.serving import ask, chat, completion, prompt
+
+
+class Model:
+    """The stack's first model as its outputs describe it."""
+
+    def __init__(self, laptop: Laptop) -> None:
+        outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+        (self.name, found), *_ = outputs["models"].items()
+        self.laptop, self.url, self.served_name = laptop, str(found["url"]), str(found["servedModelName"])
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names that are served: the model's own, and the one that KServe advertises."""
+        return self.served_name, f"publishers/models/models/{self.served_name}"
+
+    def ask(self, *requests: Object) -> list[Any]:
+        return ask(self.laptop, self.url, *requests)
+
+
+@pytest.fixture(scope="module")
+def model(laptop: Laptop) -> Model:
+    return Model(laptop)
+
+
+def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) -> None:
+    said = model.laptop.first_up.splitlines()
+    answered = re.compile(rf"{re.escape(model.served_name)} at {re.escape(model.url)} answers in \d+\.\d\d s:")
+    asked = [number for number, line in enumerate(said) if answered.fullmatch(line)]
+    assert len(asked) == 1, model.laptop.first_up
+    # The simulator echoes.
+    assert said[asked[0] + 1] == f"  {QUESTION}"
+
+
+def test_a_chat_is_answered_under_both_names(model: Model) -> None:
+    for answer, name in zip(
+        model.ask(*[chat("tell me", model=name) for name in model.names]), model.names, strict=True
+    ):
+        assert answer["status"] == 200, answer
+        told = json.loads(answer["text"])
+        # The simulator echoes: the question came through whole. It answers under the first name, as vLLM does.
+        assert (told["model"], told["choices"][0]["message"]["content"]) == (model.served_name, "tell me"), name
+
+
+def test_a_completion_is_answered_under_both_names(model: Model) -> None:
+    for answer in model.ask(*[completion("once upon a time", model=name) for name in model.names]):
+        assert answer["status"] == 200, answer
+        assert json.loads(answer["text"])["choices"][0]["text"] == "once upon a time"
+
+
+def test_a_stream_comes_as_events_that_end_with_done(model: Model) -> None:
+    text = prompt(20, 1)
+    (answer,) = model.ask(chat(text, model=model.served_name, stream=True))
+    events = [line.removeprefix("data: ") for line in answer["text"].splitlines() if line]
+    assert events[-1] == "[DONE]"
+    pieces = [json.loads(event)["choices"][0]["delta"].get("content", "") for event in events[:-1]]
+    assert len([piece for piece in pieces if piece]) > 10
+    assert "".join(pieces) == text
+
+
+def test_the_list_of_models_names_both(model: Model) -> None:
+    (answer,) = model.ask({"path": "/v1/models"})
+    assert answer["status"] == 200
+    assert {one["id"] for one in json.loads(answer["text"])["data"]} == set(model.names)
+
+
+def test_health_is_asked_through_the_gateway(model: Model) -> None:
+    (answer,) = model.ask({"path": "/health"})
+    assert answer["status"] == 200
+
+
+def test_a_path_of_nobody_is_answered_by_the_load_balancer(model: Model) -> None:
+    root = model.url.split("/", 3)
+    (answer,) = ask(model.laptop, "/".join(root[:3]), {"path": "/nobody/knows"})
+    assert (answer["status"], answer["text"]) == (404, "fault filter abort")
+
+
+CLOSED = (
+    "",
+    "/",
+    "/metrics",
+    "/tokenize",
+    "/docs",
+    "/openapi.json",
+    "/version",
+    "/load",
+    "/v1",
+    "/v1/load_lora_adapter",
+)
+CLOSED_TO_CHANGES = ("/pause", "/invocations", "/tokenize", "/sleep", "/reset_prefix_cache", "/v1/load_lora_adapter")
+ROUND_ABOUT = ("/v1/models/%2e%2e/%2e%2e/metrics", "/v1/completions/..%2f..%2fmetrics", "/health/.%2e/metrics")
+
+
+@pytest.mark.parametrize("path", CLOSED)
+def test_what_describes_the_server_is_not_passed_on(model: Model, path: str) -> None:
+    (answer,) = model.ask({"path": path})
+    assert answer["status"] == 404, answer
+
+
+@pytest.mark.parametrize("path", CLOSED_TO_CHANGES)
+def test_what_changes_the_server_is_not_passed_on(model: Model, path: str) -> None:
+    (answer,) = model.ask({"path": path, "body": {"model": model.served_name, "prompt": "hello"}})
+    assert (answer["status"], answer["text"]) == (404, "fault filter abort"), answer
+
+
+@pytest.mark.parametrize("path", ROUND_ABOUT)
+def test_no_detour_leads_to_a_closed_path(model: Model, path: str) -> None:
+    (answer,) = model.ask({"path": path})
+    assert answer["status"] == 404, answer
+    assert "vllm:" not in answer["text"]
+
+
+def test_a_model_that_is_not_served_is_refused_by_the_server(model: Model) -> None:
+    (answer,) = model.ask(chat("hello", model="another"))
+    assert answer["status"] == 404
+    assert "another" in answer["text"]

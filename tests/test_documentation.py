@@ -1,0 +1,64 @@
+"""What the pages name exists: rules, policies, tests, files."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from policies.rules import ALL
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")])
+INCIDENTS = (ROOT / "docs" / "incidents.md").read_text()
+KNOWN_INCIDENTS = 24
+
+
+def literals(folder: str) -> set[str]:
+    """Every text that stands in the source of a package."""
+    return {
+        node.value
+        for file in ROOT.joinpath(folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+
+
+def test_every_policy_that_is_named_exists() -> None:
+    named = re.findall(r"\[`([\w-]+)`\]\(policies\.md#([\w-]+)\)", INCIDENTS)
+    assert len(named) > 20
+    assert [pair for pair in named if pair[0] != pair[1]] == []
+    assert {name for name, _ in named} - {rule.name for rule in ALL} == set()
+
+
+def test_every_rule_of_the_settings_that_is_named_exists() -> None:
+    lists = re.findall(r"\b[Rr]ules? ((?:`[\w-]+`(?:, | and )?)+)", INCIDENTS)
+    named = {name for one in lists for name in re.findall(r"`([\w-]+)`", one)}
+    assert len(named) > 5
+    assert named - literals("llmd_gke/rules") - literals("llmd_gke/settings") == set()
+
+
+def test_every_test_that_is_named_exists() -> None:
+    tests = {
+        name
+        for file in (ROOT / "tests").rglob("*.py")
+        for name in re.findall(r"^def (test_\w+)", file.read_text(), re.M)
+    }
+    named = set(re.findall(r"`(test_\w+)`", INCIDENTS))
+    assert len(named) > 30
+    assert named - tests == set()
+
+
+def test_every_incident_is_there_and_says_what_prevents_it() -> None:
+    parts = re.split(r"^### Incident (\d+): ", INCIDENTS.split("\n## What the first")[0], flags=re.M)[1:]
+    assert [int(number) for number in parts[::2]] == list(range(1, KNOWN_INCIDENTS + 1))
+    for text in parts[1::2]:
+        assert re.search(r"`test_\w+`|policies\.md#|\*Open\*", text), text
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)(?:#[\w-]+)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []

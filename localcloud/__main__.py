@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,7 +18,7 @@ from localcloud.cluster import lifecycle, status_table
 from localcloud.cluster import removal as laptop_removal
 from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import commands, processes, removal, shell, state
+from localcloud.workflow import cloud_files, commands, processes, removal, shell, state
 
 STATUSES = """
 Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
@@ -144,7 +143,7 @@ def status() -> None:
         if present:
             pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
             commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
-    commands.say(console, f"clouds   {len(cloud.objects(here))} objects")
+    commands.say(console, f"clouds   {len(cloud_files.objects(here))} objects")
     if here.kind == "laptop":
         status_table.show(here, console)
     commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
@@ -159,7 +158,7 @@ def clean() -> None:
 def main() -> int:
     """Runs a command; an expected failure prints its message and leaves with its status."""
     try:
-        app(prog_name=f"python -m {Path(__file__).parent.parent.name}.laptop", standalone_mode=True)
+        app(prog_name="python -m localcloud", standalone_mode=True)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status

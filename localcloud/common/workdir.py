@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
-CLONE = Path(__file__).resolve().parents[2]
-"""The clone that this package belongs to."""
+from llmd_gke.repository import CLONE
 
 
 def cache_folder() -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from localcloud.go_builds.go_toolchain import Purpose
 
-GOMOD = Path(__file__).resolve().parents[1] / "gomod"
+GOMOD = Path(__file__).resolve().with_name("gomod")
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,9 @@ import psutil
 SUPERVISOR = "localcloud.cluster.supervisor"
 """The module that process 1 runs."""
 
+FORMER = "llmd_gke.laptop.cluster.supervisor"
+"""The same module in clones before the move of folders: a laptop cloud they started is still found."""
+
 HOME = "LLMD_GKE_HOME"
 
 
@@ -65,7 +68,7 @@ def supervisors(home: Path) -> list[psutil.Process]:
     found: list[psutil.Process] = []
     for one in psutil.process_iter():
         try:
-            ours = SUPERVISOR in one.cmdline() and one.environ().get(HOME) == str(home)
+            ours = not {SUPERVISOR, FORMER}.isdisjoint(one.cmdline()) and one.environ().get(HOME) == str(home)
             if ours and one.status() != psutil.STATUS_ZOMBIE:
                 found.append(one)
         except psutil.Error:  # ended meanwhile, or somebody else's
@@ -80,4 +83,4 @@ def inside(home: Path) -> bool:
         environment = Path("/proc/1/environ").read_bytes().split(b"\0")
     except OSError:
         return False
-    return SUPERVISOR.encode() in command and f"{HOME}={home}".encode() in environment
+    return any(name.encode() in command for name in (SUPERVISOR, FORMER)) and f"{HOME}={home}".encode() in environment

@@ -1,6 +1,6 @@
 """Runs a command in the namespaces of a laptop cloud from wherever one is: entering them, unless one is there already.
 
-``python -m localcloud.linux_namespaces.inside COMMAND...``, with ``$LLMD_GKE_HOME``; what the scripts in its ``bin`` use.
+``python -m localcloud.linux_namespaces.inside COMMAND...``, with ``$LLMD_GKE_HOME``; the scripts in its ``bin`` use it.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import os
 from localcloud import binaries
 from localcloud.cluster.layout import Layout
 from localcloud.common import daemon
-from localcloud.kubernetes import client
+from localcloud.kubernetes import client as kubernetes
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import Kube, Resource
 from localcloud.kubernetes.watch import watch
@@ -40,9 +40,13 @@ async def main(layout: Layout) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     if not memory.is_mount():
         mount("tmpfs", str(memory), "tmpfs", 0, "mode=700")
-    client = await client.from_home(home)
-    nodes, pods = Mirror(client.NODES), Mirror(client.PODS)
-    secrets, config_maps, services = Mirror(client.SECRETS), Mirror(client.CONFIG_MAPS), Mirror(client.SERVICES)
+    client = await kubernetes.from_home(home)
+    nodes, pods = Mirror(kubernetes.NODES), Mirror(kubernetes.PODS)
+    secrets, config_maps, services = (
+        Mirror(kubernetes.SECRETS),
+        Mirror(kubernetes.CONFIG_MAPS),
+        Mirror(kubernetes.SERVICES),
+    )
     launching = Launching(
         Table(home, binaries.path),
         Sources(secrets, config_maps, services),
@@ -84,7 +88,7 @@ async def main(layout: Layout) -> None:
 
 async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
     """Keeps a mirror, and tells the pods what concerns them."""
-    contents: tuple[Resource, ...] = (client.SECRETS, client.CONFIG_MAPS)
+    contents: tuple[Resource, ...] = (kubernetes.SECRETS, kubernetes.CONFIG_MAPS)
     async with contextlib.aclosing(watch(client, mirror.resource)) as events:
         async for event in events:
             mirror.take(event)
@@ -92,7 +96,7 @@ async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
                 continue
             if mirror.resource in contents:
                 manager.contents_changed(str(event.object["metadata"]["namespace"]))
-            elif mirror.resource == client.NODES:
+            elif mirror.resource == kubernetes.NODES:
                 manager.retry()
 
 

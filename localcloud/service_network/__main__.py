@@ -7,7 +7,7 @@ import contextlib
 
 from localcloud.cluster.layout import Layout
 from localcloud.common import daemon
-from localcloud.kubernetes import client
+from localcloud.kubernetes import client as kubernetes
 from localcloud.kubernetes.cache import mirrors
 from localcloud.service_network.dns_records import names
 from localcloud.service_network.dns_server import Resolver
@@ -22,8 +22,8 @@ AGAIN_SECONDS = 10.0
 
 async def main(layout: Layout) -> None:
     """Until cancelled."""
-    client = await client.from_home(layout.home)
-    async with mirrors(client, client.SERVICES, client.ENDPOINT_SLICES) as (changed, (services, slices)):
+    client = await kubernetes.from_home(layout.home)
+    async with mirrors(client, kubernetes.SERVICES, kubernetes.ENDPOINT_SLICES) as (changed, (services, slices)):
         proxy, resolver = Proxy(), Resolver()
 
         async def show() -> None:

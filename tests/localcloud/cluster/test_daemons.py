@@ -20,7 +20,7 @@ from localcloud.common import daemon
 
 BEGIN = """
 import asyncio, signal
-from localcloud import daemon
+from localcloud.common import daemon
 from llmd_gke.problems import SetUpFailed
 """
 

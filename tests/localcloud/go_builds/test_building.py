@@ -150,16 +150,16 @@ def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: S
 
 
 def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = builder.room.Room(cache_mb=300, memory_mb=16_000, processors=2)
-    monkeypatch.setattr(builder.room, "look", lambda _: full)
+    full = builder.capacity_check.Room(cache_mb=300, memory_mb=16_000, processors=2)
+    monkeypatch.setattr(builder.capacity_check, "look", lambda _: full)
     with pytest.raises(SetUpFailed, match=r"300 MB free at .*cache, \d+ MB needed"):
         build(shop)
     assert not list((shop.cache / "building").glob("*/modules"))
 
 
 def test_too_little_memory_names_the_program_and_both_numbers(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = builder.room.Room(cache_mb=90_000, memory_mb=150, processors=2)
-    monkeypatch.setattr(builder.room, "look", lambda _: small)
+    small = builder.capacity_check.Room(cache_mb=90_000, memory_mb=150, processors=2)
+    monkeypatch.setattr(builder.capacity_check, "look", lambda _: small)
     with pytest.raises(SetUpFailed, match="to build hello, goodbye: 150 MB can be used, 200 MB needed"):
         build(shop)
 
@@ -188,10 +188,10 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
     shop = open_shop(tmp_path, monkeypatch)  # without a standard library, so that there is something to interrupt
     script = (
         "import sys; from pathlib import Path; from rich.console import Console\n"
-        "from localcloud.binaries import choose\n"
+        "from localcloud.binaries import resolve\n"
         "from tests.localcloud.go_builds.modules import Shop\n"
         "shop = Shop(Path(sys.argv[1]), ('hello', 'goodbye'))\n"
-        "choose.build(shop.programs, shop.cache, Console())\n"
+        "resolve.build(shop.programs, shop.cache, Console())\n"
     )
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE) as running:
         try:

@@ -92,9 +92,9 @@ def test_what_is_wrong_with_the_second_wrapper_is_said_when_its_turn_has_come(tw
 
 def test_a_disk_without_room_for_both_gets_one_after_the_other(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
     two.listed.set()  # nobody waits for it
-    look = builder.room.look
+    look = builder.capacity_check.look
     needed = 10 + 10 + builder.STANDARD_MB + 2 * builder.PROGRAM_MB
-    monkeypatch.setattr(builder.room, "look", lambda cache: replace(look(cache), cache_mb=needed + 5))
+    monkeypatch.setattr(builder.capacity_check, "look", lambda cache: replace(look(cache), cache_mb=needed + 5))
     two.build()
     assert two.built() == [True, True]
     assert [wrapper for wrapper, _ in two.asked] == sorted((wrapper for wrapper, _ in two.asked), reverse=True)

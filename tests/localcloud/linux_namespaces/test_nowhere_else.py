@@ -40,7 +40,10 @@ def test_a_command_that_is_process_1_of_a_container_is_not_inside(places: Places
         rights.options()
     except SetUpFailed as error:
         pytest.skip(str(error))
-    code = "import pathlib, sys; from localcloud.linux_namespaces import find; print(find.inside(pathlib.Path(sys.argv[1])))"
+    code = (
+        "import pathlib, sys; from localcloud.linux_namespaces import discover; "
+        "print(discover.inside(pathlib.Path(sys.argv[1])))"
+    )
     container = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"]
     done = subprocess.run(
         [*container, sys.executable, "-c", code, str(places.home)],

@@ -67,10 +67,9 @@ class Project:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
     monkeypatch.delenv("LLMD_GKE_CLOUD", raising=False)
     root = tmp_path / "project"
-    package = root / "llmd_gke" / "operations"
+    package = root / "operations"
     package.mkdir(parents=True)
-    for file in (package.parent / "__init__.py", package / "__init__.py"):
-        file.touch()
+    (package / "__init__.py").touch()
     (package / "__main__.py").write_text(COMMAND.format(folder=str(root)))
     for name in ("Pulumi.yaml", "Pulumi.local.yaml", "Pulumi.eu4a.yaml"):
         shutil.copy(ROOT / name, root)

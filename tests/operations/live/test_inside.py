@@ -169,7 +169,7 @@ def test_what_a_run_calls_are_calls_that_the_commands_understand_and_that_lead_i
 
 def test_ctrl_c_is_passed_on_to_a_called_command_which_has_ended_when_the_run_goes_on(project: Project) -> None:
     """A real Ctrl-C to real processes; the command notes that it was told to stop."""
-    (project.root / "llmd_gke" / "operations" / "__main__.py").write_text(
+    (project.root / "operations" / "__main__.py").write_text(
         textwrap.dedent(f"""
             import signal, sys, time
             told = []

@@ -1,6 +1,6 @@
 """Objects as KServe 0.20, GKE's gateway and the kubelet write them, cut down to what status reads.
 
-``test_shapes.py`` compares them with recorded objects, ``tests/real_kubernetes/test_operations.py`` with a laptop cloud's.
+``test_shapes.py`` compares them with recorded objects, ``tests/real_kubernetes/test_operations.py`` with live ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long a command takes until it says something: ``python benchmarks/operations.py [--runs 7]``.
+"""How long a command takes until it says something: ``python benchmarks/commands.py [--runs 7]``.
 
 For each command the CPU and wall time of ``--help`` and of a call, until the first output (a result, or a line of
 progress), in seconds and divided by those of a bare interpreter, medians of runs taken in turn. Ratios carry over to

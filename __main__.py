@@ -40,9 +40,11 @@ pools = {
     pool.name: TpuPool(pool.name, TpuPoolArgs(settings, pool, cluster, project.node_service_account), after(cluster))
     for pool in settings.tpu_pools
 }
-storage = ModelStorage("storage", ModelStorageArgs(settings), after(cluster)) if settings.uses_storage else None
+storage = (
+    ModelStorage("storage", ModelStorageArgs(settings, cluster), after(cluster)) if settings.uses_storage else None
+)
 namespaces = {
-    name: ModelNamespace(name, ModelNamespaceArgs(settings, name, storage, cluster.provider), after(gateway_api))
+    name: ModelNamespace(name, ModelNamespaceArgs(settings, name, cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
 presets = {
@@ -58,6 +60,7 @@ models = {
             edge,
             namespaces[model.namespace],
             pools[model.pool],
+            *([storage] if storage is not None and model.uses_buckets else []),
             *([presets[model.namespace]] if settings.spans_hosts(model) else []),
         ),
     )

@@ -8,7 +8,8 @@ import pulumi
 import pulumi_kubernetes as k8s
 
 from components.custom_resources import custom_resource, network_policy
-from llmd_gke.manifests import egress, firewall, routing, serving
+from components.lazy_sdk import core
+from llmd_gke.manifests import egress, firewall, identity, routing, serving
 from llmd_gke.settings import ModelSettings, StackSettings
 
 NODE_MINUTES = 20
@@ -28,10 +29,9 @@ class ModelArgs:
 class Model(pulumi.ComponentResource):
     """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
 
-    Makes the TPU LLMInferenceServiceConfig, two NetworkPolicies (three if it spans hosts), the HTTPRoute, two
-    HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the LLMInferenceService, which
-    waits for ``Ready``.
-    Of a stopped model only the first three and the service itself are left.
+    Makes the pods' service account, the TPU LLMInferenceServiceConfig, two NetworkPolicies (three if it spans hosts),
+    the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the
+    LLMInferenceService, which waits for ``Ready``. Of a stopped model routes and GKE's policies are left out.
     The GKE policies do not wait for the service: it can only become healthy with them. Outputs:
     ``endpoint`` (``url`` and ``servedModelName``, which clients send).
     """
@@ -43,7 +43,14 @@ class Model(pulumi.ComponentResource):
         model, pool = args.model, args.settings.pool(args.model.pool)
         out = args.settings.network.egress
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
-        runtime = custom_resource(f"{name}-tpu", serving.tpu_config(model, pool, out), child)
+        account = core.ServiceAccount(
+            f"{name}-account",
+            metadata={"name": identity.account(model.name, args.settings.cluster.name), "namespace": model.namespace},
+            automount_service_account_token=False,
+            opts=child,
+        )
+        config = serving.tpu_config(model, pool, out, account=identity.account(model.name, args.settings.cluster.name))
+        runtime = custom_resource(f"{name}-tpu", config, child)
         guards: list[pulumi.Resource] = [
             network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(
@@ -67,7 +74,7 @@ class Model(pulumi.ComponentResource):
                 parent=self,
                 provider=args.provider,
                 # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
-                depends_on=[runtime, *routes, *guards],
+                depends_on=[account, runtime, *routes, *guards],
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
                 # KServe refuses another number of pods in a group: a model that moves to another slice is made anew.
                 replace_on_changes=["spec.parallelism.pipeline"],

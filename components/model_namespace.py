@@ -9,24 +9,22 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import NAMESPACE_TIMES, network_policy
 from components.lazy_sdk import core
-from components.model_storage import ModelStorage
 from llmd_gke.manifests import firewall, naming
 from llmd_gke.settings import StackSettings
 
 
 @dataclass(frozen=True)
 class ModelNamespaceArgs:
-    """``namespace`` is one of the namespaces of the stack's models, ``storage`` the identity for buckets, if any."""
+    """``namespace`` is one of the namespaces of the stack's models."""
 
     settings: StackSettings
     namespace: str
-    storage: ModelStorage | None
     provider: k8s.Provider
 
 
 class ModelNamespace(pulumi.ComponentResource):
     """``llmd-gke:models:ModelNamespace``: namespace, closed by default, with what its models share:
-    Hugging Face token, pull secret, and the service account that may use the buckets.
+    Hugging Face token and pull secret.
 
     A component of its own, because several models may share a namespace.
     """
@@ -54,16 +52,6 @@ class ModelNamespace(pulumi.ComponentResource):
                 metadata={"name": naming.PULL_SECRET, "namespace": args.namespace},
                 type="kubernetes.io/dockerconfigjson",
                 string_data={".dockerconfigjson": pulumi.Config().require_secret("pullSecret")},
-                opts=inside,
-            )
-        if args.storage is not None and any(model.uses_buckets for model in models):
-            core.ServiceAccount(
-                f"{name}-storage",
-                metadata={
-                    "name": naming.STORAGE_ACCOUNT,
-                    "namespace": args.namespace,
-                    "annotations": {"iam.gke.io/gcp-service-account": args.storage.email},
-                },
                 opts=inside,
             )
         self.register_outputs({})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NoReturn, cast
+from typing import TYPE_CHECKING, cast
 
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
@@ -13,6 +13,7 @@ from llmd_gke.graph.recording import UNKNOWN, Node
 if TYPE_CHECKING:
     from pulumi.runtime.proto import resource_pb2
 
+PROJECT_NUMBER = "123456789012"
 ADDRESS = "203.0.113.7"
 ENDPOINT = "203.0.113.8"
 DNS_ENDPOINT = "gke-0123456789.europe-west4.gke.goog"
@@ -54,8 +55,10 @@ class Invented(Mocks):
         state = merged(inputs, computed.get(args.typ, {}), self.preview)
         return (None if self.preview else f"{args.name}-id"), state
 
-    def call(self, args: MockCallArgs) -> NoReturn:
-        """Raises ``LookupError``: the program asks the cloud for nothing."""
+    def call(self, args: MockCallArgs) -> tuple[dict[str, object], list[tuple[str, str]]]:
+        """The project's number. Raises ``LookupError``: the program asks the cloud for nothing else."""
+        if args.token == "gcp:organizations/getProject:getProject":  # noqa: S105
+            return {"number": PROJECT_NUMBER, "projectId": cast("dict[str, object]", args.args).get("projectId")}, []
         raise LookupError(f"the program calls {args.token}, which the recording does not know")
 
 

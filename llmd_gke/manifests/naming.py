@@ -22,9 +22,6 @@ KSERVE_NAMESPACE = "kserve"
 
 TOKEN_SECRET = "hugging-face-token"  # noqa: S105 - the name of an object
 
-STORAGE_ACCOUNT = "model-storage"
-"""Service account of pods that use a bucket, in each namespace that has such models."""
-
 PULL_SECRET = "image-pull-secret"  # noqa: S105 - the name of an object
 
 WORKER_PRESET = "kserve-config-llm-worker-pipeline-parallel"

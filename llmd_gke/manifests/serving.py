@@ -29,7 +29,9 @@ STOP = "serving.kserve.io/stop"
 """With this annotation KServe removes everything it made and keeps the object."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
-WARM_MARK = "/tmp/warm"  # noqa: S108 - inside a container of its own
+WARM_FOLDER = "/run/warm-up"
+WARM_MARK = f"{WARM_FOLDER}/done"
+NOBODY = 65534
 
 
 def tensor_parallel(model: ModelSettings, pool: TpuPoolSettings) -> int:
@@ -97,10 +99,13 @@ def _probe(**times: int) -> JsonObject:
     return {"httpGet": check, **times}
 
 
-def tpu_config(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None) -> JsonObject:
+def tpu_config(
+    model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None, *, account: str = "default"
+) -> JsonObject:
     """The TPU runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
-    ``out`` says how downloads leave the cluster; directly unless given.
+    ``out`` says how downloads leave the cluster; directly unless given. ``account`` is the pods' service account. No
+    pod of a model has a token for the API server: buckets are reached through GKE's metadata server.
     """
     machine = pool.slice.machine
     chips: JsonObject = {tpu.TPU_RESOURCE: str(machine.chips)}
@@ -137,6 +142,8 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings 
         "volumeMounts": [mount for part in attached for mount in part.mounts],
     }
     template: JsonObject = {
+        "serviceAccountName": account,
+        "automountServiceAccountToken": False,
         "nodeSelector": node_selector(pool),
         "tolerations": [{"key": tpu.TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
         "containers": [container],
@@ -150,12 +157,15 @@ def tpu_config(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings 
         template["initContainers"] = downloader
     if model.private_image:
         template["imagePullSecrets"] = [{"name": naming.PULL_SECRET}]
-    if model.uses_buckets:
-        template["serviceAccountName"] = naming.STORAGE_ACCOUNT
-    spec: JsonObject = {
+    spec: JsonObject = {"template": template}
+    if model.warm_up:
         # Only the pod that answers requests warms up.
-        "template": {**template, "containers": [container, *([_warm_up(model)] if model.warm_up else [])]}
-    }
+        volume: JsonObject = {"name": "warm-up", "emptyDir": {"medium": "Memory", "sizeLimit": "1Mi"}}
+        spec["template"] = {
+            **template,
+            "containers": [container, _warm_up(model)],
+            "volumes": [*cast("list[Json]", template["volumes"]), volume],
+        }
     if spans_hosts:
         spec["worker"] = multi_host.worker(template, container)
         spec["parallelism"] = multi_host.parallelism(pool)
@@ -186,7 +196,17 @@ def _warm_up(model: ModelSettings) -> JsonObject:
             "requests": {"cpu": "20m", "memory": "64Mi"},
             "limits": {"memory": "256Mi"},
         },
-        "securityContext": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        "volumeMounts": [{"name": "warm-up", "mountPath": WARM_FOLDER}],
+        # The image's user is root, and this container needs nothing of that.
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            "readOnlyRootFilesystem": True,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
     }
 
 

@@ -85,6 +85,25 @@ def bucket_uri(value: str) -> Iterator[Finding]:
         yield Finding("bucket-uri", f"{value!r} has a comma, which ends a mount option", fix="rename the folder")
 
 
+def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:
+    """No model of another namespace writes the same compile cache, or one inside the other.
+
+    ``others`` maps ``NAMESPACE/NAME`` of models that were named before to their caches.
+    """
+    place = f"{value.rstrip('/')}/"
+    for other, used in others.items():
+        theirs = f"{used.rstrip('/')}/"
+        apart = other.partition("/")[0] != owner.partition("/")[0]
+        if apart and (place.startswith(theirs) or theirs.startswith(place)):
+            yield Finding(
+                "shared-cache",
+                f"{owner} and {other} write the same compile cache: each can change the graphs that the other loads",
+                allowed="a path of its own for each namespace",
+                fix=f"{value.rstrip('/')}/{owner}",
+                severity="warning",
+            )
+
+
 def weights_uri(value: str) -> Iterator[Finding]:
     """As :func:`uri`, and ``gs://``, which is mounted past KServe."""
     if value.startswith("gs://"):

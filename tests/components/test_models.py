@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.recording import UNKNOWN, Graph
 from tests.components import kinds
 from tests.components.conftest import Record
 
 QWEN = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4", "replicas": 3}
 BUCKET = "gcp:storage/bucket:Bucket"
 BUCKET_MEMBER = "gcp:storage/bucketIAMMember:BucketIAMMember"
-IDENTITY_MEMBER = "gcp:serviceaccount/iAMMember:IAMMember"
 SERVICE_ACCOUNT = "kubernetes:core/v1:ServiceAccount"
 
 
@@ -67,27 +66,71 @@ def test_a_bucket_of_weights_is_never_deleted_with_something_in_it(record: Recor
     assert bucket.inputs["forceDestroy"] is False
 
 
+def roles(graph: Graph) -> dict[tuple[str, str], object]:
+    """Condition by bucket and role."""
+    return {
+        (str(node.inputs["bucket"]), str(node.inputs["role"]).removeprefix("roles/storage.")): node.inputs.get(
+            "condition"
+        )
+        for node in kinds.of(BUCKET_MEMBER)(graph)
+    }
+
+
 def test_pods_may_read_weights_and_write_the_cache(record: Record) -> None:
-    graph = with_buckets(record)
-    roles = {str(node.inputs["bucket"]): node.inputs["role"] for node in kinds.of(BUCKET_MEMBER)(graph)}
-    assert roles == {"my-weights": "roles/storage.objectViewer", "my-cache": "roles/storage.objectUser"}
+    assert roles(with_buckets(record)) == {
+        ("my-weights", "objectViewer"): None,
+        ("my-cache", "objectViewer"): None,
+        ("my-cache", "objectUser"): None,
+    }
 
 
-def test_the_pods_account_is_bound_to_the_google_account_after_the_cluster(record: Record) -> None:
+def test_a_cache_with_a_path_is_written_below_it_only(record: Record) -> None:
+    cache = {**QWEN, "compileCache": "gs://my-cache/v6e/qwen/"}
+    assert roles(record({"llmd-gke:models": [cache]})) == {
+        ("my-cache", "objectViewer"): None,
+        ("my-cache", "objectUser"): {
+            "title": "compile cache of qwen",
+            "expression": 'resource.name.startsWith("projects/_/buckets/my-cache/objects/v6e/qwen/")',
+        },
+    }
+
+
+def test_each_model_has_an_identity_of_its_own_for_its_own_buckets(record: Record) -> None:
+    models = [
+        {**QWEN, "replicas": 1, "uri": "gs://my-weights/qwen"},
+        {**QWEN, "replicas": 1, "name": "other", "namespace": "team", "uri": "gs://their-weights/qwen"},
+    ]
+    graph = record({"llmd-gke:models": models})
+    pool = "projects/123456789012/locations/global/workloadIdentityPools/my-project.svc.id.goog"
+    subject = f"principal://iam.googleapis.com/{pool}/subject/ns"
+    assert {str(node.inputs["bucket"]): node.inputs["member"] for node in kinds.of(BUCKET_MEMBER)(graph)} == {
+        "my-weights": f"{subject}/models/sa/llmd-eu4a-qwen",
+        "their-weights": f"{subject}/team/sa/llmd-eu4a-other",
+    }
+    accounts = {
+        (kinds.metadata(node, "namespace"), kinds.metadata(node, "name")) for node in kinds.of(SERVICE_ACCOUNT)(graph)
+    }
+    assert accounts == {("models", "llmd-eu4a-qwen"), ("team", "llmd-eu4a-other")}
+
+
+def test_the_first_preview_knows_no_member_yet_and_asks_nothing(record: Record) -> None:
+    graph = record({"llmd-gke:models": [{**QWEN, "compileCache": "gs://my-cache"}]}, preview=True)
+    assert {node.inputs["member"] for node in kinds.of(BUCKET_MEMBER)(graph)} == {UNKNOWN}
+
+
+def test_pods_start_after_their_account_and_their_grants_which_come_after_the_cluster(record: Record) -> None:
     graph = with_buckets(record)
-    binding = graph.find(IDENTITY_MEMBER)
-    assert binding.inputs["member"] == "serviceAccount:my-project.svc.id.goog[models/model-storage]"
-    assert binding.inputs["role"] == "roles/iam.workloadIdentityUser"
-    assert graph.comes_before(graph.find(kinds.CLUSTER), binding), "the identity pool comes with the cluster"
-    account = graph.find(SERVICE_ACCOUNT)
-    assert "iam.gke.io/gcp-service-account" in str(kinds.metadata(account, "annotations"))
-    assert graph.comes_before(binding, account)
-    assert graph.comes_before(account, graph.find(kinds.SERVICE))
+    service, account = graph.find(kinds.SERVICE), graph.find(SERVICE_ACCOUNT)
+    assert account.inputs["automountServiceAccountToken"] is False
+    assert graph.comes_before(account, service)
+    for grant in kinds.of(BUCKET_MEMBER)(graph):
+        assert graph.comes_before(graph.find(kinds.CLUSTER), grant), "the identity pool comes with the cluster"
+        assert graph.comes_before(grant, service)
 
 
 def test_without_buckets_there_is_no_identity_for_them(record: Record) -> None:
     graph = record()
-    assert not [node for node in graph.nodes.values() if node.type in {BUCKET, BUCKET_MEMBER, SERVICE_ACCOUNT}]
+    assert not [node for node in graph.nodes.values() if node.type in {BUCKET, BUCKET_MEMBER}]
 
 
 def test_a_private_image_brings_its_pull_secret_first(record: Record) -> None:

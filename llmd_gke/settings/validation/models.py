@@ -85,6 +85,13 @@ def storage(settings: StackSettings) -> Iterator[Located]:
                 severity="warning",
             )
             yield Located(key, bucket, finding)
+    caches: dict[str, str] = {}
+    for index, model in enumerate(settings.models):
+        if model.compile_cache is not None:
+            owner = f"{model.namespace}/{model.name}"
+            found = models.shared_cache(owner, model.compile_cache, caches)
+            yield from at(f"llmd-gke:models[{index}].compileCache", model.compile_cache, found)
+            caches[owner] = model.compile_cache
 
 
 def unique(settings: StackSettings) -> Iterator[Located]:

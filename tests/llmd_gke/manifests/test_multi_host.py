@@ -66,7 +66,8 @@ def test_leader_and_worker_are_on_the_slice_and_differ_in_what_they_run(
     for pod in (leader, worker):
         assert pod["nodeSelector"]["cloud.google.com/gke-tpu-topology"] == "4x4"
         assert pod["tolerations"] == [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}]
-        assert pod["volumes"] == leader["volumes"], "every host reads the weights"
+        shared = [one for one in leader["volumes"] if one["name"] != "warm-up"]
+        assert [one for one in pod["volumes"] if one["name"] != "warm-up"] == shared, "every host reads the weights"
     assert [one["name"] for one in leader["containers"]] == ["main", "warm-up"]
     assert [one["name"] for one in worker["containers"]] == ["main"]
     serves, joins = leader["containers"][0], worker["containers"][0]
@@ -99,7 +100,7 @@ def test_a_group_has_its_slice_to_itself(big: ModelSettings, slice_: TpuPoolSett
 def test_buckets_are_for_workers_too(make_model: MakeModel, slice_: TpuPoolSettings) -> None:
     model = make_model(uri="gs://weights/big", experimental_multi_host=True, private_image=True)
     for pod in (spec_of(model, slice_)["template"], spec_of(model, slice_)["worker"]):
-        assert pod["serviceAccountName"] == "model-storage"
+        assert pod["automountServiceAccountToken"] is False
         assert pod["imagePullSecrets"] == [{"name": "image-pull-secret"}]
         assert "weights" in {volume["name"] for volume in pod["volumes"]}
         assert "/mnt/models" in {mount["mountPath"] for mount in pod["containers"][0]["volumeMounts"]}

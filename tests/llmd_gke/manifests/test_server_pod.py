@@ -75,7 +75,7 @@ def test_a_pod_is_ready_only_after_its_first_completion(make_model: MakeModel, p
     containers = spec_of(make_model(served_model_name="Qwen/Qwen3-4B"), pool)["template"]["containers"]
     assert [one["name"] for one in containers] == ["main", "warm-up"]
     warm = containers[1]
-    assert warm["args"] == ["8000", "Qwen/Qwen3-4B", "/tmp/warm"]
+    assert warm["args"] == ["8000", "Qwen/Qwen3-4B", "/run/warm-up/done"]
     assert warm["readinessProbe"]["exec"]["command"][-1] == warm["args"][-1]
     assert "google.com/tpu" not in str(warm["resources"]), "a TPU pod asks for its chips in one container"
     without = spec_of(make_model(warm_up=False), pool)["template"]["containers"]
@@ -88,7 +88,6 @@ def test_weights_in_a_bucket_are_mounted_past_kserve(make_model: MakeModel, pool
     template = spec["template"]
     assert loading(model, pool) == {"enabled": False}, "KServe refuses gs://"
     assert spec["annotations"] == {"gke-gcsfuse/volumes": "true"}
-    assert template["serviceAccountName"] == "model-storage"
     assert {
         "name": "weights",
         "csi": {
@@ -171,3 +170,36 @@ def test_the_container_has_no_privileges(model: ModelSettings, pool: TpuPoolSett
     context = container(model, pool)["securityContext"]
     assert context["privileged"] is False
     assert context["allowPrivilegeEscalation"] is False
+
+
+def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    config = cast("Any", serving.tpu_config(model, pool, account="llmd-qwen"))
+    template = config["spec"]["template"]
+    assert (template["serviceAccountName"], template["automountServiceAccountToken"]) == ("llmd-qwen", False)
+
+
+def test_the_warm_up_container_meets_the_restricted_pod_security_standard(
+    model: ModelSettings, pool: TpuPoolSettings
+) -> None:
+    template = spec_of(model, pool)["template"]
+    warm = template["containers"][1]
+    context = warm["securityContext"]
+    assert context == {
+        "runAsNonRoot": True,
+        "runAsUser": 65534,
+        "runAsGroup": 65534,
+        "readOnlyRootFilesystem": True,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+    (mount,) = warm["volumeMounts"]
+    assert warm["args"][-1].startswith(f"{mount['mountPath']}/"), "the mark is the only thing it writes"
+    (volume,) = [one for one in template["volumes"] if one["name"] == mount["name"]]
+    assert "emptyDir" in volume
+    assert mount["name"] not in {one["name"] for one in template["containers"][0]["volumeMounts"]}
+
+
+def test_without_a_warm_up_there_is_no_volume_for_it(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    volumes = spec_of(make_model(warm_up=False), pool)["template"]["volumes"]
+    assert "warm-up" not in {one["name"] for one in volumes}

@@ -262,3 +262,23 @@ def test_further_paths_are_accepted(config: Config, accepted: Callable[..., Chec
     before = accepted(config).warnings
     config["llmd-gke:models"][0]["paths"] = ["/v1/score", "/v1/audio", "/tokenize"]
     assert accepted(config).warnings == before
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "shared"),
+    [
+        ("gs://cache/a", "gs://cache/a/", True),
+        ("gs://cache", "gs://cache/a", True),
+        ("gs://cache/a", "gs://cache/ab", False),
+    ],
+)
+def test_namespaces_that_write_one_compile_cache_are_a_warning(
+    config: Config, accepted: Callable[..., Checked], first: str, second: str, shared: bool
+) -> None:
+    model = config["llmd-gke:models"][0]
+    model.update(replicas=1, compileCache=first)
+    config["llmd-gke:models"] = [model, {**model, "name": "other", "namespace": "team", "compileCache": second}]
+    config["llmd-gke:tpuPools"][0]["maxNodes"] = 8
+    assert ("shared-cache" in [one.finding.rule for one in accepted(config).warnings]) is shared
+    config["llmd-gke:models"][1]["namespace"] = "models"
+    assert "shared-cache" not in [one.finding.rule for one in accepted(config).warnings], "one namespace, one owner"

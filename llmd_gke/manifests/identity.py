@@ -1,0 +1,64 @@
+"""Who a model's pods are: a service account of their own, and what it may do with buckets.
+
+Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity (a principal for one Kubernetes
+service account, without a Google service account between); https://cloud.google.com/storage/docs/access-control/iam (a
+condition on ``resource.name`` covers objects, not the listing of a bucket);
+https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-setup (roles of a mount).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.settings import ModelSettings
+
+READ = "roles/storage.objectViewer"
+WRITE = "roles/storage.objectUser"
+"""What Cloud Storage FUSE needs for a read-only and for a writable mount."""
+
+
+@dataclass(frozen=True)
+class Grant:
+    """One role on one bucket. ``prefix``, if any, is the only folder it holds for; ``key`` is unique in a model."""
+
+    key: str
+    bucket: str
+    role: str
+    prefix: str | None = None
+
+    @property
+    def condition(self) -> str | None:
+        """The IAM condition, in CEL."""
+        if self.prefix is None:
+            return None
+        return f'resource.name.startsWith("projects/_/buckets/{self.bucket}/objects/{self.prefix}/")'
+
+
+def account(model: str, cluster: str) -> str:
+    """The Kubernetes service account of a model's pods, at most 63 characters.
+
+    The cluster is part of it: all clusters of a project share one identity pool, in which the same namespace and
+    account of another cluster are the same identity.
+    """
+    return f"{cluster}-{model}"
+
+
+def principal(project: str, number: str, namespace: str, name: str) -> str:
+    """The IAM member for a Kubernetes service account of any cluster of the project."""
+    pool = f"projects/{number}/locations/global/workloadIdentityPools/{project}.svc.id.goog"
+    return f"principal://iam.googleapis.com/{pool}/subject/ns/{namespace}/sa/{name}"
+
+
+def grants(model: ModelSettings) -> list[Grant]:
+    """Weights are read; a compile cache is read, and written below its own path.
+
+    Reading a cache's bucket has no condition: a mount lists it, and no condition on an object's name covers that.
+    """
+    found: dict[str, Grant] = {}
+    for bucket in (model.weights_bucket, model.cache_bucket):
+        if bucket is not None:
+            found.setdefault(bucket, Grant(f"{bucket}-read", bucket, READ))
+    if model.compile_cache is None or model.cache_bucket is None:
+        return list(found.values())
+    path = model.compile_cache.removeprefix(f"gs://{model.cache_bucket}").strip("/")
+    return [*found.values(), Grant(f"{model.cache_bucket}-write", model.cache_bucket, WRITE, path or None)]

@@ -20,7 +20,7 @@ LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
 # engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/real_kubernetes)
 PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
-OPERATE = .venv/bin/llmd-gke
+OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help

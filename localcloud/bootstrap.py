@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,7 +29,7 @@ REQUIREMENTS = ROOT / "requirements"
 SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
 BESIDE = ("bench",)  # environments of their own in the cache, made when they are first used
 OLDEST, NEWEST = (3, 11), (3, 14)
-SCRIPT = """#!{python}
+SCRIPT = """{starts}
 import sys
 
 sys.path.insert(0, {root!r})
@@ -176,6 +177,17 @@ def install(name: str) -> None:
         print(f"Python environment: ready in {time.monotonic() - started:.0f} s.", flush=True)
 
 
+def starts(python: Path) -> str:
+    """The first lines of a script for that Python.
+
+    The kernel cuts ``#!`` at a space and after 127 characters; there ``/bin/sh`` starts it, and to Python those lines
+    are a text that nobody uses.
+    """
+    if not any(letter.isspace() for letter in str(python)) and len(str(python)) <= 120:
+        return f"#!{python}"
+    return f"#!/bin/sh\n'''exec' {shlex.quote(str(python))} \"$0\" \"$@\"\n' '''"
+
+
 def write_scripts(folder: Path) -> None:
     """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
     import tomllib  # an older Python must get as far as the message that it does not fit
@@ -183,7 +195,7 @@ def write_scripts(folder: Path) -> None:
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})
     for name, entry in scripts.items():
         module, function = entry.split(":")
-        text = SCRIPT.format(python=folder / "bin" / "python", root=str(ROOT), module=module, function=function)
+        text = SCRIPT.format(starts=starts(folder / "bin" / "python"), root=str(ROOT), module=module, function=function)
         file = folder / "bin" / name
         if not file.exists() or file.read_text(encoding="utf-8") != text:
             file.write_text(text, encoding="utf-8")

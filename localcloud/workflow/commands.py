@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -176,7 +177,11 @@ def show_next(places: Places, stack: str, console: Console) -> None:
     if places.kind == "laptop":
         tips[places.make("shell")] = "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A"
         tips[places.make("status")] = "what runs, with memory, and where the logs are"
-    tips[f"source {places.env_script}"] = "the same in this shell"
+    # Only `pulumi` and `kubectl` enter the namespaces by themselves.
+    here = (
+        "pulumi in this shell" if places.kind == "rehearsal" else "pulumi and kubectl in this shell; no other command"
+    )
+    tips[f"source {shlex.quote(str(places.env_script))}"] = here
     tips[places.make("down")] = "removes everything again"
     width = max(map(len, tips))
     say(console, "\n".join(["\nNext:", *(f"  {do:<{width}}  {what}" for do, what in tips.items())]))

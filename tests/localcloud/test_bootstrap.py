@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +67,17 @@ def test_each_set_holds_the_one_before_it() -> None:
 def test_the_bootstrap_runs_on_the_standard_library_alone() -> None:
     imported = re.findall(r"^(?:import|from) (\w+)", Path(bootstrap.__file__).read_text(), re.MULTILINE)
     assert set(imported) <= bootstrap.sys.stdlib_module_names | {"__future__"}
+
+
+@pytest.mark.parametrize("name", ["plain", "my clone é", 'it\'s 100 $HOME "mine"', "long/" * 30])
+def test_a_command_starts_wherever_the_clone_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    root = tmp_path / name
+    folder = root / ".venv"
+    (folder / "bin").mkdir(parents=True)
+    (folder / "bin" / "python").symlink_to(sys.executable)
+    (root / "pyproject.toml").write_text('[project.scripts]\ncounts = "counting:main"\n')
+    (root / "counting.py").write_text("import sys\n\n\ndef main():\n    print(len(sys.argv), *sys.argv[1:])\n")
+    monkeypatch.setattr(bootstrap, "ROOT", root)
+    bootstrap.write_scripts(folder)
+    done = subprocess.run([folder / "bin" / "counts", "a word", "$X"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("3 a word $X\n", "")

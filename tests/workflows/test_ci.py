@@ -1,0 +1,101 @@
+"""`.ci/run` and `.ci/full`: what they run, and that nothing is left out in silence."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.workflows.conftest import ROOT, read
+
+RUN, FULL, COMMON = (ROOT / ".ci" / name for name in ("run", "full", "common"))
+LAPTOP_TESTS = {file.stem.removeprefix("test_") for file in (ROOT / "tests" / "real_kubernetes").glob("test_*.py")}
+
+
+def bash(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
+    """Runs a script that has sourced what both files share, in an empty folder."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", f". {COMMON}\n{script}"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("file", [RUN, FULL, COMMON], ids=lambda file: file.name)
+def test_bash_can_read_it(file: Path) -> None:
+    assert subprocess.run(["bash", "-n", str(file)], check=False).returncode == 0
+
+
+def test_a_part_for_which_no_time_is_left_is_a_failure(tmp_path: Path) -> None:
+    done = bash(tmp_path, "LIMIT=30\npart 'the tests' touch ran")
+    assert done.returncode == 1
+    assert "NOT RUN: the tests" in done.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_part_that_is_stopped_at_the_limit_is_a_failure_and_named(tmp_path: Path) -> None:
+    stopped = bash(tmp_path, "LIMIT=1000\ntimeout() { return 124; }\npart 'the tests' true")
+    assert stopped.returncode == 124
+    assert "NOT FINISHED: the tests" in stopped.stderr
+
+
+def test_a_part_that_fails_ends_the_run_with_its_status(tmp_path: Path) -> None:
+    done = bash(tmp_path, "LIMIT=1000\npart 'a test' sh -c 'echo said; exit 3'\necho went on")
+    assert done.returncode == 3
+    assert "said" in done.stdout
+    assert "went on" not in done.stdout
+
+
+def test_the_machine_is_bare_and_modules_are_gone_before_each_command(tmp_path: Path) -> None:
+    script = """
+    go() { echo /machine/go/env; }
+    LIMIT=1000
+    bare
+    case "$HOME$GOMODCACHE$LLMD_GKE_CACHE" in *"$PWD"*"$PWD"*"$PWD"*) ;; *) exit 9 ;; esac
+    [ "$GOENV" = /machine/go/env ]
+    [ -z "$(ls -A "$HOME")" ]
+    mkdir -p "$GOMODCACHE/module"
+    chmod 555 "$GOMODCACHE/module"
+    readme test ! -e "$GOMODCACHE"
+    """
+    done = bash(tmp_path, script)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> None:
+    assert bash(tmp_path, "LIMIT=1000\npart up echo '    48 unchanged'\nchanged_nothing").returncode == 0
+    assert bash(tmp_path, "LIMIT=1000\npart up echo '  ~ 1 updated'\nchanged_nothing").returncode == 1
+
+
+def test_every_make_command_of_the_readmes_first_chapter_is_run() -> None:
+    chapter = (ROOT / "README.md").read_text().partition("## Try it")[2].partition("\n## ")[0]
+    wanted = set(re.findall(r"^(make [a-z]+(?: CLOUD=laptop)?)", chapter, re.MULTILINE))
+    assert {"make up", "make test", "make up CLOUD=laptop", "make down CLOUD=laptop"} <= wanted
+    run = set(re.findall(r"readme (make [a-z]+(?: CLOUD=laptop)?)", RUN.read_text()))
+    assert wanted <= run
+
+
+def test_the_laptop_cloud_comes_before_the_tests() -> None:
+    text = RUN.read_text()
+    assert text.index("readme make up CLOUD=laptop") < text.index("readme make test")
+
+
+def test_every_test_of_the_laptop_cloud_is_in_exactly_one_long_suite() -> None:
+    found = re.findall(r'^  \[\w+\]="([\w ]+)"$', FULL.read_text(), re.MULTILINE)
+    names = [name for files in found for name in files.split()]
+    assert sorted(names) == sorted(LAPTOP_TESTS)
+
+
+def test_the_core_names_files_that_exist() -> None:
+    (core,) = re.findall(r"for name in ([\w ]+); do core", RUN.read_text())
+    assert set(core.split()) <= LAPTOP_TESTS
+
+
+def test_the_workflow_runs_every_long_suite() -> None:
+    suites = re.findall(r"^SUITES=\((.*)\)$", FULL.read_text(), re.MULTILINE)[0].split()
+    jobs = read("full.yaml").jobs
+    assert ["programs", *jobs["suite"]["strategy"]["matrix"]["suite"]] == suites

@@ -30,4 +30,27 @@ def google_provider(settings: StackSettings) -> gcp.Provider:
         impersonate_service_account=impersonated(),
         billing_project=config.get("billingProject"),
         user_project_override=config.get_bool("userProjectOverride"),
+        opts=pulumi.ResourceOptions(
+            hooks=pulumi.ResourceHookBinding(
+                before_update=[
+                    pulumi.ResourceHook("same-project", same_project, pulumi.ResourceHookOptions(on_dry_run=True))
+                ]
+            )
+        ),
     )
+
+
+def same_project(args: pulumi.ResourceHookArgs) -> None:
+    """Raises :class:`pulumi.RunError` where the stack's project changes.
+
+    The provider would plan that as an update: the old network stays where it is and nobody's, the cluster is
+    changed in place under its old project.
+    """
+    before, now = (str((inputs or {}).get("project", "")) for inputs in (args.old_inputs, args.new_inputs))
+    if before and now and before != now:
+        raise pulumi.RunError(
+            f'gcp:project = "{now}": this stack is in project {before}, and what it made there cannot move.\n'
+            f"Allowed: {before}.\n"
+            f"Fix: pulumi config set gcp:project {before}; for {now} make another stack (pulumi stack init), or "
+            "destroy this one first."
+        )

@@ -36,6 +36,8 @@ def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     if subject.kind == CRD:
+        if subject.partial:
+            return  # it annotates, or waits for, a CRD that somebody else installs
         yield from platform.owned_crd(subject.node.get("metadata", "name"))
     else:
         yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))

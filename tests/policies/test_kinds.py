@@ -58,3 +58,17 @@ def test_a_custom_resource_definition_of_megabytes_is_not_read_in_whole() -> Non
     }
     said = judge([Resource("kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition", "crd", crd)])
     assert [one.policy for one in said] == ["crd-ownership"]
+
+
+def test_a_patch_that_only_waits_for_a_crd_of_gke_does_not_own_it() -> None:
+    kind = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
+    waits = {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": "inferencepools.inference.networking.k8s.io",
+            "annotations": {"pulumi.com/waitFor": "condition=Established"},
+        },
+    }
+    assert judge([Resource(f"{kind}Patch", "patch", waits)]) == []
+    assert of(judge([Resource(kind, "own", waits)]), "crd-ownership", "MANDATORY")

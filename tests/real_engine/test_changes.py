@@ -174,3 +174,15 @@ def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(
     assert changes(rehearsal.steps(*UP, stack="prod")) == {"cluster-control-plane": "update"}, "plain pulumi up"
     assert "Nothing is left" in rehearsal.down("--stack", "prod").stdout
     assert rehearsal.cloud() == {}
+
+
+@pytest.mark.parametrize("words", [("preview",), UP])
+def test_a_stack_that_is_up_refuses_another_project(running: Rehearsal, words: tuple[str, ...]) -> None:
+    before = running.cloud()
+    running.edit("local", lambda config: config.update({"gcp:project": "another-project"}))
+    refused = running.pulumi(*words, "--stack", "local", check=False)
+    shown = refused.stdout
+    assert refused.returncode != 0
+    assert "this stack is in project rehearsal, and what it made there cannot move" in shown
+    assert "pulumi config set gcp:project rehearsal" in shown
+    assert running.cloud() == before

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import yaml
-from pulumi_policy.proxy import UnknownValueError
 
-from llmd_gke.rules.inputs import UNKNOWN, Node, Value
-from policies.rules.rule import Kind, Subject
+from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
+from policies.rules.rule import CLUSTER, MANIFEST, NODE_POOL, Kind, Subject
 
 BUNDLES = frozenset(
     f"kubernetes:yaml{version}:{kind}" for version in ("", "/v2") for kind in ("ConfigGroup", "ConfigFile")
@@ -18,27 +18,31 @@ BUNDLES = frozenset(
 
 BUNDLE_FIELDS = ("objs", "objects", "yaml", "resources")
 
+OWN_SHAPE = re.compile(r"kubernetes:(helm\.sh|kustomize|yaml)(/|:)|gcp:|pulumi:")
+"""Types whose inputs are no Kubernetes object: an ``apiVersion`` among them means nothing."""
 
-def tree(value: object) -> Value:
-    """Inputs as plain values. What the SDK hands out are proxies: neither ``dict`` nor ``list``."""
-    if isinstance(value, Mapping):
-        mapping = cast("Mapping[str, object]", value)
-        return {str(key): _entry(mapping, key) for key in mapping}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        items = cast("Sequence[object]", value)
-        return [_entry(items, position) for position in range(len(items))]
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    return str(type(value).__name__)  # an asset or an archive: nothing a rule looks into
+DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
+LARGEST_DOCUMENT = 100_000
+"""Values in one document of a bundle. Aliases count as often as they are used: a few lines can stand for billions."""
 
 
-def _entry(container: Mapping[str, object] | Sequence[object], key: str | int) -> Value:
-    try:
-        return tree(container[key])  # pyright: ignore[reportArgumentType, reportCallIssue, reportUnknownArgumentType]
-    except UnknownValueError:
-        return UNKNOWN
+class TooLarge(ValueError):
+    """A document with more values than :data:`LARGEST_DOCUMENT`."""
+
+
+class Loader(yaml.SafeLoader):
+    """Reads values with tags of their own as what they look like, as the provider does."""
+
+
+def _untagged(loader: Loader, _suffix: str, node: yaml.Node) -> object:
+    if isinstance(node, yaml.MappingNode):
+        return loader.construct_mapping(node, deep=True)
+    if isinstance(node, yaml.SequenceNode):
+        return loader.construct_sequence(node, deep=True)
+    return loader.construct_scalar(cast("yaml.ScalarNode", node))
+
+
+Loader.add_multi_constructor("", _untagged)  # pyright: ignore[reportUnknownMemberType]
 
 
 def kind_of(type_: str) -> Kind | None:
@@ -54,25 +58,61 @@ def kind_of(type_: str) -> Kind | None:
     return Kind("" if group == "core" or not slash else group, name)
 
 
+def kind_in(type_: str, inputs: Value) -> Kind | None:
+    """The kind of the object that the provider makes: as written in the object, else as the type token says.
+
+    The Kubernetes provider goes by the object alone, whatever its token says.
+    """
+    written = None if OWN_SHAPE.match(type_) else _written_kind(inputs)
+    return written or kind_of(type_)
+
+
 def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protect: bool = False) -> Iterator[Subject]:
     """The objects in a resource: itself, the target of a ``…Patch``, the items of a list, the parts of a bundle."""
     if type_ in BUNDLES:
-        yield from _bundle(inputs, urn, name)
+        for kind, value in _bundle(inputs):
+            yield Subject(kind, Node(value), urn, name)
         return
-    kind = _written_kind(inputs) or kind_of(type_)
+    kind = kind_in(type_, inputs)
     if kind is None:
         return
     kind, partial = _unpatched(kind, type_)
-    if kind.group != "gcp" and kind.name.endswith("List") and isinstance(inputs, Mapping) and "items" in inputs:
-        single = Kind(kind.group, kind.name.removesuffix("List"))
-        for item in _items(inputs["items"]):
-            yield Subject(_written_kind(item) or single, Node(item), urn, name)
+    items = [*_unpacked(kind, inputs)]
+    if len(items) != 1 or items[0][1] is not inputs:
+        for single, value in items:
+            yield Subject(single, Node(value), urn, name, partial=partial)
         return
     yield Subject(kind, Node(inputs), urn, name, partial=partial, protect=protect)
+    if kind == CLUSTER and isinstance(inputs, Mapping):
+        for value in _pools_within(inputs):
+            yield Subject(NODE_POOL, Node(value), urn, name, inline=True)
+
+
+def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:
+    """Node pools written into the cluster itself, with the places that they take over from it."""
+    places = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
+    for pool in _items(cluster.get("nodePools")):
+        if isinstance(pool, Mapping):
+            yield {**places, **{key: value for key, value in pool.items() if value is not None}}
+        else:
+            yield pool
+    if cluster.get("nodeConfig") is not None and cluster.get("removeDefaultNodePool") is not True:
+        yield {**places, "nodeConfig": cluster["nodeConfig"]}
 
 
 def _items(value: Value) -> Sequence[Value]:
     return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
+    """The object, or the objects in a list of them, which may be lists themselves."""
+    is_list = kind.group != "gcp" and kind.name.endswith("List") and isinstance(value, Mapping) and "items" in value
+    if not is_list:
+        yield kind, value
+        return
+    single = Kind(kind.group, kind.name.removesuffix("List"))
+    for item in _items(cast("Mapping[str, Value]", value)["items"]):
+        yield from _unpacked(_written_kind(item) or single, item)
 
 
 def _unpatched(kind: Kind, type_: str) -> tuple[Kind, bool]:
@@ -88,27 +128,57 @@ def _written_kind(inputs: Value) -> Kind | None:
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
     group, slash, _ = version.partition("/")
-    return Kind(group if slash else "", kind)
+    return Kind(str(group) if slash else "", str(kind))
 
 
-def _bundle(inputs: Value, urn: str, name: str) -> Iterator[Subject]:
+def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
     for field in BUNDLE_FIELDS:
         value = inputs.get(field) if isinstance(inputs, Mapping) else None
-        parts = _items(value) or (value,)
-        for part in parts:
-            for item in _documents(part) if isinstance(part, str) else [part]:
+        if value is None:
+            continue
+        for position, part in enumerate(_items(value) or (value,)):
+            place = f"{field}[{position}]" if _items(value) else field
+            for item in _documents(part, place) if isinstance(part, str) else [part]:
                 kind = _written_kind(item)
-                if kind is not None:
-                    yield Subject(kind, Node(item), urn, name)
+                if isinstance(item, Unknown):
+                    yield MANIFEST, {"text": item}
+                elif kind is not None:
+                    yield from _unpacked(kind, item)
+                elif isinstance(item, Mapping) and "unreadable" in item:
+                    yield MANIFEST, item
 
 
-def _documents(text: str) -> Iterator[Value]:
-    try:
-        yield from [tree(document) for document in yaml.safe_load_all(text)]
-    except yaml.YAMLError:
-        return  # a path, or text that the provider will refuse
+def _documents(text: str, place: str) -> Iterator[Value]:
+    """The documents of a text. One that cannot be read hides no other: it becomes ``{"unreadable": where and why}``."""
+    for number, document in enumerate(DOCUMENT.split(text), 1):
+        where = f"document {number} of {place}"
+        try:
+            content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
+            yield plain(content, secret=isinstance(text, SecretText))
+        except TooLarge:
+            yield {"unreadable": f"{where} stands for more than {LARGEST_DOCUMENT} values"}
+        except (yaml.YAMLError, ValueError, RecursionError):
+            yield {"unreadable": f"{where} is not YAML that the pack can read"}
 
 
-def is_bundle(type_: str) -> bool:
-    """Whether a resource of that type may carry objects of any kind."""
-    return type_ in BUNDLES or (type_.startswith("kubernetes:") and type_.endswith("List"))
+def plain(value: object, *, secret: bool = False) -> Value:
+    """What a YAML reader returns, as plain values. Raises :class:`TooLarge`."""
+    left = LARGEST_DOCUMENT
+
+    def convert(part: object) -> Value:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise TooLarge
+        if isinstance(part, Mapping):
+            return {str(key): convert(item) for key, item in cast("Mapping[object, object]", part).items()}
+        if isinstance(part, Sequence) and not isinstance(part, str | bytes):
+            return [convert(item) for item in cast("Sequence[object]", part)]
+        if isinstance(part, float) and part.is_integer():
+            return int(part)
+        if part is None or isinstance(part, bool | int | float):
+            return part
+        text = part if isinstance(part, str) else str(part)
+        return SecretText(text) if secret else text
+
+    return convert(value)

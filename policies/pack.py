@@ -3,9 +3,10 @@
 Every rule is a CrossGuard policy of its own, so that its name, level, severity and parameters are what the engine,
 ``--policy-pack-config`` and Pulumi Cloud show. The SDK's server hands every resource to every policy and deserialises
 its inputs anew each time, whatever its type: forty policies would cost a program with KServe's CRDs as individual
-objects half a minute (``benchmarks/policies.py`` prints it). So :class:`Analyzer` keeps one SDK server per kind of
-object, each with the policies that look at that kind, and hands on only what concerns them. Few policies that dispatch
-would be as cheap, but then no rule could be configured or switched off by its name.
+objects half a minute (``benchmarks/policies.py`` prints it). So :class:`Analyzer` reads the inputs itself, once
+(:mod:`policies.wire`), chooses the rules that cover what it found, and asks an SDK server that has only their policies,
+with a request that holds no inputs. Few policies that dispatch would be as cheap, but then no rule could be configured
+or switched off by its name.
 
 Rules about the whole program judge *inputs*, collected while the engine shows resource after resource: in a preview
 ``AnalyzeStack`` brings outputs, which are empty as long as the cluster does not exist.
@@ -14,12 +15,14 @@ Rules about the whole program judge *inputs*, collected while the engine shows r
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol, cast
 
 import grpc
 import pulumi
-from google.protobuf import empty_pb2, json_format, struct_pb2
+from google.protobuf import empty_pb2, json_format
 from pulumi.runtime import proto
 from pulumi_policy import (
     EnforcementLevel,
@@ -32,14 +35,15 @@ from pulumi_policy import (
     StackValidationArgs,
     StackValidationPolicy,
 )
-from pulumi_policy.deserialize import deserialize_properties
 from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[reportPrivateUsage]
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError, unknown_checking_proxy
+from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
 from llmd_gke.rules.finding import Finding
-from policies.extract import is_bundle, subjects, tree
+from llmd_gke.rules.inputs import Node
+from policies import wire
+from policies.extract import kind_in, subjects
 from policies.rules import ALL
-from policies.rules.rule import CRD, Kind, Rule, Settings, Subject
+from policies.rules.rule import CRD, Rule, Settings, Subject
 from policies.stack_inputs import Collected
 
 if TYPE_CHECKING:
@@ -48,14 +52,11 @@ if TYPE_CHECKING:
 NAME = "llmd-gke"
 VERSION = "0.1.0"
 
-SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - how the wire marks secrets
-"""https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/properties.go"""
-
-SHORTEST_SECRET = 4
-"""Shorter texts are not taken out of messages: they would be found inside ordinary words."""
-
 CRD_FIELDS = ("apiVersion", "kind", "metadata")
 """What rules look at in a CustomResourceDefinition. Its schema may have megabytes."""
+
+_shown: ContextVar[Sequence[Subject]] = ContextVar("_shown", default=())
+"""The objects of the resource that the SDK server is asked about."""
 
 
 class Undecided(UnknownValueError):
@@ -99,14 +100,8 @@ def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation],
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         settings = _settings(rule, args.get_config())
-        found = subjects(
-            args.resource_type,
-            tree(args.props),
-            urn=args.urn,
-            name=args.name,
-            protect=bool(args.opts.protect),
-        )
-        judged = [subject for subject in found if subject.kind in rule.kinds]
+        # Notes of one rule are nothing to the next: each gets nodes of its own.
+        judged = [replace(one, node=Node(one.node.value)) for one in _shown.get() if rule.covers(one)]
         if not judged:
             args.not_applicable(f"not a kind of object that {rule.name} is about")
         unknown: list[str] = []
@@ -188,36 +183,47 @@ class Server(Protocol):
 
 
 class Analyzer(_PolicyAnalyzerServicer):
-    """The pack's server: an SDK server for each kind of object, each with the policies about that kind."""
+    """The pack's server: behind it an SDK server for each set of rules that some resource asks for."""
 
     def __init__(self, rules: Iterable[Rule] = ALL) -> None:
         self.rules = {rule.name: rule for rule in rules}
         self.collected = Collected([rule for rule in self.rules.values() if rule.judge is not None])
-        policies = {name: policy(rule, self.collected) for name, rule in self.rules.items()}
-        super().__init__(NAME, VERSION, list(policies.values()), EnforcementLevel.ADVISORY)
-        single = [rule for rule in self.rules.values() if rule.check is not None]
-        kinds = {kind for rule in single for kind in rule.kinds}
-        self._bundles = self._servicer([policies[rule.name] for rule in single])
-        self._by_kind = {
-            kind: self._servicer([policies[rule.name] for rule in single if kind in rule.kinds]) for kind in kinds
-        }
+        self._policies = {name: policy(rule, self.collected) for name, rule in self.rules.items()}
+        super().__init__(NAME, VERSION, list(self._policies.values()), EnforcementLevel.ADVISORY)
+        self._single = [rule for rule in self.rules.values() if rule.check is not None]
+        self._servers: dict[tuple[str, ...], Server] = {}
+        self._configuration: analyzer_pb2.ConfigureAnalyzerRequest | None = None
 
-    @staticmethod
-    def _servicer(policies: list[Policy]) -> Server:
-        return cast("Server", _PolicyAnalyzerServicer(NAME, VERSION, policies, EnforcementLevel.ADVISORY))
+    def _server(self, names: tuple[str, ...]) -> Server:
+        if names not in self._servers:
+            policies = [self._policies[name] for name in names]
+            server = cast("Server", _PolicyAnalyzerServicer(NAME, VERSION, policies, EnforcementLevel.ADVISORY))
+            if self._configuration is not None:
+                server.Configure(self._configuration, None)
+            self._servers[names] = server
+        return self._servers[names]
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
         """Judges a resource, and keeps what rules about the whole program will want."""
-        kind = _kind(request)
-        if kind == CRD:
-            request = _only(request, CRD_FIELDS)
-        if self.collected.wants(request.type, kind):
-            self.collected.add(_subjects(request), request.urn, request.type)
-            self.collected.secrets.update(secret_texts(request.properties))
-        servicer = self._bundles if is_bundle(request.type) else self._by_kind.get(kind) if kind else None
-        if servicer is None:
+        is_crd = kind_in(request.type, wire.inputs(request.properties, CRD_FIELDS[:2])) == CRD
+        inputs = wire.inputs(request.properties, CRD_FIELDS if is_crd else None)
+        if is_crd and "spec" in request.properties.fields:
+            inputs["spec"] = {}
+        protect = request.options.protect
+        found = list(subjects(request.type, inputs, urn=request.urn, name=request.name, protect=protect))
+        if self.collected.wants(request.type, found):
+            self.collected.add(found, request.urn, request.type)
+            self.collected.secrets.update(wire.secret_texts(inputs))
+        names = tuple(rule.name for rule in self._single if any(rule.covers(subject) for subject in found))
+        if not names:
             return proto.AnalyzeResponse()
-        return _without_secrets(servicer.Analyze(request, _context), lambda: secret_texts(request.properties))
+        bare = proto.AnalyzeRequest(type=request.type, urn=request.urn, name=request.name, options=request.options)
+        token = _shown.set(found)
+        try:
+            response = self._server(names).Analyze(bare, _context)
+        finally:
+            _shown.reset(token)
+        return _without_secrets(response, lambda: wire.secret_texts(inputs))
 
     def AnalyzeStack(self, request: analyzer_pb2.AnalyzeStackRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
         """Judges the program by the inputs collected so far. The outputs in the request are left out unread."""
@@ -250,30 +256,10 @@ class Analyzer(_PolicyAnalyzerServicer):
                     _context.abort(
                         grpc.StatusCode.INVALID_ARGUMENT, f"policy pack {NAME}: {wrong}. See docs/policies.md"
                     )
-        for servicer in (self._bundles, *self._by_kind.values()):
-            servicer.Configure(request, _context)
+        self._configuration = request
+        for server in self._servers.values():
+            server.Configure(request, _context)
         return super().Configure(request, _context)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _kind(request: analyzer_pb2.AnalyzeRequest) -> Kind | None:
-    """The kind of the object in a request, read without deserialising the rest."""
-    fields = request.properties.fields
-    written = {key: fields[key].string_value for key in ("apiVersion", "kind") if key in fields}
-    return next((s.kind for s in subjects(request.type, {k: v for k, v in written.items() if v})), None)
-
-
-def _only(request: analyzer_pb2.AnalyzeRequest, keys: Iterable[str]) -> analyzer_pb2.AnalyzeRequest:
-    small = proto.AnalyzeRequest(type=request.type, urn=request.urn, name=request.name, options=request.options)
-    for key in keys:
-        if key in request.properties.fields:
-            small.properties.fields[key].CopyFrom(request.properties.fields[key])
-    return small
-
-
-def _subjects(request: analyzer_pb2.AnalyzeRequest) -> list[Subject]:
-    inputs = deserialize_properties(json_format.MessageToDict(request.properties))
-    found = subjects(request.type, tree(unknown_checking_proxy(inputs)), urn=request.urn, name=request.name)
-    return list(found)
 
 
 def _without_secrets(
@@ -285,23 +271,3 @@ def _without_secrets(
             for diagnostic in response.diagnostics:
                 diagnostic.message = diagnostic.message.replace(secret, "[secret]")
     return response
-
-
-def secret_texts(properties: struct_pb2.Struct) -> set[str]:
-    """The texts inside every value marked as secret."""
-    found: set[str] = set()
-
-    def walk(value: object, secret: bool) -> None:
-        if isinstance(value, Mapping):
-            mapping = cast("Mapping[str, object]", value)
-            inside = secret or SECRET_SIGNATURE in mapping.values()
-            for item in mapping.values():
-                walk(item, inside)
-        elif isinstance(value, list):
-            for item in cast("list[object]", value):
-                walk(item, secret)
-        elif secret and isinstance(value, str) and len(value) >= SHORTEST_SECRET and value != SECRET_SIGNATURE:
-            found.add(value)
-
-    walk(json_format.MessageToDict(properties), False)
-    return found

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from llmd_gke.rules.inputs import Node
-from policies.extract import BUNDLES, is_bundle, kind_of
-from policies.rules.rule import CHART, RELEASE, Kind, Program, Rule, Subject
+from policies.extract import BUNDLES, kind_of
+from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
 
 HARMLESS_CHARTS = ("cert-manager", "lws", "kserve")
 """Starts of the names of charts that hold no policies for InferencePools: they need not be seen through."""
@@ -28,9 +28,9 @@ class Collected:
     def __post_init__(self) -> None:
         self._kinds = {RELEASE, CHART, *(kind for rule in self.rules for kind in rule.kinds)}
 
-    def wants(self, type_: str, kind: Kind | None) -> bool:
-        """Whether such a resource may hold what a rule about the whole program needs."""
-        return is_bundle(type_) or kind in self._kinds
+    def wants(self, type_: str, found: Sequence[Subject]) -> bool:
+        """Whether a resource holds, or may hold, what a rule about the whole program needs."""
+        return type_ in BUNDLES or any(subject.kind in self._kinds for subject in found)
 
     def add(self, found: Iterable[Subject], urn: str, type_: str) -> None:
         """Keeps the objects of a resource."""
@@ -41,7 +41,8 @@ class Collected:
                 name = chart.rsplit("/", 1)[-1] if isinstance(chart, str) else ""
                 if not name.startswith(HARMLESS_CHARTS):
                     self._opaque[urn] = subject.label
-        if type_ in BUNDLES and not self._subjects[urn]:
+        unread = any(subject.kind == MANIFEST for subject in self._subjects[urn])
+        if type_ in BUNDLES and (unread or not self._subjects[urn]):
             self._opaque[urn] = urn.rsplit("::", 1)[-1]
 
     def program(self) -> Program:

@@ -6,15 +6,17 @@ https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from llmd_gke.catalog import tpu, zones
-from llmd_gke.rules import versions
+from llmd_gke.rules import addresses, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
 SMALLEST_PROXY_PREFIX = 26
+WORKLOAD_POOL = re.compile(r"[a-z0-9][-a-z0-9.:]*\.(?:svc|hub)\.id\.goog")
 HYPERDISK_ONLY = frozenset({"n4", "c4"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
 
@@ -88,10 +90,12 @@ def workload_identity(cluster: Node) -> Iterator[Finding]:
     identity = cluster.get("workloadIdentityConfig")
     if cluster.get("enableAutopilot").flag() is True or (identity.value is not None and not identity.present()):
         return
-    if identity.get("workloadPool").value is None:
+    pool = identity.get("workloadPool")
+    if pool.value is None or (pool.text() is not None and not WORKLOAD_POOL.fullmatch(pool.text() or "")):
         yield _cluster(
             "workload-identity",
-            "workloadIdentityConfig is missing: every pod would act as its node, with access to its buckets",
+            f"{pool.path} {'is missing' if pool.value is None else 'names no pool'}: every pod would act as its node, "
+            "with access to its buckets",
             "PROJECT.svc.id.goog",
             "set workloadIdentityConfig.workloadPool: PROJECT.svc.id.goog",
         )
@@ -146,15 +150,19 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
 def control_plane_open(cluster: Node) -> Iterator[Finding]:
     """The control plane's IP endpoint does not answer the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")
-    for block in networks.get("cidrBlocks").each():
-        cidr = block.get("cidrBlock").text()
-        if cidr in ("0.0.0.0/0", "::/0"):
-            yield _cluster(
-                "production-control-plane",
-                f"{block.path} admits the whole Internet",
-                "the ranges of your offices and runners, or the DNS endpoint, which IAM guards",
-                "name ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
-            )
+    listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
+    problems = [f"{networks.path}.cidrBlocks: {block} admits the Internet" for block in addresses.everybody(listed)]
+    problems += [f"{networks.path}.cidrBlocks: {text!r} is no range" for text in addresses.unreadable(listed)]
+    if networks.get("gcpPublicCidrsAccessEnabled").flag() is True:
+        problems.append(f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google Cloud")
+    for problem in problems:
+        yield _cluster(
+            "production-control-plane",
+            problem,
+            f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or the DNS endpoint, "
+            "which IAM guards",
+            "name ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
+        )
     by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").flag() is not False
     private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").flag() is True
     if by_ip and not private and networks.value is None and not cluster.notes.unknown:
@@ -174,6 +182,18 @@ def private_nodes(cluster: Node) -> Iterator[Finding]:
             "privateClusterConfig.enablePrivateNodes is not true: nodes get public addresses",
             "true",
             "set enablePrivateNodes: true and give the network a NAT",
+        )
+
+
+def private_pool(pool: Node) -> Iterator[Finding]:
+    """Nodes of a pool have no public addresses. Left out, the cluster decides."""
+    if pool.get("networkConfig", "enablePrivateNodes").flag() is False:
+        yield _cluster(
+            "production-private-nodes",
+            "networkConfig.enablePrivateNodes of the pool is false: its nodes get public addresses, whatever the "
+            "cluster says",
+            "true",
+            "leave networkConfig.enablePrivateNodes out or set it to true",
         )
 
 

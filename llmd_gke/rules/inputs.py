@@ -23,6 +23,13 @@ class Unknown(enum.Enum):
 
 UNKNOWN = Unknown.UNKNOWN
 
+
+class SecretText(str):
+    """A text that the program marked as secret. It must not appear in a message."""
+
+    __slots__ = ()
+
+
 Value: TypeAlias = "bool | int | float | str | Unknown | Mapping[str, Value] | Sequence[Value] | None"
 
 

@@ -16,7 +16,15 @@ from llmd_gke.rules.finding import Finding
 
 URI_SCHEMES = ("hf", "oci", "pvc", "s3")
 
-MOVING_TAGS = frozenset({"latest", "nightly", "main"})
+PINNED_TAG = re.compile(
+    r"(?:.*[-_.])?v?\d+(?:\.\d+)+(?:[-_.+a-z].*)?"  # a version of at least two numbers
+    r"|(?:.*[-_.])?\d{6,}(?:[-_.].*)?"  # a date or a build number
+    r"|(?:.*[-_.])?(?=[0-9a-f]*\d)[0-9a-f]{7,64}(?:[-_.].*)?"  # a commit
+)
+MOVING_TAG = re.compile(
+    r"(?:^|[-_.])(?:latest|nightly|head|snapshot|rolling)(?:$|[-_.])|^\d+\.\d+-(?:dev|edge|stable)$"
+)
+DIGEST = re.compile(r".+@sha(?:256|512):[0-9a-f]+")
 
 TPU_QUANTIZATION = frozenset(
     {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
@@ -153,13 +161,13 @@ def uri(value: str) -> Iterator[Finding]:
 
 
 def image(value: str) -> Iterator[Finding]:
-    """The server image is pinned by a tag that does not move, or by digest."""
-    if "@sha256:" in value:
+    """The server image is pinned by a tag that does not move (it has a version, a date or a commit), or by digest."""
+    if DIGEST.fullmatch(value):
         return
-    name, _, tag = value.rpartition(":")
+    name, _, tag = value.partition("@")[0].rpartition(":")
     if not name or "/" in tag:
         tag = ""
-    if not tag or tag in MOVING_TAGS or tag.startswith("nightly"):
+    if not PINNED_TAG.fullmatch(tag.lower()) or MOVING_TAG.search(tag.lower()):
         yield Finding(
             "image-tag",
             f"image {value!r} is not pinned: {tag or 'no tag'} moves, and nightly tags are pruned",

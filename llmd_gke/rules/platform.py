@@ -10,8 +10,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Value
+from llmd_gke.rules.inputs import Node, Unknown, Value
 from llmd_gke.rules.versions import version_of
 
 KSERVE_NAMESPACE = "kserve"
@@ -20,12 +21,32 @@ KSERVE_CHARTS = frozenset(
 )
 CONTROLLER_CHART = "kserve-llmisvc-resources"
 GKE_OWNED = re.compile(r"(inferencepools\.inference\.networking\.(x-)?k8s\.io|[a-z]+\.gateway\.networking\.k8s\.io)")
+EXACT_VERSION = re.compile(r"v?\d+\.\d+\.\d+(?:[-+].*)?")
+MANY_PORTS = 60_000
 STALE_LABEL = ("app.kubernetes.io/component", "workload")
 
 
+ARCHIVE = re.compile(r"(?P<name>.+?)-(?P<version>v?\d+\.\d+\.\d+.*)\.(?:tgz|tar\.gz)")
+
+
+def chart_reference(chart: str) -> tuple[str, str | None]:
+    """Name and version in a reference to a chart: an OCI address with tag or digest, an archive, a folder, a name."""
+    last = re.split(r"[?#]", chart.strip().rstrip("/").rsplit("/", 1)[-1])[0]
+    last, _, digest = last.partition("@")
+    if archive := ARCHIVE.fullmatch(last):
+        return archive["name"], archive["version"]
+    name, _, tag = last.removesuffix(".tgz").removesuffix(".tar.gz").partition(":")
+    return name, tag or digest or None
+
+
 def chart_name(chart: str) -> str:
-    """The name of a chart given by OCI address, folder, or name."""
-    return chart.rstrip("/").rsplit("/", 1)[-1]
+    """The name of a chart given by OCI address, archive, folder, or name."""
+    return chart_reference(chart)[0]
+
+
+def is_folder(chart: str) -> bool:
+    """Whether a chart lies beside the program: its version is in its Chart.yaml, which does not move."""
+    return chart.startswith((".", "/", "file:"))
 
 
 def kserve_namespace(chart: str, namespace: Node) -> Iterator[Finding]:
@@ -84,18 +105,34 @@ def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
         )
 
 
-def chart_version(chart: str, version: Node, floors: Mapping[str, str], why: Mapping[str, str]) -> Iterator[Finding]:
-    """The chart is not older than its floor. ``floors`` by the start of the chart's name."""
+def chart_version(release: Node, floors: Mapping[str, str], why: Mapping[str, str]) -> Iterator[Finding]:
+    """The chart has one version, which is not older than its floor. ``floors`` by the start of the chart's name.
+
+    A version can stand beside the chart, in its address, or among the options for fetching it.
+    """
+    reference = release.get("chart").text() or release.get("path").text() or ""
+    chart, inside = chart_reference(reference)
     name = next((start for start in floors if chart == start or chart.startswith(f"{start}-")), None)
-    text = version.text()
-    found, floor = version_of(text or ""), version_of(floors[name]) if name else None
-    if name and found and floor and found < floor:
-        yield Finding(
-            "platform-version",
-            f"{chart} {text} is older than {floors[name]}: {why[name]}",
-            allowed=f"{floors[name]} or newer",
-            fix=f"use {floors[name]} or newer",
-        )
+    if name is None:
+        return
+    places = [release.get("version"), release.get("fetchOpts", "version")]
+    written = [text for place in places if (text := place.text())]
+    if inside is not None:
+        written.append(inside)
+    if not written and not is_folder(reference) and not release.notes.unknown:
+        yield _chart_version(f"{chart} has no version: the newest of the day is installed", floors[name])
+    for text in written:
+        found, floor = version_of(text), version_of(floors[name])
+        if not EXACT_VERSION.fullmatch(text) and not text.startswith("sha256:"):
+            yield _chart_version(
+                f"{chart} {text} is no exact version: what is installed depends on the day", floors[name]
+            )
+        elif found and floor and found < floor:
+            yield _chart_version(f"{chart} {text} is older than {floors[name]}: {why[name]}", floors[name])
+
+
+def _chart_version(problem: str, floor: str) -> Finding:
+    return Finding("platform-version", problem, allowed=f"{floor} or newer", fix=f"use {floor} or newer")
 
 
 def kserve_tls(data: Node) -> Iterator[Finding]:
@@ -141,15 +178,71 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
 
 
 def open_policy(spec: Node) -> Iterator[Finding]:
-    """A NetworkPolicy restricts something: no rule without peers and ports, none that admits every namespace."""
+    """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that stands for everybody."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
-            if rule.value == {}:
-                yield _open(f"{rule.path} is empty: everything is allowed")
-            for peer in rule.get(peers).each():
-                selector, pods = peer.get("namespaceSelector"), peer.get("podSelector")
-                if selector.value == {} and pods.value is None:
+            named, ports = list(rule.get(peers).each()), not _every_port(rule.get("ports"))
+            if not named and (key == "ingress" or not ports) and not isinstance(rule.get(peers).value, Unknown):
+                yield _open(f"{rule.path} names no peers: {'everybody may call' if ports else 'everything is allowed'}")
+            for peer in named:
+                if _every_pod(peer):
                     yield _open(f"{peer.path} admits every pod of every namespace")
+            blocks = [text for peer in named if (text := peer.get("ipBlock", "cidr").text())]
+            if key == "ingress" or not ports:
+                for block in addresses.everybody(blocks):
+                    yield _open(f"{rule.path}.{peers}: {block} admits everybody")
+        kinds = [kind.text() for kind in spec.get("policyTypes").each()]
+        if kinds and list(spec.get(key).each()) and key not in [(kind or key).lower() for kind in kinds]:
+            yield _open(f"spec.policyTypes leaves out {key.capitalize()}: spec.{key} does nothing")
+
+
+def _every_port(ports: Node) -> bool:
+    """Whether a rule is about all ports: it names none, or one that stands for all of a protocol."""
+    entries = list(ports.each())
+    if not entries:
+        return not isinstance(ports.value, Unknown)
+    for entry in entries:
+        first, last = entry.get("port"), entry.get("endPort")
+        if first.value is None:
+            return True
+        if isinstance(first.value, int) and isinstance(last.value, int) and last.value - first.value > MANY_PORTS:
+            return True
+    return False
+
+
+def _every_pod(peer: Node) -> bool:
+    """Whether a peer stands for every pod: a selector for namespaces that excludes little, and none for pods."""
+    return _selects_all(peer.get("namespaceSelector")) and (
+        peer.get("podSelector").value is None or _selects_all(peer.get("podSelector"))
+    )
+
+
+def _selects_all(selector: Node) -> bool:
+    if not isinstance(selector.value, Mapping) or selector.get("matchLabels").value:
+        return False
+    return all(
+        expression.get("operator").text() in ("NotIn", "DoesNotExist")
+        or (
+            expression.get("operator").text() == "Exists"
+            and expression.get("key").text() == "kubernetes.io/metadata.name"
+        )
+        for expression in selector.get("matchExpressions").each()
+    )
+
+
+def open_cluster_policy(spec: Node) -> Iterator[Finding]:
+    """A policy of Cilium's kind admits neither the world nor everything."""
+    for key, side in (("ingress", "from"), ("egress", "to")):
+        for rule in spec.get(key).each():
+            entities = [entity.text() for entity in rule.get(f"{side}Entities").each()]
+            blocks = [text for block in rule.get(f"{side}CIDR").each() if (text := block.text())]
+            blocks += [text for block in rule.get(f"{side}CIDRSet").each() if (text := block.get("cidr").text())]
+            wide = [entity for entity in entities if entity in ("all", "world", "world-ipv4", "world-ipv6")]
+            if rule.value == {} or wide or addresses.everybody(blocks):
+                yield _open(f"{rule.path} admits everybody")
+            for endpoint in rule.get(f"{side}Endpoints").each():
+                if endpoint.value == {}:
+                    yield _open(f"{endpoint.path} admits every pod")
 
 
 def _open(problem: str) -> Finding:

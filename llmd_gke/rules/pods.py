@@ -6,21 +6,17 @@ kubernetes-sigs/gateway-api-inference-extension#2385 (endpoint picker).
 
 from __future__ import annotations
 
-import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from llmd_gke.catalog import tpu
-from llmd_gke.rules import models
+from llmd_gke.rules import models, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Node, Unknown, Value
 from llmd_gke.rules.versions import version_of
 
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
-
-SECRET_NAME = re.compile(r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|SECRET|API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY)$", re.I)
-SECRET_ARGUMENTS = frozenset({"--api-key", "--hf-token"})
 
 PICKER_FLOORS: Mapping[str, str] = {
     "llm-d-inference-scheduler": "0.7.0",
@@ -30,8 +26,31 @@ PICKER_FLOORS: Mapping[str, str] = {
 """Endpoint pickers by the end of their image's name, and the first version whose TLS offers h2 by ALPN."""
 
 
+def pods_within(node: Node) -> Iterator[Node]:
+    """Every pod template inside an object of any kind, recognized by its shape: a map with a list of ``containers``.
+
+    Only what the object asks for counts, not its ``metadata`` and ``status``.
+    """
+    if isinstance(node.value, Mapping):
+        if _is_list_of_maps(node.value.get("containers")):
+            yield node
+            return
+        for key in node.value:
+            if node.path or key not in ("metadata", "status"):
+                yield from pods_within(node.get(key))
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from pods_within(item)
+
+
+def _is_list_of_maps(value: Value) -> bool:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return False
+    return all(isinstance(item, Mapping | Unknown) for item in value)
+
+
 def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
-    """The model pods in the ``spec`` of a KServe object, a workload or a pod."""
+    """The model pods in the ``spec`` of a KServe object, a workload or a pod; :func:`pods_within` does for the rest."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
         for place in (spec, spec.get("prefill")):
             yield from (place.get(key) for key in ("template", "worker") if place.get(key).value is not None)
@@ -54,9 +73,9 @@ def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
 
 
 def containers(pod: Node) -> Iterator[Node]:
-    """Containers and init containers."""
-    yield from pod.get("containers").each()
-    yield from pod.get("initContainers").each()
+    """Containers, init containers and ephemeral ones."""
+    for key in ("containers", "initContainers", "ephemeralContainers"):
+        yield from pod.get(key).each()
 
 
 def chips(container: Node) -> int | None:
@@ -102,12 +121,14 @@ def server_arguments(pod: Node, *, on_tpu: bool) -> Iterator[Finding]:
 
 
 def images(pod: Node) -> Iterator[Finding]:
-    """Every image is pinned."""
-    for container in containers(pod):
-        value = container.get("image").text()
+    """Every image is pinned, those of image volumes, too."""
+    places = [(container, container.get("image")) for container in containers(pod)]
+    places += [(volume, volume.get("image", "reference")) for volume in pod.get("volumes").each()]
+    for place, image in places:
+        value = image.text()
         if value is not None:
             for finding in models.image(value):
-                yield replace(finding, problem=f"{container.path}.{finding.problem}")
+                yield replace(finding, problem=f"{place.path}.{finding.problem}")
 
 
 def plain_secrets(pod: Node) -> Iterator[Finding]:
@@ -115,13 +136,29 @@ def plain_secrets(pod: Node) -> Iterator[Finding]:
     fix = "put it into a Secret and refer to it with valueFrom.secretKeyRef"
     for container in containers(pod):
         for variable in container.get("env").each():
-            name = variable.get("name").text() or ""
-            if SECRET_NAME.search(name) and variable.get("value").value not in (None, ""):
+            name, value = variable.get("name").text() or "", variable.get("value").value
+            if secret_texts.is_name(name) and value not in (None, ""):
                 yield Finding("plain-secret", f"{variable.path}: {name} has its value written out", fix=fix)
+            elif isinstance(value, str) and (secret_texts.has_shape(value) or any(secret_texts.assigned(value))):
+                yield Finding("plain-secret", f"{variable.path}: {name} holds a token or a password", fix=fix)
         for word in arguments(container):
-            if word.replace("_", "-").split("=")[0] in SECRET_ARGUMENTS:
+            if secret_texts.is_argument(word):
                 name = word.split("=")[0]
                 yield Finding("plain-secret", f"{container.path}: {name} is readable in the pod's arguments", fix=fix)
+        yield from _secrets_in_scripts(container, fix)
+
+
+def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
+    scripts = [container.get(key) for key in ("command", "args")]
+    hooks = [container.get("lifecycle", key, "exec", "command") for key in ("postStart", "preStop")]
+    probes = [container.get(f"{key}Probe", "exec", "command") for key in ("startup", "readiness", "liveness")]
+    for place in (*scripts, *hooks, *probes):
+        for word in place.each():
+            text = word.text() or ""
+            for name in secret_texts.assigned(text):
+                yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
+            if secret_texts.has_shape(text):
+                yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
 
 
 def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:

@@ -32,6 +32,16 @@ def model_uri(spec: Node) -> Iterator[Finding]:
                 yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
 
 
+def model_images(spec: Node) -> Iterator[Finding]:
+    """Models and adapters in images are pinned as every image is."""
+    model = spec.get("model")
+    for place in (model, *model.get("lora", "adapters").each()):
+        scheme, _, reference = (place.get("uri").text() or "").partition("://")
+        if scheme == "oci":
+            for finding in models.image(reference):
+                yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
+
+
 def _shape(problem: str, fix: str) -> Finding:
     return Finding("router-shape", problem, fix=fix)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from llmd_gke.rules import pods
 from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
+    ANY_WORKLOAD,
     DEPLOYMENT,
     JOB,
     POD,
@@ -19,12 +20,23 @@ from policies.rules.rule import (
 )
 
 KSERVE = (SERVICE, SERVICE_CONFIG)
-WORKLOADS = (*KSERVE, DEPLOYMENT, STATEFUL_SET, JOB, POD, WORKER_SET)
+SERVERS = (*KSERVE, DEPLOYMENT, STATEFUL_SET, JOB, POD, WORKER_SET)
+"""Kinds whose fields are known. A pod template in any other kind is recognized by its shape."""
+
+WORKLOADS = (*SERVERS, ANY_WORKLOAD)
+
+
+def all_pods(subject: Subject) -> Iterator[Node]:
+    """The pods of a workload of whatever kind."""
+    if subject.kind in SERVERS:
+        yield from pods.pod_specs(subject.kind.name, subject.spec)
+    else:
+        yield from pods.pods_within(subject.node)
 
 
 def model_pods(subject: Subject) -> Iterator[Node]:
     """KServe's pods, and those of other workloads if they are for TPU."""
-    for pod in pods.pod_specs(subject.kind.name, subject.spec):
+    for pod in all_pods(subject):
         if subject.kind in KSERVE or pods.wants_tpu(pod):
             yield pod
 

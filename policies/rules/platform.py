@@ -8,8 +8,10 @@ from llmd_gke.rules import platform
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
     CHART,
+    CILIUM_POLICIES,
     CONFIG_MAP,
     CRD,
+    MANIFEST,
     NETWORK_POLICY,
     RELEASE,
     Example,
@@ -27,7 +29,7 @@ WHY_FLOOR = {
 
 
 def _chart(subject: Subject) -> str:
-    return platform.chart_name(subject.node.get("chart").text() or "")
+    return platform.chart_name(subject.node.get("chart").text() or subject.node.get("path").text() or "")
 
 
 def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -36,8 +38,8 @@ def _namespace(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     if subject.kind == CRD:
-        if subject.partial:
-            return  # it annotates, or waits for, a CRD that somebody else installs
+        if subject.partial and subject.node.get("spec").value is None:
+            return  # it waits for the CRD of another, or annotates it
         yield from platform.owned_crd(subject.node.get("metadata", "name"))
     else:
         yield from platform.bundled_crds(_chart(subject), subject.node.get("values"))
@@ -45,7 +47,7 @@ def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
     floors = {"kserve": settings.text("kserveFloor"), "lws": settings.text("lwsFloor")}
-    yield from platform.chart_version(_chart(subject), subject.node.get("version"), floors, WHY_FLOOR)
+    yield from platform.chart_version(subject.node, floors, WHY_FLOOR)
 
 
 def _presets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -62,7 +64,12 @@ def _labels(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from platform.open_policy(subject.spec)
+    if subject.kind == NETWORK_POLICY:
+        yield from platform.open_policy(subject.spec)
+        return
+    yield from platform.open_cluster_policy(subject.spec)
+    for spec in subject.node.get("specs").each():
+        yield from platform.open_cluster_policy(spec)
 
 
 def release_yaml(
@@ -124,6 +131,10 @@ CRD_OWNERSHIP = Rule(
         Example(
             "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
             "metadata: {name: inferenceobjectives.llm-d.ai}\nspec: {}\n"
+        ),
+        Example(
+            "type: kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch\n"
+            "properties: {metadata: {name: inferencepools.inference.networking.k8s.io}}\n"
         ),
     ),
     opt_out="A cluster older than 1.34.0-gke.1626000, or not GKE: set this rule to advisory.",
@@ -230,7 +241,7 @@ OPEN = Rule(
     why="An empty rule allows everything, an empty namespaceSelector every pod of the cluster: the policy then only "
     "looks like a guard.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
-    kinds=(NETWORK_POLICY,),
+    kinds=(NETWORK_POLICY, *CILIUM_POLICIES),
     check=_open,
     level="advisory",
     severity="medium",
@@ -239,4 +250,35 @@ OPEN = Rule(
     more_bad=(Example(_network_policy("{podSelector: {}, ingress: [{from: [{namespaceSelector: {}}]}]}")),),
 )
 
-RULES = (NAMESPACE, CRD_OWNERSHIP, VERSION, PRESETS, TLS, LABELS, OPEN)
+
+def _unreadable(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    subject.node.get("text").present()
+    reason = subject.node.get("unreadable").text()
+    if reason is not None:
+        yield Finding(
+            "unreadable-manifest",
+            f"{reason}: its objects are judged when the provider has unpacked them, after the first update",
+            fix="correct it, or make its objects as resources of their own",
+        )
+
+
+def _bundle_yaml(text: str) -> str:
+    lines = "".join(f"    {line}\n" for line in text.splitlines())
+    return f"type: kubernetes:yaml/v2:ConfigGroup\nproperties:\n  yaml: |\n{lines}"
+
+
+UNREADABLE = Rule(
+    name="unreadable-manifest",
+    title="Manifests in bundles can be read",
+    why="On a first preview the pack reads the text of a ConfigGroup itself, since the provider does not unpack it "
+    "yet. A document that is no YAML, or that stands for millions of values by aliases, cannot be judged.",
+    sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
+    kinds=(MANIFEST,),
+    check=_unreadable,
+    level="advisory",
+    severity="medium",
+    bad=Example(_bundle_yaml("kind: ConfigMap\n---\na: ["), unknown="properties.yaml"),
+    good=Example(_bundle_yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")),
+)
+
+RULES = (UNREADABLE, NAMESPACE, CRD_OWNERSHIP, VERSION, PRESETS, TLS, LABELS, OPEN)

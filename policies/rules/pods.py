@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
-from llmd_gke.rules import pods
+from llmd_gke.rules import pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-from policies.rules.model_pods import FIRST, GOOD, KSERVE, WORKLOADS, config_yaml, model_pods
-from policies.rules.rule import DEPLOYMENT, SERVICE, SERVICE_CONFIG, Example, Parameter, Rule, Settings, Subject
+from policies.rules.model_pods import FIRST, GOOD, KSERVE, WORKLOADS, all_pods, config_yaml, model_pods
+from policies.rules.rule import Example, Parameter, Rule, Settings, Subject
 
 
 def _all_pods(subject: Subject) -> Iterator[Node]:
@@ -29,13 +29,16 @@ def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
     floors: Mapping[str, str] = {
         name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pods.PICKER_FLOORS
     }
-    places = (
-        [subject.spec.get("router", "scheduler", "template")]
-        if subject.kind in KSERVE
-        else pods.pod_specs(subject.kind.name, subject.spec)
-    )
+    places = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
     for pod in places:
         yield from pods.endpoint_picker(pod, floors)
+
+
+def _images(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    for pod in _all_pods(subject):
+        yield from pods.images(pod)
+    if subject.kind in KSERVE:
+        yield from serving.model_images(subject.spec)
 
 
 IMAGE_TAG = Rule(
@@ -45,7 +48,7 @@ IMAGE_TAG = Rule(
     "Deployment used, nightly TPU images are pruned.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
-    check=_each(pods.images),
+    check=_images,
     bad=Example(config_yaml(image="vllm/vllm-tpu:latest"), unknown=f"{FIRST}.image"),
     good=GOOD,
     more_bad=(
@@ -92,7 +95,7 @@ ENDPOINT_PICKER = Rule(
     why="Before llm-d 0.7.0 (Gateway API inference extension 1.4.0) the picker's TLS offers no h2 (`No ALPN "
     "negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it by TLS.",
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
-    kinds=(SERVICE, SERVICE_CONFIG, DEPLOYMENT),
+    kinds=WORKLOADS,
     check=_picker,
     parameters=(
         Parameter("routerFloor", "0.7.0", "Oldest llm-d endpoint picker"),

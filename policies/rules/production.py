@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
 
 from llmd_gke.rules import cluster, gateway, node_pools
 from llmd_gke.rules.finding import Finding
@@ -12,6 +13,7 @@ from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.rule import (
     CLUSTER,
     GATEWAY,
+    LISTENER_SETS,
     NETWORK,
     NODE_POOL,
     Example,
@@ -23,13 +25,13 @@ from policies.rules.rule import (
     Verdict,
 )
 
-STACKS = Parameter("stacks", ("prod",), "Names of the stacks this rule is about")
+STACKS = Parameter("stacks", ("prod*",), "Names of the stacks this rule is about; `*` stands for any text")
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 OPT_OUT = "Choose the stacks with `stacks`; an empty list switches the rule off."
 
 
 def _is_production(settings: Settings) -> bool:
-    return settings.stack in settings.texts("stacks")
+    return any(fnmatchcase(settings.stack.lower(), pattern.lower()) for pattern in settings.texts("stacks"))
 
 
 def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
@@ -37,6 +39,13 @@ def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Se
         return check(subject.node) if _is_production(settings) else ()
 
     return run
+
+
+def _private(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if _is_production(settings):
+        yield from (
+            cluster.private_pool(subject.node) if subject.kind == NODE_POOL else cluster.private_nodes(subject.node)
+        )
 
 
 def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -56,8 +65,9 @@ def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
 def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if not _is_production(settings) or _may_be_plain(subject, settings.texts("plainHttpGateways")):
         return
-    if "external" in (subject.spec.get("gatewayClassName").text() or ""):
-        yield from gateway.plain_http(subject.spec)
+    partial = subject.partial or subject.kind != GATEWAY
+    if gateway.may_face_the_internet(subject.spec.get("gatewayClassName"), partial=partial):
+        yield from gateway.plain_http(subject.spec, partial=partial)
 
 
 def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
@@ -66,6 +76,21 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
         return True
     places = [name.rpartition("/")[0] for name in plain if name.endswith(f"/{subject.name}")]
     return bool(places) and subject.namespace in (*places, None)
+
+
+def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
+    if _is_production(settings):
+        return
+    for subject in program.of(CLUSTER, NETWORK):
+        if subject.protect:
+            finding = Finding(
+                "production-stacks",
+                f"is protected, and no rule about production covers stack {settings.stack}",
+                allowed=", ".join(settings.texts("stacks")) or "no stack",
+                fix=f"add {settings.stack} to `stacks` of the production rules, or name the stack so that it fits",
+            )
+            yield Verdict(subject, finding)
+            return
 
 
 def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
@@ -101,8 +126,8 @@ PRIVATE_NODES = Rule(
     title="Production nodes have no public addresses",
     why="Nodes of a model server need to be reached by load balancers only.",
     sources=(HARDENING,),
-    kinds=(CLUSTER,),
-    check=_inputs(cluster.private_nodes),
+    kinds=(CLUSTER, NODE_POOL),
+    check=_private,
     parameters=(STACKS,),
     bad=Example(cluster_yaml(privateClusterConfig=""), stack="prod", unknown="privateClusterConfig"),
     good=Example(cluster_yaml(), stack="prod"),
@@ -119,7 +144,7 @@ HTTPS = Rule(
     "redirect only: its `allowedRoutes` admit the Gateway's own namespace (`Same`, also the API's default), so that no "
     "model's route attaches to it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
-    kinds=(GATEWAY,),
+    kinds=(GATEWAY, *LISTENER_SETS),
     check=_https,
     parameters=(
         STACKS,
@@ -191,4 +216,21 @@ SPOT_ONLY = Rule(
     opt_out=OPT_OUT,
 )
 
-RULES = (PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY)
+COVERED = Rule(
+    name="production-stacks",
+    title="A protected stack is covered by the rules about production",
+    why="A stack whose cluster is protected against deletion is likely to be production. The other rules here are "
+    "about stacks whose names fit `stacks`, and say nothing in any other.",
+    sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
+    kinds=(CLUSTER, NETWORK),
+    judge=_uncovered,
+    level="advisory",
+    severity="medium",
+    parameters=(STACKS,),
+    bad=Example(cluster_yaml(), stack="live", protect=True),
+    good=Example(cluster_yaml(), stack="production", protect=True),
+    more_good=(Example(cluster_yaml(), stack="dev"), Example(cluster_yaml(), stack="PROD-eu", protect=True)),
+    opt_out="Protected stacks that are not production: switch the rule off, or add them to its `stacks`.",
+)
+
+RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY)

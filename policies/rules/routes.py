@@ -9,6 +9,7 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
     ALPHA_POOL,
+    ANY_POLICY,
     BACKEND_POLICY,
     HEALTH_CHECK,
     HTTP_ROUTE,
@@ -80,7 +81,8 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    for reference in _references(subject):
+    shaped = subject.kind not in (HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY)
+    for reference in gateway.targets(subject.node) if shaped else _references(subject):
         yield from gateway.generated_target(reference)
 
 
@@ -240,7 +242,7 @@ GENERATED_TARGET = Rule(
         "https://github.com/kubernetes-sigs/gateway-api-inference-extension/blob/v1.0.0/config/charts/inferencepool/"
         "templates/gke.yaml",
     ),
-    kinds=(HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY),
+    kinds=(HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
     check=_generated,
     bad=Example(
         "apiVersion: networking.gke.io/v1\nkind: HealthCheckPolicy\nmetadata: {name: qwen-pool, namespace: models}\n"

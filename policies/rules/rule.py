@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, cast
 
+from llmd_gke.rules import gateway, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -91,6 +92,7 @@ class Subject:
 
     ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which holds some fields only, so that a missing one
     means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that holds the object.
+    ``inline``: a part of a larger resource, such as a node pool that is written into its cluster.
     """
 
     kind: Kind
@@ -99,6 +101,7 @@ class Subject:
     resource: str = ""
     partial: bool = False
     protect: bool = False
+    inline: bool = False
 
     @property
     def spec(self) -> Node:
@@ -199,6 +202,16 @@ class Rule:
     more_bad: tuple[Example, ...] = field(default=())
     more_good: tuple[Example, ...] = field(default=())
 
+    def covers(self, subject: Subject) -> bool:
+        """Whether the rule is about such an object: by its kind, or by its shape."""
+        if subject.kind in self.kinds:
+            return True
+        if subject.kind.group == "gcp":
+            return False
+        if ANY_WORKLOAD in self.kinds and any(pods.pods_within(Node(subject.node.value))):
+            return True
+        return ANY_POLICY in self.kinds and any(gateway.targets(Node(subject.node.value)))
+
     def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
         """The parameters, from pack configuration where it has them. Raises ``TypeError`` for wrong ones."""
         known = {parameter.name: parameter for parameter in self.parameters}
@@ -218,6 +231,15 @@ class Rule:
         return Settings(values, stack)
 
 
+ANY_WORKLOAD = Kind("*", "any kind with a pod template")
+"""Objects that hold pods, recognized by the shape of a pod template, whatever their kind."""
+
+ANY_POLICY = Kind("*", "any kind with a target")
+"""Objects that refer to a target or to backends in the Gateway API's way, whatever their kind."""
+
+MANIFEST = Kind("*", "text of a bundle")
+"""A part of a ConfigGroup or ConfigFile that cannot be read."""
+
 HTTP_ROUTE = Kind("gateway.networking.k8s.io", "HTTPRoute")
 GATEWAY = Kind("gateway.networking.k8s.io", "Gateway")
 SERVICE = Kind("serving.kserve.io", "LLMInferenceService")
@@ -227,6 +249,11 @@ ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
 HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")
 BACKEND_POLICY = Kind("networking.gke.io", "GCPBackendPolicy")
 NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")
+CILIUM_POLICIES = (Kind("cilium.io", "CiliumNetworkPolicy"), Kind("cilium.io", "CiliumClusterwideNetworkPolicy"))
+LISTENER_SETS = (
+    Kind("gateway.networking.k8s.io", "ListenerSet"),
+    Kind("gateway.networking.x-k8s.io", "XListenerSet"),
+)
 FQDN_POLICY = Kind("networking.gke.io", "FQDNNetworkPolicy")
 CONFIG_MAP = Kind("", "ConfigMap")
 CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")

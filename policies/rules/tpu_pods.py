@@ -12,7 +12,9 @@ from policies.rules.model_pods import (
     GOOD,
     KSERVE,
     SELECTOR,
+    SERVERS,
     WORKLOADS,
+    all_pods,
     config_yaml,
     group_yaml,
     model_pods,
@@ -31,7 +33,7 @@ def _complete(subject: Subject) -> bool:
 
 def on_tpu(subject: Subject) -> bool:
     """Whether any pod of the object is for TPU."""
-    return any(pods.wants_tpu(pod) for pod in pods.pod_specs(subject.kind.name, subject.spec))
+    return any(pods.wants_tpu(pod) for pod in all_pods(subject))
 
 
 def _tpu_pod(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -52,7 +54,7 @@ def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _startup(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    if _complete(subject) and subject.kind != JOB:
+    if _complete(subject) and subject.kind in SERVERS and subject.kind != JOB:
         for pod in pods.serving_pods(subject.kind.name, subject.spec):
             yield from tpu_pods.startup_probe(pod, settings.number("minimumMinutes"))
 
@@ -138,7 +140,7 @@ TPU_STARTUP = Rule(
     why="Image, weights and XLA compilation take minutes (250 s for a 3B model, more for larger ones). KServe's preset "
     "allows 10 minutes; a long readiness delay instead makes every start as slow as the slowest.",
     sources=(PRESET, "https://github.com/vllm-project/vllm/issues/15313"),
-    kinds=tuple(kind for kind in WORKLOADS if kind != JOB),
+    kinds=tuple(kind for kind in SERVERS if kind != JOB),
     check=_startup,
     severity="medium",
     parameters=(Parameter("minimumMinutes", tpu_pods.MINIMUM_STARTUP_MINUTES, "Smallest budget of the startup probe"),),

@@ -13,10 +13,9 @@ from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
 from llmd_gke.graph.recording import UNKNOWN, Graph
-from policies.pack import SECRET_SIGNATURE, Analyzer
+from policies.pack import Analyzer
 from policies.rules.rule import Example
-
-SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
+from policies.wire import SECRET_SIGNATURE, SIGNATURE_KEY
 
 
 @dataclass(frozen=True)

@@ -35,8 +35,19 @@ def test_a_route_with_timeouts_is_found(type_: str, inputs: dict[str, Any]) -> N
     assert of(judge([Resource(type_, "route", inputs)]), "route-timeouts", "MANDATORY")
 
 
-def test_a_bundle_of_text_that_is_no_yaml_is_left_to_the_provider() -> None:
-    assert judge([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": "a: [", "files": ["*.yaml"]})]) == []
+def test_a_document_that_is_no_yaml_is_said_and_hides_no_other() -> None:
+    text = f"a: [\n---\n{yaml.safe_dump(ROUTE)}\n---\nb: !!python/object:os.system [\n"
+    said = judge([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text, "files": ["*.yaml"]})])
+    assert of(said, "route-timeouts", "MANDATORY")
+    doubts = of(said, "unreadable-manifest", "ADVISORY")
+    assert [doubt.text.partition("document ")[2].split(" ")[0] for doubt in doubts] == ["1", "3"]
+
+
+def test_a_few_lines_that_stand_for_millions_of_values_are_not_read() -> None:
+    levels = [f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 12)]
+    text = "\n".join(["a0: &a0 [x]", *levels])
+    said = judge([Resource("kubernetes:yaml/v2:ConfigGroup", "bundle", {"yaml": text})])
+    assert [one.policy for one in said] == ["unreadable-manifest"]
 
 
 def test_a_patch_is_not_asked_for_what_it_leaves_out() -> None:

@@ -14,7 +14,8 @@ from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
 from policies.rules import ALL
 from policies.rules.routes import ROUTE_TIMEOUTS
-from tests.policies.support import request_of, resources
+from tests.policies.support import Resource, request_of, resources
+from tests.policies.test_bypasses import BUNDLES, CHARTS, GATEWAY, KINDS, TOKENS
 
 PACK = Path(__file__).parents[2] / "policies"
 
@@ -48,6 +49,22 @@ def test_the_pack_introduces_every_rule_with_level_schema_and_link(analyzer: ana
 def test_a_violation_comes_back_over_the_wire(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:
     response = analyzer.Analyze(request_of(resources(ROUTE_TIMEOUTS.bad)[0]))
     assert "route-timeouts" in {one.policyName for one in response.diagnostics}
+
+
+LYING = [KINDS["CronJob"], BUNDLES["after a document with an error"], CHARTS["a lying kind"][0]]
+
+
+@pytest.mark.parametrize("resource", LYING, ids=lambda resource: resource.type.rsplit(":", 1)[-1])
+def test_ways_around_a_rule_are_closed_over_the_wire(
+    analyzer: analyzer_pb2_grpc.AnalyzerStub, resource: Resource
+) -> None:
+    assert analyzer.Analyze(request_of(resource)).diagnostics
+
+
+def test_a_secret_kind_under_another_token_is_judged_over_the_wire(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:
+    written = Resource("kubernetes:core/v1:ConfigMap", "g", {**GATEWAY, **TOKENS["both secret"]})
+    response = analyzer.Analyze(request_of(written))
+    assert "gateway-class" in {one.policyName for one in response.diagnostics}
 
 
 def test_wrong_configuration_comes_back_as_words(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:

@@ -31,7 +31,7 @@ def test_other_uris_are_refused(uri: str) -> None:
     [
         ("docker.io/vllm/vllm-tpu:v0.27.0", True),
         ("vllm-tpu@sha256:abc", True),
-        ("host:5000/vllm-tpu:v1", True),
+        ("host:5000/vllm-tpu:v1.2", True),
         ("host:5000/vllm-tpu", False),
         ("vllm-tpu", False),
         ("vllm-tpu:latest", False),

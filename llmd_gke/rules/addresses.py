@@ -1,0 +1,46 @@
+"""Ranges of addresses that mean everybody, however they are written."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+
+NARROWEST_V4 = 8
+"""The largest private range is a /8: what is shorter reaches into the Internet."""
+
+NARROWEST_V6 = 16
+"""Providers get /19 and longer."""
+
+MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")
+"""IPv4 inside IPv6."""
+
+
+def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+    """A range as Google and Kubernetes read it, also with host bits, netmask or spaces; ``None`` for other text."""
+    try:
+        found = ipaddress.ip_network(text.strip(), strict=False)
+    except ValueError:
+        return None
+    if isinstance(found, ipaddress.IPv6Network) and found.subnet_of(MAPPED_V4):
+        mapped = found.network_address.ipv4_mapped
+        if mapped is not None:
+            return ipaddress.ip_network((mapped, found.prefixlen - MAPPED_V4.prefixlen), strict=False)
+    return found
+
+
+def unreadable(ranges: Iterable[str]) -> list[str]:
+    """Texts that are no range of addresses."""
+    return [text for text in ranges if parse(text) is None]
+
+
+def everybody(ranges: Iterable[str]) -> list[str]:
+    """What of these ranges, taken together, is too wide to name anybody: shorter than /8, or /16 for IPv6.
+
+    Neighbours are joined first: ``0.0.0.0/1`` and ``128.0.0.0/1`` are everybody, and so are 256 ranges of /8.
+    """
+    found = [network for text in ranges if (network := parse(text)) is not None]
+    joined = [
+        *ipaddress.collapse_addresses(one for one in found if one.version == 4),
+        *ipaddress.collapse_addresses(one for one in found if one.version == 6),
+    ]
+    return [str(one) for one in joined if one.prefixlen < (NARROWEST_V4 if one.version == 4 else NARROWEST_V6)]

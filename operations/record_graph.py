@@ -12,22 +12,32 @@ from operations.target import Target
 if TYPE_CHECKING:
     from llmd_gke.graph.parts import Parts
 
+STAND_IN = "a-stand-in"
+"""The value of a secret that the stack file lacks."""
+
 
 def record(target: Target) -> Parts:
     """Runs the program of a stack without an engine. Raises ``BadInput`` for settings that cannot be used.
 
-    Nothing is asked of any cloud, so a stack of any project may be recorded anywhere.
+    Nothing is asked of any cloud, so a stack of any project may be recorded anywhere, and a secret that it lacks is one
+    of ours.
     """
     os.environ.setdefault("LLMD_GKE_CLOUD", "rehearsal")
     _ = target.checked  # every problem of the settings, in words, before the program stumbles over the first
     with working(f"recording the graph of stack {target.stack}"):
+        from pulumi import RunError
+
         from llmd_gke.graph.parts import Parts
         from llmd_gke.graph.recording import load
+        from llmd_gke.settings import required_secrets
+        from llmd_gke.settings.load import read_config
 
         try:
-            return Parts(load(target.root, target.stack))
+            stand_ins = dict.fromkeys(required_secrets(target.settings), STAND_IN)
+            present = read_config(target.root, target.stack)
+            return Parts(load(target.root, target.stack, changes={**stand_ins, **present}))
         except Exception as error:  # whatever the program of a change may raise
+            what = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
             raise Failed(
-                f"The program of stack {target.stack} failed: {type(error).__name__}: {error}\n"
-                f"Fix: make preview STACK={target.stack} says where"
+                f"The program of stack {target.stack} failed: {what}\nFix: make preview STACK={target.stack} says where"
             ) from None

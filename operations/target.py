@@ -69,6 +69,17 @@ class Target:
         except SettingsError as error:
             raise BadInput(str(error)) from None
 
+    def check_secrets(self) -> None:
+        """Raises ``BadInput`` for a secret that Google Cloud needs and the stack file lacks; stand-ins need none."""
+        from llmd_gke.settings.errors import SettingsError
+        from llmd_gke.settings.load import load_stack
+
+        if self.cloud is Cloud.GOOGLE:
+            try:
+                load_stack(self.root, self.stack, need_secrets=True)
+            except SettingsError as error:
+                raise BadInput(str(error)) from None
+
     @property
     def settings(self) -> StackSettings:
         """The stack's settings. Raises ``BadInput`` with every problem."""

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -84,7 +84,7 @@ def up(places: Places, stack: str, console: Console) -> int:
         if places.kind == "laptop":
             lifecycle.check_data(places, stack)
         runner = set_up(places, console, stack)
-        config.sync(places, stack, required)
+        say_missing(config.sync(places, stack, required), places, stack, console)
         recovery.clear_locks(runner, stack, console)
         copy = str(places.stack_copy(stack))
         recovery.settle(runner, stack, copy, console)
@@ -139,9 +139,17 @@ def preview(places: Places, stack: str, console: Console) -> int:
     if places.kind == "laptop":
         lifecycle.check_data(places, stack)
     runner = set_up(places, console, stack)
-    config.sync(places, stack, required)
+    say_missing(config.sync(places, stack, required), places, stack, console)
     ensure_stack(runner, stack, select=False)
     return reported(runner.stream("preview", *_operation(places, stack)))
+
+
+def say_missing(secrets: Sequence[str], places: Places, stack: str, console: Console) -> None:
+    """Names the secrets that only a stand-in has: what comes up here is refused on Google Cloud."""
+    for key in secrets:
+        fix = f"Fix: pulumi config set --secret {key} --stack {shlex.quote(stack)}"
+        text = f"{key} is not set: the {places.label} uses a stand-in, Google Cloud refuses the stack without it."
+        say(console, f"Warning: {text}\n{fix}")
 
 
 def _operation(places: Places, stack: str) -> list[str]:

@@ -71,6 +71,12 @@ def merged(committed: Table, copy: Table, required: Sequence[str]) -> dict[str, 
     return result
 
 
+def stood_in(table: Table, committed: Table, required: Sequence[str]) -> list[str]:
+    """The needed secrets that neither the stack file nor the copy has: Google Cloud refuses the stack without them."""
+    given, made = (cast("Table", one.get("config") or {}) for one in (committed, table))
+    return [key for key in required if key not in given and made.get(key) == DUMMY]
+
+
 def with_charts(copy: dict[str, object], folder: str) -> None:
     """Has the Platform component install the charts of that folder: a laptop cloud has no way to their homes."""
     config = cast("dict[str, object]", copy["config"])
@@ -91,8 +97,11 @@ def read(text: str, name: str) -> Table:
     return cast("Table", content)
 
 
-def sync(places: Places, stack: str, required: Sequence[str] = ()) -> None:
-    """Brings the copy up to date with the committed file. Raises ``BadInput`` when that is missing or unreadable."""
+def sync(places: Places, stack: str, required: Sequence[str] = ()) -> list[str]:
+    """Brings the copy up to date with the committed file. Returns the needed secrets that only a stand-in has.
+
+    Raises ``BadInput`` when the file is missing or unreadable.
+    """
     file, copy = places.stack_file(check_name(stack)), places.stack_copy(stack)
     try:
         text = file.read_text(encoding="utf-8")
@@ -107,13 +116,15 @@ def sync(places: Places, stack: str, required: Sequence[str] = ()) -> None:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{file} cannot be read: {error}\nFix: make the file readable (UTF-8).") from None
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
-    table = merged(read(text, file.name), present, required)
+    committed = read(text, file.name)
+    table = merged(committed, present, required)
     if places.kind == "laptop":
         with_charts(table, str(places.charts))
     content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write(
         copy,
-        f"# A copy of {file.name} for the {places.label}, written anew before every command.\n{content}",
+        f"# A copy of {file.name} for the {places.label}, rewritten before every command.\n{content}",
         0o600,
     )
+    return stood_in(table, committed, required)

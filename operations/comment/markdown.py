@@ -75,7 +75,7 @@ def _verdict(reports: Sequence[Report]) -> str:
     if bad:
         return f"`pulumi up` would refuse {_stacks(bad)}"
     changed = [report.stack for report in reports if not report.quiet]
-    return f"Changes {_stacks(changed)}" if changed else "Changes no stack"
+    return f"Changes {_stacks(changed)}" if changed else "No stack changes"
 
 
 def _stacks(names: Sequence[str]) -> str:

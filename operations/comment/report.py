@@ -76,7 +76,7 @@ class Collector:
                 f"Fix: name one of {', '.join(self.stacks())}"
             )
         plans = {stack: changes.planned(file) for stack, file in self.previews.items()}
-        with working(f"recording {len(stacks)} stacks at {self.revision}") as work:
+        with working(f"recording {len(stacks)} stack{'' if len(stacks) == 1 else 's'} at {self.revision}") as work:
             bases = base_.graphs_at(self.root, self.revision, [one for one in stacks if one in then])
             found: list[Report] = []
             for stack in stacks:
@@ -117,7 +117,7 @@ class Collector:
         try:
             settings = revisions.settings_at(self.root, self.revision, stack)
         except BadInput:
-            return None, "today's code refuses the settings of that time"
+            return None, "the base's settings are not valid for the current code"
         return (None if settings is None else estimate(stack, settings)), ""
 
     def _now(self, stack: str) -> tuple[StackPrice, Parts]:
@@ -125,4 +125,5 @@ class Collector:
         from operations.target import Target
 
         target = Target.choose(stack, self.cloud, self.root)
+        target.check_secrets()
         return estimate(stack, target.settings), record(target)

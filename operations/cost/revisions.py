@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import subprocess
 import tempfile
+from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,12 +53,27 @@ def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
     with tempfile.TemporaryDirectory(prefix="llmd-gke-") as folder:
         (Path(folder) / f"Pulumi.{stack}.yaml").write_text(text, encoding="utf-8")
         try:
-            return load_stack(Path(folder), stack).settings
+            with _on_stand_ins():
+                return load_stack(Path(folder), stack).settings
         except SettingsError as error:
             raise BadInput(
                 f"{error}\n\nThat is the file at {revision}, read by today's code.\n"
                 "Fix: choose a revision whose settings still hold, or compare in a clone of that time"
             ) from None
+
+
+@contextlib.contextmanager
+def _on_stand_ins() -> Generator[None]:
+    """Nothing is asked of any cloud here, so a stack that must not reach Google Cloud may be read, too."""
+    from llmd_gke.settings.validation import CLOUD_VARIABLE
+
+    given = os.environ.get(CLOUD_VARIABLE)
+    os.environ[CLOUD_VARIABLE] = given or "rehearsal"
+    try:
+        yield
+    finally:
+        if given is None:
+            del os.environ[CLOUD_VARIABLE]
 
 
 def stacks_at(root: Path, revision: str) -> list[str]:

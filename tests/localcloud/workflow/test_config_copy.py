@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
 import yaml
+from rich.console import Console
 
 from llmd_gke.problems import BadInput
 from localcloud.common.workdir import Places
+from localcloud.workflow.commands import say_missing
 from localcloud.workflow.config import DUMMY, check_name, merged, sync
 
 SALT = {"encryptionsalt": "v1:ours"}
@@ -84,3 +87,21 @@ def test_a_file_that_is_no_table_is_named(places: Places, content: str | bytes) 
 def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
     with pytest.raises(BadInput, match="not a stack name"):
         check_name(name)
+
+
+def test_secrets_that_only_a_stand_in_has_are_named(places: Places) -> None:
+    places.stack_file("local").write_text("config: {'llmd-gke:tlsKey': {secure: v1:theirs}}\n")
+    required = ["llmd-gke:hfToken", "llmd-gke:tlsKey"]
+    assert sync(places, "local", required) == ["llmd-gke:hfToken"]
+    assert sync(places, "local", required) == ["llmd-gke:hfToken"], "the copy's own dummy is no secret"
+    assert sync(places, "local", ["llmd-gke:tlsKey"]) == []
+
+
+def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(places: Places) -> None:
+    screen = io.StringIO()
+    say_missing(["llmd-gke:hfToken"], places, "local", Console(file=screen))
+    assert screen.getvalue() == (
+        "Warning: llmd-gke:hfToken is not set: the rehearsal uses a stand-in, "
+        "Google Cloud refuses the stack without it.\n"
+        "Fix: pulumi config set --secret llmd-gke:hfToken --stack local\n"
+    )

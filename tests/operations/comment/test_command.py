@@ -123,3 +123,34 @@ def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, words: list[str], s
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Fix: " in done.stderr
+
+
+GATED = "hf://meta-llama/Llama-3.1-8B-Instruct"
+
+
+@pytest.fixture
+def of_the_stand_ins(project: Clone) -> Clone:
+    """The same with a stack that must not reach Google Cloud."""
+    file = project.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("my-project", "rehearsal"))
+    project.commit()
+    return project
+
+
+def test_a_stack_of_the_stand_ins_has_a_base_also_when_it_is_the_only_one(of_the_stand_ins: Clone) -> None:
+    for words in ((), ("--stack", "one")):
+        shown = run("comment", "--against", "HEAD", *words, root=of_the_stand_ins.root).stdout
+        assert "### No stack changes" in shown
+        assert "base not known" not in shown
+
+
+def test_a_secret_that_is_missing_stops_google_cloud_and_not_the_stand_ins(of_the_stand_ins: Clone) -> None:
+    clone = of_the_stand_ins
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("hf://Qwen/Qwen3-4B", GATED))
+    (clone.root / "Pulumi.two.yaml").write_text(file.read_text().replace("rehearsal", "my-project"))
+    done = run("comment", "--against", "HEAD", root=clone.root)
+    assert done.returncode == 1
+    assert "`pulumi up` would refuse stack `two`" in done.stdout
+    assert "pulumi config set --secret llmd-gke:hfToken" in done.stdout
+    assert "RunError" not in done.stdout

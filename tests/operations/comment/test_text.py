@@ -49,7 +49,7 @@ def test_every_kind_of_stack_reads_as_committed() -> None:
 
 def test_nothing_to_say_is_said_in_a_line_and_a_table() -> None:
     text = comment([Report("one", before=SMALL, after=SMALL)], "main", "this")
-    assert text.startswith(f"{MARKER}\n### Changes no stack\n")
+    assert text.startswith(f"{MARKER}\n### No stack changes\n")
     assert "<details>" not in text
 
 

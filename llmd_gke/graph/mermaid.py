@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
 from llmd_gke.graph.parts import Edge, Part, Parts
 
 KINDS_SHOWN = 4
 
-Mark = str
-"""``new``, ``gone``, ``changed`` or ``critical``."""
+Mark = Literal["new", "gone", "changed", "critical"]
 
 STYLES: Mapping[Mark, str] = {
     "critical": "stroke:#b35900,stroke-width:3px",
@@ -20,33 +21,55 @@ STYLES: Mapping[Mark, str] = {
 }
 
 
+@dataclass(frozen=True)
+class Box:
+    """A component as it is drawn: its name, its kind, and what it holds in words (empty for nothing)."""
+
+    name: str
+    kind: str
+    holds: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A flowchart from left to right. ``marks`` colours boxes, ``thick`` and ``dotted`` say how edges look."""
+
+    boxes: tuple[Box, ...]
+    edges: frozenset[Edge]
+    marks: Mapping[str, Mark] = field(default_factory=dict[str, Mark])
+    thick: frozenset[Edge] = frozenset()
+    dotted: frozenset[Edge] = frozenset()
+
+    def text(self) -> str:
+        """As Mermaid. Names are written so that they can be nothing but names."""
+        lines = ["flowchart LR"]
+        lines += [f'  {ident(box.name)}["{_label(box)}"]' for box in self.boxes]
+        order = {box.name: place for place, box in enumerate(self.boxes)}
+        for edge in sorted(self.edges, key=lambda edge: (order[edge[0]], order[edge[1]])):
+            arrow = "==>" if edge in self.thick else "-.->" if edge in self.dotted else "-->"
+            lines.append(f"  {ident(edge[0])} {arrow} {ident(edge[1])}")
+        for mark, style in STYLES.items():
+            names = [ident(box.name) for box in self.boxes if self.marks.get(box.name) == mark]
+            if names:
+                lines += [f"  classDef {mark} {style}", f"  class {','.join(names)} {mark}"]
+        return "\n".join(lines)
+
+
 def picture(parts: Parts) -> str:
     """A stack: components as boxes, arrows to what waits for them, thick ones along the critical chain."""
-    marks = dict.fromkeys(parts.chain_parts, "critical")
-    return drawing(parts.by_name.values(), parts.edges | parts.chain_edges, marks, thick=parts.chain_edges)
+    return whole(parts).text()
 
 
-def drawing(
-    boxes: Iterable[Part],
-    edges: Collection[Edge],
-    marks: Mapping[str, Mark],
-    *,
-    thick: Collection[Edge] = (),
-    dotted: Collection[Edge] = (),
-) -> str:
-    """A flowchart from left to right. ``marks`` colours boxes, ``thick`` and ``dotted`` say how edges look."""
-    boxes = list(boxes)
-    lines = ["flowchart LR"]
-    lines += [f'  {ident(box.name)}["{_label(box)}"]' for box in boxes]
-    order = {box.name: place for place, box in enumerate(boxes)}
-    for earlier, later in sorted(edges, key=lambda edge: (order[edge[0]], order[edge[1]])):
-        arrow = "==>" if (earlier, later) in thick else "-.->" if (earlier, later) in dotted else "-->"
-        lines.append(f"  {ident(earlier)} {arrow} {ident(later)}")
-    for mark, style in STYLES.items():
-        names = [ident(box.name) for box in boxes if marks.get(box.name) == mark]
-        if names:
-            lines += [f"  classDef {mark} {style}", f"  class {','.join(names)} {mark}"]
-    return "\n".join(lines)
+def whole(parts: Parts) -> Picture:
+    """The picture of a whole stack, to be drawn."""
+    marks: dict[str, Mark] = dict.fromkeys(parts.chain_parts, "critical")
+    boxes = tuple(box(part) for part in parts.by_name.values())
+    return Picture(boxes, parts.edges | parts.chain_edges, marks, thick=parts.chain_edges)
+
+
+def box(part: Part) -> Box:
+    """A component as a box."""
+    return Box(part.name, part.kind, summary(part) if part.resources else "")
 
 
 def ident(name: str) -> str:
@@ -54,13 +77,18 @@ def ident(name: str) -> str:
     return "c_" + re.sub(r"[^0-9A-Za-z]", lambda found: f"_{ord(found.group()):x}_", name)
 
 
-def summary(box: Part) -> str:
+def summary(part: Part) -> str:
     """What a component holds: the kinds that appear first, with their number, and how many resources follow."""
-    shown = [kind if count == 1 else f"{count} {kind}" for kind, count in box.kinds[:KINDS_SHOWN]]
-    more = sum(count for _, count in box.kinds[KINDS_SHOWN:])
+    shown = [kind if count == 1 else f"{count} {kind}" for kind, count in part.kinds[:KINDS_SHOWN]]
+    more = sum(count for _, count in part.kinds[KINDS_SHOWN:])
     return ", ".join([*shown, f"{more} more"] if more else shown)
 
 
-def _label(box: Part) -> str:
-    lines = [f"<b>{box.name}</b>", box.kind, *([summary(box)] if box.resources else [])]
-    return "<br>".join(line.replace('"', "'") for line in lines)
+def _label(box: Box) -> str:
+    lines = [f"<b>{_words(box.name)}</b>", _words(box.kind), *([_words(box.holds)] if box.holds else [])]
+    return "<br>".join(lines)
+
+
+def _words(text: str) -> str:
+    """Text that Mermaid reads as text: no markup, no end of the label, no address."""
+    return re.sub(r"[^0-9A-Za-z ,.()_-]", "'", text)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from operations.options import CloudOption, Output, OutputOption
-
-if TYPE_CHECKING:
-    from operations.comment.report import Report
 
 
 def command(
@@ -25,18 +22,33 @@ def command(
         typer.Option(metavar="STACK=FILE", help="Output of `pulumi preview --json`: the engine's plan for a stack."),
     ] = None,
     base_name: Annotated[str | None, typer.Option(help="How the comment calls REV. Default: REV itself.")] = None,
-    head_name: Annotated[str, typer.Option(help="How the comment calls what is compared with it.")] = "this change",
+    head_name: Annotated[
+        str | None, typer.Option(help="How the comment calls what is compared with it.", show_default="this change")
+    ] = None,
+    render: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Compare nothing: render what `--output json` wrote. No text in it is trusted."
+        ),
+    ] = None,
+    fork: Annotated[
+        bool, typer.Option("--fork", help="With --render: say that the code of a fork wrote FILE.")
+    ] = False,
 ) -> None:
     """Write what a change does, as the comment of a pull request: Markdown on standard output.
 
     For every stack: what changes, what the policies say, chips and price before and after, and the difference of the
     graphs. Both graphs are recorded without an engine and without credentials; `--preview` takes the engine's plan
     instead, which also knows what is replaced. Values that could be secret are left out.
-    Exit status 1: `pulumi up` would refuse a stack. The comment is written all the same.
+    Exit status 1: `pulumi up` would refuse a stack. The comment is written all the same. With `--render` it is 0.
     """
+    if render is not None:
+        _render(render, base_name, head_name, fork=fork)
+        return
     from operations.progress import working
 
     with working(f"comparing with {against}", quiet_seconds=0):
+        from operations.comment.data import document
         from operations.comment.markdown import comment
         from operations.comment.report import Collector
         from operations.target import root_folder
@@ -45,10 +57,19 @@ def command(
         reports = collector.reports(stack or collector.stacks())
     from operations.printing import show
 
-    text = comment(reports, base_name or against, head_name)
-    show(output, {"comment": text, "stacks": [_data(report) for report in reports]}, text.rstrip("\n"))
+    base, head = base_name or against, head_name or "this change"
+    show(output, document(reports, base, head), comment(reports, base, head).rstrip("\n"))
     if any(report.bad for report in reports):
         raise typer.Exit(1)
+
+
+def _render(file: Path, base_name: str | None, head_name: str | None, *, fork: bool) -> None:
+    """Prints the comment that a document makes. The caller's names go before those of the document."""
+    from operations.comment.data import read
+    from operations.comment.markdown import comment
+
+    reports, base, head = read(file)
+    print(comment(reports, base_name or base, head_name or head, fork=fork), end="")
 
 
 def _previews(given: list[str]) -> dict[str, Path]:
@@ -58,21 +79,3 @@ def _previews(given: list[str]) -> dict[str, Path]:
     if wrong:
         raise BadInput(f"--preview {wrong[0]}: allowed is STACK=FILE.\nFix: --preview eu4a=preview-eu4a.json")
     return {stack: Path(file) for stack, _, file in (one.partition("=") for one in given)}
-
-
-def _data(report: Report) -> dict[str, object]:
-    from operations.cost import as_data
-
-    return {
-        "stack": report.stack,
-        "status": report.status,
-        "changes": [{"op": one.op, "name": one.name, "type": one.type} for one in report.changes],
-        "planned": report.planned,
-        "policies": [
-            {"policy": one.policy, "mandatory": one.mandatory, "resource": one.resource, "message": one.message}
-            for one in report.verdicts
-        ],
-        "before": None if report.before is None else as_data.price(report.before),
-        "after": None if report.after is None else as_data.price(report.after),
-        "problem": report.problem,
-    }

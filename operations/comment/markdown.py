@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.comment.changes import OPS, Change
 from operations.comment.escape import block, code, prose
-from operations.comment.report import Report
+from operations.comment.report import Price, Report
 from operations.comment.verdicts import Verdict
-from operations.cost.estimate import Amount, StackPrice, State
+from operations.cost.estimate import Amount, State
 from operations.cost.tables import difference, hourly
 
 MARKER = "<!-- llmd-gke: what this pull request changes -->"
@@ -18,6 +18,12 @@ MARKER = "<!-- llmd-gke: what this pull request changes -->"
 
 LIMIT = 65_000
 """Characters. GitHub refuses a comment of more than 65,536."""
+
+OF_A_FORK = (
+    "> [!WARNING]\n> The code of a fork reported everything below. It may be wrong on purpose: read the change, and "
+    "do not approve it for what stands here."
+)
+"""Above the table. The text is rendered by the code of the base, but from what the fork's code says."""
 
 SIGNS = {"create": "new", "update": "changed", "replace": "**replaced**", "delete": "**removed**"}
 
@@ -43,20 +49,24 @@ ROOMS = (
 )
 
 
-def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT) -> str:
-    """The comment about all stacks; what does not fit is left out and counted."""
+def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT, *, fork: bool = False) -> str:
+    """The comment about all stacks; what does not fit is left out and counted.
+
+    ``fork``: what it says was found out by the code of a fork, and the comment says so.
+    """
+    head_ = list(_head(reports, base, head, fork))
     for room in ROOMS:
-        text = (
-            "\n\n".join([*_head(reports, base, head), *(part for one in reports for part in _stack(one, room))]) + "\n"
-        )
+        text = "\n\n".join([*head_, *(part for one in reports for part in _stack(one, room))]) + "\n"
         if len(text) <= limit:
             return text
-    text = "\n\n".join([*_head(reports, base, head), TOO_LONG]) + "\n"
+    text = "\n\n".join([*head_, TOO_LONG]) + "\n"
     return text if len(text) <= limit else f"{text[: limit - 200].rsplit(chr(10), 1)[0]}\n\n{TOO_LONG}\n"
 
 
-def _head(reports: Sequence[Report], base: str, head: str) -> Iterator[str]:
+def _head(reports: Sequence[Report], base: str, head: str, fork: bool) -> Iterator[str]:
     yield f"{MARKER}\n### {_verdict(reports)}"
+    if fork:
+        yield OF_A_FORK
     yield "\n".join(
         [
             "| Stack | Resources | Policies | Chips | USD an hour, all replicas running | at most |",
@@ -116,21 +126,25 @@ def _policies(report: Report) -> str:
     return f"{words}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else words
 
 
-def _amount(price: StackPrice | None, state: State) -> Amount | None:
+def _amount(price: Price | None, state: State) -> Amount | None:
     return None if price is None else price.totals[state]
 
 
-def _chips(before: StackPrice | None, after: StackPrice | None, report: Report) -> str:
+def _chips(before: Price | None, after: Price | None, report: Report) -> str:
     first, second = _amount(before, "running"), _amount(after, "running")
     return _step(report, None if first is None else str(first.chips), None if second is None else str(second.chips))
 
 
 def _price(report: Report, state: State) -> str:
     first, second = _amount(report.before, state), _amount(report.after, state)
-    words = _step(report, None if first is None else hourly(first), None if second is None else hourly(second))
+    words = _step(report, _hourly(first), _hourly(second))
     change = difference(first, second, 1)
     known = first is not None and second is not None and change not in ("0", "-")
     return f"{words} ({change})" if known else words
+
+
+def _hourly(amount: Amount | None) -> str | None:
+    return None if amount is None else prose(hourly(amount))
 
 
 def _step(report: Report, before: str | None, after: str | None) -> str:
@@ -147,7 +161,8 @@ def _stack(report: Report, room: Room) -> Iterator[str]:
         return
     yield f"#### {code(report.stack)}{f' ({report.status})' if report.status else ''}"
     if report.status == "removed":
-        yield f"Removing the file destroys nothing: run `pulumi destroy --stack {report.stack}` before it is gone."
+        destroy = code(f"pulumi destroy --stack {report.stack}")
+        yield f"Removing the file destroys nothing: run {destroy} before it is gone."
     if report.problem:
         yield "Its settings or its program cannot be used:\n\n" + block(report.problem[:4000])
     if report.unknown:
@@ -157,9 +172,9 @@ def _stack(report: Report, room: Room) -> Iterator[str]:
         yield "\n".join(["**Policies that are violated**\n", *_messages(violated, room.messages)])
     if report.changes:
         yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, room))
-    if report.mermaid and room.drawn:
+    if report.picture and room.drawn:
         what = "The graph" if report.status else "What differs in the graph"
-        yield _folded(what, f"```mermaid\n{report.mermaid}\n```\n\n{_legend(report)}")
+        yield _folded(what, f"```mermaid\n{report.picture.text()}\n```\n\n{_legend(report)}")
     hints = [one for one in report.verdicts if not one.mandatory]
     if hints:
         yield _folded(

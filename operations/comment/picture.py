@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from llmd_gke.graph.mermaid import Mark, drawing
+from llmd_gke.graph.mermaid import Mark, Picture, box
 from llmd_gke.graph.parts import Parts
 
 
-def difference(before: Parts, after: Parts) -> str:
-    """New, gone and changed components with their neighbours; empty where no component differs."""
-    boxes = {**before.by_name, **after.by_name}
+def difference(before: Parts, after: Parts) -> Picture | None:
+    """New, gone and changed components with their neighbours; ``None`` where no component differs."""
+    parts = {**before.by_name, **after.by_name}
     marks: dict[str, Mark] = {}
-    for name in boxes:
+    for name in parts:
         old, new = before.by_name.get(name), after.by_name.get(name)
         if old is None:
             marks[name] = "new"
@@ -21,11 +21,10 @@ def difference(before: Parts, after: Parts) -> str:
     gone, fresh = before.edges - after.edges, after.edges - before.edges
     edges = {edge for edge in before.edges | after.edges if edge[0] in marks or edge[1] in marks} | gone | fresh
     if not marks and not gone and not fresh:
-        return ""
+        return None
     shown = {name for edge in edges for name in edge} | set(marks)
-    return drawing(
-        [box for name, box in boxes.items() if name in shown], edges, marks, thick=fresh, dotted=gone - after.edges
-    )
+    boxes = tuple(box(part) for name, part in parts.items() if name in shown)
+    return Picture(boxes, frozenset(edges), marks, thick=fresh, dotted=gone - after.edges)
 
 
 def _held(parts: Parts, name: str) -> dict[str, object]:

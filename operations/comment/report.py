@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, Protocol
 
-from llmd_gke.graph.mermaid import picture as whole_picture
+from llmd_gke.graph.mermaid import Picture, whole
 from llmd_gke.graph.parts import Parts
 from llmd_gke.graph.recording import Graph
 from operations.comment import base as base_
@@ -15,7 +15,7 @@ from operations.comment import changes
 from operations.comment.picture import difference
 from operations.comment.verdicts import Verdict, judge
 from operations.cost import revisions
-from operations.cost.estimate import StackPrice, estimate
+from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
 from operations.progress import working
 
@@ -23,20 +23,31 @@ if TYPE_CHECKING:
     from operations.options import Cloud
 
 
+Status = Literal["", "new", "removed"]
+
+
+class Price(Protocol):
+    """What a comment says of a price: nodes, chips and USD in each state."""
+
+    @property
+    def totals(self) -> Mapping[State, Amount]:
+        """By state."""
+        ...
+
+
 @dataclass(frozen=True)
 class Report:
     """One stack. ``problem`` says why the program of now cannot be judged, ``unknown`` why the base cannot."""
 
     stack: str
-    status: str = ""
-    """``new``, ``removed`` or empty."""
+    status: Status = ""
     changes: Sequence[changes.Change] = ()
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
     verdicts: Sequence[Verdict] = ()
-    before: StackPrice | None = None
-    after: StackPrice | None = None
-    mermaid: str = ""
+    before: Price | None = None
+    after: Price | None = None
+    picture: Picture | None = None
     problem: str = ""
     unknown: str = ""
 
@@ -109,7 +120,7 @@ class Collector:
             verdicts=judge(stack, now.graph),
             before=before,
             after=after,
-            mermaid=difference(compared, now) if compared else "" if unknown else whole_picture(now),
+            picture=difference(compared, now) if compared else None if unknown else whole(now),
             unknown=unknown,
         )
 

@@ -55,14 +55,18 @@ def post(tmp_path: Path):
     if node is None:
         pytest.skip("Node is not installed: it runs the script as GitHub does")
 
-    def posted(body: str | None, pulls: list[dict[str, Any]], comments: dict[str, Any]) -> dict[str, list[Any]]:
+    def posted(
+        body: str, pulls: list[dict[str, Any]], comments: dict[str, Any], named: list[int] | None = None
+    ) -> dict[str, list[Any]]:
         text = tmp_path / "comment.md"
-        if body is None:
-            text.mkdir()
-        else:
-            text.write_text(body)
-        script = read("comment.yaml").jobs["comment"]["steps"][1]["with"]["script"]
-        run = {"head_repository": {"owner": {"login": "them"}}, "head_branch": "topic", "head_sha": HEAD}
+        text.write_text(body)
+        script = read("comment.yaml").jobs["comment"]["steps"][-1]["with"]["script"]
+        run = {
+            "head_repository": {"owner": {"login": "them"}},
+            "head_branch": "topic",
+            "head_sha": HEAD,
+            "pull_requests": [{"number": number} for number in named or []],
+        }
         world = {"script": script, "run": run, "pulls": pulls, "comments": comments}
         done = subprocess.run(
             [node, "-e", HARNESS], input=json.dumps(world), env={"TEXT": str(text)}, capture_output=True, text=True,
@@ -98,9 +102,19 @@ def test_a_text_that_is_not_ours_is_refused(post: Any) -> None:
     assert (found["calls"], found["said"][0][0]) == ([], "failed")
 
 
-def test_an_artifact_that_is_no_file_is_refused(post: Any) -> None:
-    found = post(None, [pull(3)], {})
-    assert (found["calls"], found["said"][0][0]) == ([], "failed")
+def test_of_two_pull_requests_with_one_head_the_one_that_github_names_gets_it(post: Any) -> None:
+    found = post(f"{MARKER}\n", [pull(3), pull(4)], {}, named=[4])
+    assert [call[:2] for call in found["calls"]] == [["create", 4]]
+
+
+def test_a_named_pull_request_whose_head_moved_on_gets_nothing(post: Any) -> None:
+    assert post(f"{MARKER}\n", [pull(3), pull(4, sha="2" * 40)], {}, named=[4])["calls"] == []
+
+
+def test_without_a_name_two_pull_requests_with_one_head_get_nothing(post: Any) -> None:
+    found = post(f"{MARKER}\n", [pull(3), pull(4)], {})
+    assert found["calls"] == []
+    assert "several pull requests" in found["said"][0][1]
 
 
 def test_more_than_github_takes_is_cut(post: Any) -> None:

@@ -94,9 +94,20 @@ def test_the_workflow_that_comments_runs_nothing_of_the_pull_request() -> None:
     comment = read("comment.yaml")
     assert list(comment.on) == ["workflow_run"]
     assert comment.on["workflow_run"]["workflows"] == [read("checks.yaml").content["name"]]
-    actions = [str(step.get("uses")).split("@")[0] for _, step in comment.steps]
-    assert actions == ["actions/download-artifact", "actions/github-script"]
-    assert all("run" not in step for _, step in comment.steps)
+    assert [str(step.get("uses", "")).split("@")[0] for _, step in comment.steps] == [
+        "actions/checkout",
+        "actions/download-artifact",
+        "actions/setup-python",
+        "",
+        "actions/github-script",
+    ]
+    checkout, artifact, _, render, post = [step for _, step in comment.steps]
+    assert checkout["with"] == {"persist-credentials": False}  # the default branch
+    assert artifact["with"]["path"] == "${{ runner.temp }}/comment"  # outside of the checkout
+    assert '--render "$DATA"' in render["run"]
+    assert render["env"]["FORK"] == "${{ github.event.workflow_run.head_repository.full_name != github.repository }}"
+    assert render["env"]["TEXT"] == post["env"]["TEXT"] != "${{ runner.temp }}/comment/comment.md"
+    assert all("github.token" not in str(step) for step in (checkout, render))
 
 
 def test_whatever_touches_a_stack_has_a_concurrency_group_with_its_name() -> None:
@@ -163,7 +174,7 @@ def test_the_engine_is_the_one_of_the_catalogue() -> None:
 
 
 def test_the_workflow_knows_the_marker_and_keeps_to_the_limit() -> None:
-    script = read("comment.yaml").jobs["comment"]["steps"][1]["with"]["script"]
+    script = read("comment.yaml").jobs["comment"]["steps"][-1]["with"]["script"]
     assert f"const marker = '{MARKER}';" in script
     assert f".slice(0, {LIMIT})" in script
 

@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from llmd_gke.graph.mermaid import Box, Picture
 from llmd_gke.settings import parse
 from operations.comment import escape
 from operations.comment.changes import Change
@@ -40,8 +41,14 @@ def test_every_kind_of_stack_reads_as_committed() -> None:
         Report("broken", before=SMALL, problem="Pulumi.broken.yaml has 1 problem:\n\n  ```key```"),
         Report("gone", "removed", changes=CHANGES[1:2], before=SMALL),
         Report("lost", after=SMALL, unknown="RunError: the base <failed>"),
-        Report("new", "new", changes=CHANGES[2:3], after=SMALL, mermaid="flowchart LR\n  c_a"),
-        Report("open", before=SMALL, after=OPEN, changes=CHANGES[3:], mermaid="flowchart LR\n  c_b"),
+        Report("new", "new", changes=CHANGES[2:3], after=SMALL, picture=Picture((Box("a", "Kind"),), frozenset())),
+        Report(
+            "open",
+            before=SMALL,
+            after=OPEN,
+            changes=CHANGES[3:],
+            picture=Picture((Box("b", "Kind", "2 Thing"),), frozenset()),
+        ),
         Report("quiet", verdicts=[HINT], before=SMALL, after=SMALL),
     ]
     same_as_golden("comment.md", comment(reports, "0123456", "89abcde"))
@@ -57,8 +64,8 @@ def huge(stack: str, count: int) -> Report:
     details = tuple((f"spec.path.number{place}", "something → something else") for place in range(20))
     many = [Change("update", f"resource-{place}", "gcp:test:Thing", details) for place in range(count)]
     verdicts = [Verdict(f"rule-{place}", True, f"resource-{place}", "long " * 300) for place in range(count)]
-    drawn = "flowchart LR\n" + "\n".join(f'  c_{place}["box"]' for place in range(count))
-    return Report(stack, changes=many, verdicts=verdicts, before=SMALL, after=LARGE, mermaid=drawn)
+    drawn = Picture(tuple(Box(f"box-{place}", "Kind") for place in range(count)), frozenset())
+    return Report(stack, changes=many, verdicts=verdicts, before=SMALL, after=LARGE, picture=drawn)
 
 
 @pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 5000), (4, 400), (40, 300), (900, 3)])

@@ -1,0 +1,282 @@
+"""What a comment is made of, as JSON: written where the change is checked, read where the comment is posted.
+
+A fork's code writes this document, so the side that posts believes nothing of it: a strict schema, a size for
+everything, and every text escaped when it is rendered.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic.alias_generators import to_camel
+
+from llmd_gke.graph.mermaid import Box, Mark, Picture
+from operations.comment.changes import Change, Op
+from operations.comment.report import Price, Report, Status
+from operations.comment.verdicts import Verdict
+from operations.cost.estimate import Amount, State
+from operations.exits import BadInput
+
+VERSION = 1
+LARGEST = 4 * 1024 * 1024
+"""Bytes of a document. One about a stack with every resource changed has about 20 KB."""
+
+STACKS, CHANGES, DETAILS, POLICIES, BOXES, EDGES = 200, 2000, 50, 500, 200, 1000
+"""How many a document may hold: stacks; of a stack changes, policies, boxes and edges; of a change details."""
+
+
+class Room(NamedTuple):
+    """How much is written of a stack: changes, details of each, messages of policies, and whether its picture is."""
+
+    changes: int
+    details: int
+    policies: int
+    drawn: bool
+
+
+ROOMS = (
+    Room(CHANGES, DETAILS, POLICIES, True),
+    Room(CHANGES, 4, 100, True),
+    Room(500, 0, 20, False),
+    Room(20, 0, 3, False),
+)
+
+Stack = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
+Name = Annotated[str, Field(max_length=300)]
+Line = Annotated[str, Field(max_length=1000)]
+Text = Annotated[str, Field(max_length=4000)]
+Edge = tuple[Name, Name]
+Count = Annotated[int, Field(ge=0, le=10_000_000)]
+
+
+class _Strict(BaseModel):
+    """Nothing but the fields, in their types, without conversions."""
+
+    model_config = ConfigDict(
+        extra="forbid", strict=True, frozen=True, allow_inf_nan=False, alias_generator=to_camel, populate_by_name=True
+    )
+
+
+class ChangeData(_Strict):
+    """A resource; ``details`` are paths, each with the step between two values where it may be shown."""
+
+    op: Op
+    name: Name
+    type: Name
+    details: Annotated[list[tuple[Name, Name]], Field(max_length=DETAILS)] = []
+
+
+class PolicyData(_Strict):
+    """A message of a policy."""
+
+    policy: Name
+    mandatory: bool
+    resource: Name
+    message: Line
+
+
+class AmountData(_Strict):
+    """Chips and price in a state; ``open`` says why there is no price."""
+
+    nodes: Count
+    chips: Count
+    usd_per_hour: Annotated[float, Field(ge=0, le=10_000_000)] | None
+    open: Annotated[str, Field(max_length=100)] = ""
+
+
+class PriceData(_Strict):
+    """The states that a comment shows."""
+
+    totals: dict[State, AmountData]
+
+    @model_validator(mode="after")
+    def _every_state(self) -> PriceData:
+        if {"running", "full"} - set(self.totals):
+            raise ValueError("totals lacks a state")
+        return self
+
+
+class BoxData(_Strict):
+    """A component of the picture."""
+
+    name: Name
+    kind: Name
+    holds: Name = ""
+
+
+class PictureData(_Strict):
+    """The picture of a difference, or of a whole stack. Every edge joins two of its boxes."""
+
+    boxes: Annotated[list[BoxData], Field(max_length=BOXES)]
+    edges: Annotated[list[Edge], Field(max_length=EDGES)]
+    marks: Annotated[dict[Name, Mark], Field(max_length=BOXES)]
+    thick: Annotated[list[Edge], Field(max_length=EDGES)]
+    dotted: Annotated[list[Edge], Field(max_length=EDGES)]
+
+    @model_validator(mode="after")
+    def _closed(self) -> PictureData:
+        names = {box.name for box in self.boxes}
+        if len(names) != len(self.boxes) or any(name not in names for edge in self.edges for name in edge):
+            raise ValueError("edges and boxes disagree")
+        return self
+
+
+class StackData(_Strict):
+    """Everything that a comment says about one stack."""
+
+    stack: Stack
+    status: Status
+    changes: Annotated[list[ChangeData], Field(max_length=CHANGES)]
+    planned: bool
+    policies: Annotated[list[PolicyData], Field(max_length=POLICIES)]
+    before: PriceData | None
+    after: PriceData | None
+    picture: PictureData | None
+    problem: Text
+    unknown: Line
+
+
+class Document(_Strict):
+    """The whole comment."""
+
+    version: Literal[1]
+    base: Annotated[str, Field(max_length=100)]
+    head: Annotated[str, Field(max_length=100)]
+    stacks: Annotated[list[StackData], Field(max_length=STACKS)]
+
+
+class _Totals:
+    """A price that was read from a document."""
+
+    def __init__(self, totals: Mapping[State, Amount]) -> None:
+        self.totals = totals
+
+
+def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:
+    """The document about these reports, as JSON data. What is longer than a document may hold is cut."""
+    for room in ROOMS[:-1]:
+        made = _document(reports, base, head, room)
+        if len(made.model_dump_json(by_alias=True)) * 2 <= LARGEST:  # printed with spaces, it is longer
+            return made.model_dump(mode="json", by_alias=True)
+    return _document(reports, base, head, ROOMS[-1]).model_dump(mode="json", by_alias=True)
+
+
+def _document(reports: Sequence[Report], base: str, head: str, room: Room) -> Document:
+    stacks = [_data(one, room) for one in reports[:STACKS]]
+    return Document(version=VERSION, base=base[:100], head=head[:100], stacks=stacks)
+
+
+def read(file: Path) -> tuple[list[Report], str, str]:
+    """The reports of a document, and what it calls both sides.
+
+    Raises ``BadInput`` for a file that is too large, no file, or no such document; the message has nothing of it.
+    """
+    fix = "Fix: name a file that `llmd-gke comment --output json` wrote, of this version"
+    try:
+        with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
+            if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
+                raise BadInput(f"{file} is not a regular file.\n{fix}")
+            content = opened.read(LARGEST + 1)
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}.\n{fix}") from None
+    if len(content) > LARGEST:
+        raise BadInput(f"{file} is larger than {LARGEST} bytes.\n{fix}")
+    try:
+        found = Document.model_validate_json(content)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+        raise BadInput(
+            f"{file} is not a comment's data: {error.error_count()} problems, the first of kind {first['type']}.\n{fix}"
+        ) from None
+    return [_report(one) for one in found.stacks], found.base, found.head
+
+
+def _data(report: Report, room: Room) -> StackData:
+    return StackData(
+        stack=report.stack,
+        status=report.status,
+        changes=[
+            ChangeData(
+                op=one.op,
+                name=one.name[:300],
+                type=one.type[:300],
+                details=[(path[:300], step[:300]) for path, step in one.details[: room.details]],
+            )
+            for one in report.changes[: room.changes]
+        ],
+        planned=report.planned,
+        policies=[
+            PolicyData(
+                policy=one.policy[:300],
+                mandatory=one.mandatory,
+                resource=one.resource[:300],
+                message=one.message[:1000],
+            )
+            for one in report.verdicts[: room.policies]
+        ],
+        before=_price(report.before),
+        after=_price(report.after),
+        picture=_picture(report.picture) if room.drawn else None,
+        problem=report.problem[:4000],
+        unknown=report.unknown[:1000],
+    )
+
+
+def _price(price: Price | None) -> PriceData | None:
+    if price is None:
+        return None
+    return PriceData(
+        totals={
+            state: AmountData(nodes=one.nodes, chips=one.chips, usd_per_hour=one.usd_per_hour, open=one.open[:100])
+            for state, one in price.totals.items()
+        }
+    )
+
+
+def _picture(picture: Picture | None) -> PictureData | None:
+    if picture is None or len(picture.boxes) > BOXES or len(picture.edges) > EDGES:
+        return None
+    return PictureData(
+        boxes=[BoxData(name=one.name[:300], kind=one.kind[:300], holds=one.holds[:300]) for one in picture.boxes],
+        edges=sorted(picture.edges),
+        marks=dict(sorted(picture.marks.items())),
+        thick=sorted(picture.thick),
+        dotted=sorted(picture.dotted),
+    )
+
+
+def _report(data: StackData) -> Report:
+    picture = data.picture
+    return Report(
+        data.stack,
+        data.status,
+        changes=[Change(one.op, one.name, one.type, tuple(one.details)) for one in data.changes],
+        planned=data.planned,
+        verdicts=[Verdict(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
+        before=_totals(data.before),
+        after=_totals(data.after),
+        picture=None
+        if picture is None
+        else Picture(
+            tuple(Box(one.name, one.kind, one.holds) for one in picture.boxes),
+            frozenset(picture.edges),
+            dict(picture.marks),
+            frozenset(picture.thick),
+            frozenset(picture.dotted),
+        ),
+        problem=data.problem,
+        unknown=data.unknown,
+    )
+
+
+def _totals(data: PriceData | None) -> Price | None:
+    if data is None:
+        return None
+    return _Totals(
+        {state: Amount(one.nodes, one.chips, one.usd_per_hour, one.open) for state, one in data.totals.items()}
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -31,9 +32,9 @@ class Model(pulumi.ComponentResource):
 
     Makes the pods' service account, the TPU LLMInferenceServiceConfig, two NetworkPolicies (three if it spans hosts),
     the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the
-    LLMInferenceService, which waits for ``Ready``. Of a stopped model routes and GKE's policies are left out.
-    The GKE policies do not wait for the service: it can only become healthy with them. Outputs:
-    ``endpoint`` (``url`` and ``servedModelName``, which clients send).
+    LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes and
+    GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
+    Outputs: ``endpoint`` (``url`` and ``servedModelName``, which clients send).
     """
 
     endpoint: dict[str, pulumi.Output[str]]
@@ -77,6 +78,7 @@ class Model(pulumi.ComponentResource):
                 depends_on=[account, runtime, *routes, *guards],
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
                 # KServe refuses another number of pods in a group: a model that moves to another slice is made anew.
+                hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
                 replace_on_changes=["spec.parallelism.pipeline"],
                 delete_before_replace=True,
             ),
@@ -88,3 +90,30 @@ class Model(pulumi.ComponentResource):
             "servedModelName": pulumi.Output.from_input(model.served_name),
         }
         self.register_outputs(self.endpoint)
+
+
+def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:
+    """What to look at when a service did not become Ready in time; ``None`` for other failures.
+
+    ``errors`` are those of all attempts so far, the newest first.
+    """
+    newest = errors[0].lower() if errors else ""
+    if model.wait_for != "ready" or not any(sign in newest for sign in ("timed out", "timeout", "deadline exceeded")):
+        return None
+    return (
+        f"{model.name} was not Ready in time. Look: kubectl -n {model.namespace} get llminferenceservice "
+        f"{model.name} -o yaml. Where WorkloadsReady is True and InferencePoolReady or HTTPRoutesReady is not, the "
+        "pods serve, and KServe cannot read what GKE says of pool or route: set `waitFor: workloads` for "
+        f"{model.name}, run `pulumi up` again, and prove it by `llmd-gke smoke`."
+    )
+
+
+def not_ready(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], bool]:
+    """The engine's question after the service failed: says what to look at, and never goes on by itself."""
+
+    def answer(args: pulumi.ErrorHookArgs) -> bool:
+        if (said := hint(model, args.errors)) is not None:
+            pulumi.log.warn(said)
+        return False
+
+    return answer

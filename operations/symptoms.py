@@ -52,6 +52,13 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "pulumi preview --stack {stack} --policy-pack policies",
     ),
     Symptom(
+        "tpu-privileges",
+        r"TPU initialization failed|open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|RLIMIT_MEMLOCK",
+        "`TPU initialization failed`, `open(/dev/vfio/…): Operation not permitted`",
+        "the container may not open or lock what the TPU driver needs: give that model `capabilities`, or `privileged`",
+        "kubectl -n models logs POD -c main",
+    ),
+    Symptom(
         "upstream-gone",
         r"upstream connect error|connection termination|\b502\b",
         "502, or `upstream connect error or disconnect`",

@@ -1,12 +1,14 @@
 """Models whose size, licence gate or TPU test state is known.
 
 Sources: vllm-project/tpu-inference ``docs/includes/model_support.md`` @b8692ff01 (tested), Hugging Face model pages
-(parameters, gated). A model that is not listed may work: settings only warn.
+(parameters, gated), https://ai.google.dev/gemma (licence of Gemma 4). A model that is not listed may work: settings
+only warn.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -28,10 +30,17 @@ KNOWN_MODELS: Mapping[str, KnownModel] = {
     "meta-llama/Llama-3.1-8B-Instruct": KnownModel(8.0, gated=True, tested=True),
     "meta-llama/Llama-3.3-70B-Instruct": KnownModel(70.6, gated=True, tested=True),
     "google/gemma-3-27b-it": KnownModel(27.4, gated=True, tested=True),
+    "google/gemma-4-26B-A4B-it": KnownModel(26.0, tested=True),
+    "google/gemma-4-31B-it": KnownModel(31.0, tested=True),
+    "Qwen/Qwen3-Coder-480B-A35B-Instruct": KnownModel(480.0, tested=True),
+    "Qwen/Qwen3.5-397B-A17B": KnownModel(397.0, tested=True),
 }
 
 GATED_OWNERS = frozenset({"meta-llama", "google"})
-"""Owners whose current text models are behind a licence gate on Hugging Face."""
+"""Owners whose text models are behind a licence gate on Hugging Face, but for :data:`OPEN_FAMILIES`."""
+
+OPEN_FAMILIES = ("google/gemma-4-",)
+"""Begins of names without a gate: Gemma 4 has the Apache 2.0 licence, earlier ones have Google's own."""
 
 
 def repository_of(uri: str) -> str | None:
@@ -53,7 +62,9 @@ def is_gated(uri: str) -> bool:
     if model is not None:
         return model.gated
     repository = repository_of(uri)
-    return repository is not None and repository.split("/")[0] in GATED_OWNERS
+    if repository is None or repository.startswith(OPEN_FAMILIES):
+        return False
+    return repository.split("/")[0] in GATED_OWNERS
 
 
 DEFAULT_STARTUP_MINUTES = 30
@@ -73,7 +84,40 @@ def startup_minutes(uri: str) -> int:
     return max(STARTUP_FLOOR_MINUTES, min(STARTUP_CEILING_MINUTES, 15 + math.ceil(size * 16 / 60)))
 
 
+BILLIONS = re.compile(r"(?:^|[-_])(?:(\d+)x)?(\d+(?:\.\d+)?)B(?:[-_]|$)", re.I)
+"""How names say their parameters: ``Qwen3-32B``, ``gemma-4-26B-A4B-it`` (26 in all, 4 of them active),
+``Mixtral-8x7B``."""
+
+BYTES = ((re.compile(r"(?:^|[-_])(?:FP8|INT8|W8A8)", re.I), 1.0), (re.compile(r"(?:AWQ|INT4|W4A16|FP4)", re.I), 0.6))
+"""Bytes a parameter of quantized weights by what names say; 4 bits come with scales. Otherwise two: bfloat16."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of weights, in GB. ``known``: by the table; otherwise estimated from the model's name."""
+
+    gb: float
+    known: bool
+
+    def __str__(self) -> str:
+        """For messages."""
+        return f"about {self.gb:.0f} GB" + ("" if self.known else " (by its name)")
+
+
+def size(uri: str) -> Size | None:
+    """Size of the weights: by the table, else by the model's name; ``None`` where neither tells, e.g. of a bucket."""
+    if (model := known(uri)) is not None:
+        return Size(model.parameters * 2, known=True)
+    name = (repository_of(uri) or "").rpartition("/")[2]
+    found = BILLIONS.search(name)
+    if found is None:
+        return None
+    experts, billions = found.groups()
+    each = next((per for sign, per in BYTES if sign.search(name)), 2.0)
+    return Size(int(experts or 1) * float(billions) * each, known=False)
+
+
 def weights_gb(uri: str) -> float | None:
-    """Size of the weights in bfloat16 (two bytes a parameter), GB, or ``None`` where the model is not known."""
-    model = known(uri)
-    return model.parameters * 2 if model else None
+    """Size of the weights, GB, known or estimated; ``None`` where nobody knows."""
+    found = size(uri)
+    return found.gb if found else None

@@ -217,6 +217,8 @@ def backend_policies(model: ModelSettings) -> dict[str, JsonObject]:
         "connectionDraining": {"drainingTimeoutSec": 60},
         "logging": {"enabled": True, "sampleRate": 100000},
     }
+    if model.max_rate_per_endpoint is not None:
+        default["maxRatePerEndpoint"] = model.max_rate_per_endpoint
     return _policies("GCPBackendPolicy", "backend", model, default)
 
 

@@ -12,8 +12,9 @@ from typing import cast
 from llmd_gke.catalog import scheduling, tpu
 from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
 from llmd_gke.rules.platform import version_of
-from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings
+from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings, VariableSettings
 
 API_VERSION = "serving.kserve.io/v1alpha2"
 
@@ -24,6 +25,14 @@ PRE_STOP_SECONDS = 15
 
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)
 """vLLM's first version with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
+
+NUMBERED_AS_VLLM = ("vllm/vllm-tpu", "vllm/vllm-openai")
+"""Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
+``rhaiis/vllm-tpu-rhel9:3.2.5`` holds a vLLM of 2025, which would end at an argument that it does not know."""
+
+WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
+"""KServe's ``Ready`` also needs route and pool, whose statuses GKE writes and KServe compares field by field (kserve
+v0.20.0 ``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` is about pods alone."""
 
 STOP = "serving.kserve.io/stop"
 """With this annotation KServe removes everything it made and keeps the object."""
@@ -70,8 +79,13 @@ def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
 
 
 def _drains(image: str) -> bool:
-    """Whether the server knows ``--shutdown-timeout``; an image without a readable version gets no such argument."""
-    version = version_of(image.split("@")[0].rpartition(":")[2])
+    """Whether the server knows ``--shutdown-timeout``; an image that does not say so by name and tag is not given
+    it.
+    """
+    name, _, tag = image.split("@")[0].rpartition(":")
+    if not any(f"/{name}".endswith(f"/{known}") for known in NUMBERED_AS_VLLM):
+        return False
+    version = version_of(tag)
     return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
 
 
@@ -99,6 +113,28 @@ def _probe(**times: int) -> JsonObject:
     return {"httpGet": check, **times}
 
 
+def _variable(given: VariableSettings) -> JsonObject:
+    if given.secret is None:
+        return {"name": given.name, "value": given.value}
+    return {"name": given.name, "valueFrom": {"secretKeyRef": {"name": given.secret, "key": given.key}}}
+
+
+def _security(model: ModelSettings) -> JsonObject:
+    """The public TPU image runs as root; privileges beyond that are not needed on GKE 1.28 and later.
+
+    KServe's preset drops every capability; those of the settings come on top. A privileged container has them all, and
+    Kubernetes refuses it without ``allowPrivilegeEscalation``.
+    """
+    context: JsonObject = {
+        "runAsNonRoot": False,
+        "allowPrivilegeEscalation": model.privileged,
+        "privileged": model.privileged,
+    }
+    if model.capabilities:
+        context["capabilities"] = {"add": [*model.capabilities]}
+    return context
+
+
 def tpu_config(
     model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None, *, account: str = "default"
 ) -> JsonObject:
@@ -111,11 +147,14 @@ def tpu_config(
     chips: JsonObject = {tpu.TPU_RESOURCE: str(machine.chips)}
     spans_hosts = pool.slice.multi_host
     serve = ["vllm", "serve", weights.MODEL_PATH]
+    named = {one.name for one in model.env}
     environment: list[Json] = [
         # The server compiles before it takes requests; without this the first ones would compile.
         {"name": "SKIP_JAX_PRECOMPILE", "value": "0"},
         {"name": "VLLM_XLA_CACHE_PATH", "value": weights.CACHE_PATH},
+        *([] if MAX_N in named else [{"name": MAX_N, "value": str(MAX_N_DEFAULT)}]),
         *(multi_host.ENVIRONMENT if spans_hosts else ()),
+        *(_variable(one) for one in model.env),
     ]
     attached = (weights.weights(model), weights.cache(model))
     container: JsonObject = {
@@ -130,8 +169,7 @@ def tpu_config(
             # Part of the host: the rest is for the node, the page cache and the pod's memory-backed /dev/shm.
             "requests": {**chips, "cpu": str(machine.vcpus // 4), "memory": f"{machine.memory_gb // 2}G"},
         },
-        # The public TPU image runs as root; privileges beyond that are not needed on GKE 1.28 and later.
-        "securityContext": {"runAsNonRoot": False, "allowPrivilegeEscalation": False, "privileged": False},
+        "securityContext": _security(model),
         "startupProbe": _probe(
             periodSeconds=PROBE_SECONDS,
             timeoutSeconds=5,
@@ -274,7 +312,7 @@ def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | N
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
     # A stopped service is never Ready.
-    annotations: JsonObject = {STOP: "true"} if model.stopped else {"pulumi.com/waitFor": "condition=Ready"}
+    annotations: JsonObject = {STOP: "true"} if model.stopped else {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
     if model.needs_token:
         # KServe's storage initializer takes HF_TOKEN from the Secret named here (``credentials/hf/hf_secret.go``).
         annotations["serving.kserve.io/secretName"] = naming.TOKEN_SECRET

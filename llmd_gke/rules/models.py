@@ -124,14 +124,15 @@ def weights_uri(value: str) -> Iterator[Finding]:
 
 def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
     """Downloaded weights fit on the node's boot disk, beside the system and the server's image."""
-    size = models.weights_gb(model_uri)
-    if size is not None and size + RESERVED_DISK_GB > disk_gb:
+    size = models.size(model_uri)
+    if size is not None and size.gb + RESERVED_DISK_GB > disk_gb:
         yield Finding(
             "model-disk",
-            f"the weights of {model_uri} take about {size:.0f} GB, system and image about {RESERVED_DISK_GB} GB, and "
+            f"the weights of {model_uri} take {size}, system and image about {RESERVED_DISK_GB} GB, and "
             f"the pool's disks have {disk_gb} GB",
-            allowed=f"diskGb of at least {math.ceil(size) + RESERVED_DISK_GB}",
+            allowed=f"diskGb of at least {math.ceil(size.gb) + RESERVED_DISK_GB}",
             fix="enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
+            severity="error" if size.known else "warning",
         )
 
 
@@ -189,25 +190,28 @@ def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Fi
 
 
 def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Finding]:
-    """The weights leave room for the KV cache: more than 90 % of the slice's HBM cannot work, 70 % is tight."""
+    """The weights leave room for the KV cache: more than 90 % of the slice's HBM cannot work, 70 % is tight.
+
+    A size that is only estimated from the model's name refuses nothing: it warns.
+    """
     shape = tpu.find_slice(machine_type, topology)
     family = tpu.family_of(machine_type)
-    size = models.weights_gb(model_uri)
+    size = models.size(model_uri)
     if shape is None or family is None or size is None:
         return
     memory = shape.chips * family.hbm_gb
-    if size > 0.9 * memory:
+    if size.gb > 0.9 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take about {size:.0f} GB in bfloat16, {topology} of {machine_type} has "
-            f"{memory} GB of HBM",
+            f"the weights of {model_uri} take {size}, {topology} of {machine_type} has {memory} GB of HBM",
             allowed=f"weights up to about {0.9 * memory:.0f} GB",
             fix="use a pool with more chips per slice, or a smaller or quantized model",
+            severity="error" if size.known else "warning",
         )
-    elif size > 0.7 * memory:
+    elif size.gb > 0.7 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take about {size:.0f} of {memory} GB of HBM: little is left for the KV cache",
+            f"the weights of {model_uri} take {size} of {memory} GB of HBM: little is left for the KV cache",
             fix="lower maxModelLen and maxNumSeqs, or use more chips",
             severity="warning",
         )
@@ -218,9 +222,10 @@ def tested_on_tpu(model_uri: str) -> Iterator[Finding]:
     repository = models.repository_of(model_uri)
     model = models.known(model_uri)
     if repository is not None and (model is None or not model.tested):
+        unchecked = "" if models.size(model_uri) else "; its size is not known, so nobody checks whether it fits"
         yield Finding(
             "model-untested",
-            f"{repository} is not in the list of models that vLLM tests on TPU",
+            f"{repository} is not in the list of models that vLLM tests on TPU{unchecked}",
             fix="Qwen/Qwen3-4B is a tested model for one chip",
             severity="warning",
         )

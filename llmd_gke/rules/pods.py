@@ -10,8 +10,8 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from llmd_gke.catalog import tpu
-from llmd_gke.rules import models, secret_texts
+from llmd_gke.catalog import tpu, versions
+from llmd_gke.rules import environment, models, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown, Value
 from llmd_gke.rules.versions import version_of
@@ -161,6 +161,62 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
                 yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
 
 
+def open_servers(pod: Node) -> Iterator[Finding]:
+    """No variable gives clients more than inference."""
+    for container in containers(pod):
+        for variable in container.get("env").each():
+            name = variable.get("name").text() or ""
+            if variable.get("value").text() in ("", "0", "false", "False"):
+                continue
+            for finding in environment.opens_the_server(name):
+                yield replace(finding, problem=f"{variable.path}: {finding.problem}")
+
+
+CAPABILITIES = frozenset(
+    {
+        "AUDIT_CONTROL", "AUDIT_READ", "AUDIT_WRITE", "BLOCK_SUSPEND", "BPF", "CHECKPOINT_RESTORE", "CHOWN",
+        "DAC_OVERRIDE", "DAC_READ_SEARCH", "FOWNER", "FSETID", "IPC_LOCK", "IPC_OWNER", "KILL", "LEASE",
+        "LINUX_IMMUTABLE", "MAC_ADMIN", "MAC_OVERRIDE", "MKNOD", "NET_ADMIN", "NET_BIND_SERVICE", "NET_BROADCAST",
+        "NET_RAW", "PERFMON", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_ADMIN", "SYS_BOOT", "SYS_CHROOT",
+        "SYS_MODULE", "SYS_NICE", "SYS_PACCT", "SYS_PTRACE", "SYS_RAWIO", "SYS_RESOURCE", "SYS_TIME",
+        "SYS_TTY_CONFIG", "SYSLOG", "WAKE_ALARM",
+    }
+)  # fmt: skip
+"""Linux capabilities as Kubernetes writes them, without ``CAP_`` (capabilities(7))."""
+
+
+def privileges(pod: Node) -> Iterator[Finding]:
+    """A model server runs unprivileged and with no capability but those of its image's needs."""
+    for container in containers(pod):
+        context = container.get("securityContext")
+        if context.get("privileged").flag() is True:
+            yield Finding(
+                "model-privileges",
+                f"{context.path}.privileged is true: the server has the whole node",
+                fix="TPU pods of GKE 1.28 and later need none; try capabilities first",
+            )
+        added = [name for node in context.get("capabilities", "add").each() if (name := node.text())]
+        if added:
+            yield Finding(
+                "model-privileges",
+                f"{context.path}.capabilities.add: {', '.join(added)}",
+                fix="leave them out unless the server's log asks for them",
+            )
+
+
+def capabilities(names: Sequence[str]) -> Iterator[Finding]:
+    """Capabilities that exist."""
+    for name in names:
+        if name not in CAPABILITIES:
+            plain = name.upper().removeprefix("CAP_")
+            yield Finding(
+                "model-privileges",
+                f"there is no capability {name}",
+                allowed="names of capabilities(7) without CAP_",
+                fix=f"did you mean {plain}?" if plain in CAPABILITIES else "SYS_RESOURCE raises limits, for example",
+            )
+
+
 def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
     """An endpoint picker is new enough to talk TLS with GKE's Gateway, and does so."""
     for container in containers(pod):
@@ -185,6 +241,33 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
                     f"{container.path}: --secure-serving=false; GKE's data plane calls the endpoint picker by TLS",
                     fix="leave it out: the default is true",
                 )
+
+
+def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
+    """An endpoint picker is no newer than the one KServe's preset starts: newer ones lose flags that the preset gives.
+
+    llm-d-router 0.10.0 has no ``--model-server-metrics-*`` any more (commit 936f064ac). ``ceiling`` is a version; its
+    patch releases may be newer.
+    """
+    for container in containers(pod):
+        name, _, tag = _split(container.get("image").text() or "")
+        found, most = version_of(tag), version_of(ceiling)
+        if name.endswith(LLM_D_PICKER) and found and most and found[:2] > most[:2]:
+            yield Finding(
+                "endpoint-picker",
+                f"{container.path}.image: endpoint picker {tag} is newer than KServe's preset, which starts {ceiling}: "
+                "it ends at flags it no longer has",
+                allowed=f"{ceiling} and its patch releases",
+                fix="leave scheduler.image out",
+            )
+
+
+LLM_D_PICKER = "llm-d-router-endpoint-picker"
+
+
+def preset_picker() -> str:
+    """The version of the picker that KServe's preset starts, as pinned in ``catalog/versions.toml``."""
+    return versions.image("endpoint-picker").rpartition(":")[2]
 
 
 def _split(image: str) -> tuple[str, str, str]:

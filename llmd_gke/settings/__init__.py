@@ -19,6 +19,7 @@ from llmd_gke.settings.sections import (
     StorageSettings,
     TlsSettings,
     TpuPoolSettings,
+    VariableSettings,
 )
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "StorageSettings",
     "TlsSettings",
     "TpuPoolSettings",
+    "VariableSettings",
     "load_stack",
     "parse",
     "required_secrets",

@@ -118,8 +118,8 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
     **dict.fromkeys(
         [("models", "scaling"), ("models", "minReplicas"), ("models", "maxReplicas")],
         (
-            "KServe 0.20 scales replicas only through the workload variant autoscaler with HPA or KEDA, which llm-d "
-            "itself has retired; without them a service with `scaling` never becomes Ready (ScalingCRDNotFound)",
+            "this program does not scale replicas yet: `scaling` of KServe 0.20 works only through an autoscaler that "
+            "llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers",
             "replicas, a fixed number",
             "set replicas; the pool's nodes follow from minNodes to maxNodes",
         ),

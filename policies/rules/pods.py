@@ -32,6 +32,8 @@ def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
     places = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
     for pod in places:
         yield from pods.endpoint_picker(pod, floors)
+        if subject.kind in KSERVE:
+            yield from pods.picker_ceiling(pod, settings.text("presetPicker"))
 
 
 def _images(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -99,6 +101,11 @@ ENDPOINT_PICKER = Rule(
     check=_picker,
     parameters=(
         Parameter("routerFloor", "0.7.0", "Oldest llm-d endpoint picker"),
+        Parameter(
+            "presetPicker",
+            pods.preset_picker(),
+            "The llm-d endpoint picker that KServe's preset starts; a service's own may have a newer patch only",
+        ),
         Parameter("gieFloor", "1.4.0", "Oldest endpoint picker of the Gateway API inference extension"),
     ),
     bad=Example(
@@ -109,8 +116,51 @@ ENDPOINT_PICKER = Rule(
     more_bad=(
         Example(picker_yaml("registry.k8s.io/gateway-api-inference-extension/epp:v1.3.1")),
         Example(picker_yaml(PICKER_IMAGE, '["--secure-serving=false"]')),
+        Example(picker_yaml("ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.10.0")),
     ),
-    more_good=(Example(picker_yaml(PICKER_IMAGE, '["--secure-serving=true"]')),),
+    more_good=(
+        Example(picker_yaml(PICKER_IMAGE, '["--secure-serving=true"]')),
+        Example(picker_yaml("ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.3")),
+    ),
 )
 
-RULES = (IMAGE_TAG, PLAIN_SECRET, ENDPOINT_PICKER)
+SERVER_ENVIRONMENT = Rule(
+    name="server-environment",
+    title="No variable opens a model server beyond inference",
+    why="`VLLM_ALLOW_RUNTIME_LORA_UPDATING` lets every client load weights of its choice, `VLLM_SERVER_DEV_MODE` opens "
+    "paths that pause and reset the server, `VLLM_ALLOW_INSECURE_SERIALIZATION` runs code that the server is sent.",
+    sources=(
+        "https://docs.vllm.ai/en/latest/features/lora.html",
+        "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
+    ),
+    kinds=WORKLOADS,
+    check=_each(pods.open_servers),
+    severity="high",
+    bad=Example(
+        config_yaml(env='[{name: VLLM_ALLOW_RUNTIME_LORA_UPDATING, value: "True"}]'), unknown=f"{FIRST}.env[0].name"
+    ),
+    good=Example(config_yaml(env='[{name: VLLM_MAX_N_SEQUENCES, value: "64"}]')),
+    more_bad=(Example(config_yaml(env='[{name: VLLM_SERVER_DEV_MODE, value: "1"}]')),),
+    more_good=(Example(config_yaml(env='[{name: VLLM_SERVER_DEV_MODE, value: "0"}]')),),
+)
+
+
+def _context(context: str) -> str:
+    return config_yaml(more=f"        securityContext: {context}\n")
+
+
+MODEL_PRIVILEGES = Rule(
+    name="model-privileges",
+    title="Model servers run without privileges",
+    why="A privileged container has the whole node, and with it every other pod's weights and tokens. TPU pods need "
+    "none on GKE 1.28 and later.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
+    kinds=WORKLOADS,
+    check=_each(pods.privileges),
+    level="advisory",
+    bad=Example(_context("{privileged: true}"), unknown=f"{FIRST}.securityContext.privileged"),
+    good=Example(_context("{privileged: false, capabilities: {drop: [ALL]}}")),
+    more_bad=(Example(_context("{capabilities: {add: [SYS_RESOURCE]}}")),),
+)
+
+RULES = (IMAGE_TAG, PLAIN_SECRET, ENDPOINT_PICKER, SERVER_ENVIRONMENT, MODEL_PRIVILEGES)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
+from components.model import hint
 from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.conftest import Record
 
@@ -154,3 +158,17 @@ def test_a_stopped_model_keeps_its_service_and_loses_what_leads_to_it(record: Re
 def test_a_stopped_model_costs_no_chips(record: Record) -> None:
     assert record({"llmd-gke:models": [{**QWEN, "stopped": True}]}).outputs["chips"] == 0
     assert record({"llmd-gke:models": [QWEN]}).outputs["chips"] == 12
+
+
+@pytest.mark.parametrize("error", ["timed out waiting for the condition", "Timeout: …", "context deadline exceeded"])
+def test_a_service_that_was_not_ready_in_time_says_what_to_look_at(settings: StackSettings, error: str) -> None:
+    said = hint(settings.models[0], [error])
+    assert said is not None
+    assert "waitFor: workloads" in said
+    assert "llmd-gke smoke" in said
+
+
+def test_other_failures_of_a_service_get_no_such_hint(settings: StackSettings) -> None:
+    model = settings.models[0]
+    assert hint(model, ["admission webhook denied the request", "timed out"]) is None
+    assert hint(model.model_copy(update={"wait_for": "workloads"}), ["timed out"]) is None

@@ -14,7 +14,7 @@ from llmd_gke.settings.sections.cluster import (
     SystemPoolSettings,
 )
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
-from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import ReservationSettings, TpuPoolSettings
@@ -43,4 +43,5 @@ __all__ = [
     "SystemPoolSettings",
     "TlsSettings",
     "TpuPoolSettings",
+    "VariableSettings",
 ]

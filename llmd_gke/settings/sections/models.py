@@ -17,6 +17,22 @@ def bucket_of(uri: str) -> str | None:
     return uri.removeprefix("gs://").split("/")[0] if uri.startswith("gs://") else None
 
 
+class VariableSettings(Shape):
+    """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace.
+
+    The Secret is not made by the program.
+    """
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+    """Letters, digits and underscores."""
+    value: str | None = None
+    """Plain text, readable by everybody who reads the repository: no password."""
+    secret: str | None = None
+    """Name of a Secret, with ``key``, instead of ``value``."""
+    key: str | None = None
+    """Key in that Secret."""
+
+
 class ModelSettings(Shape):
     """A served model.
 
@@ -63,6 +79,8 @@ class ModelSettings(Shape):
     dtype: Literal["auto", "bfloat16"] = "auto"
     """Data type of the weights; TPUs have no float16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
+    env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
+    """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` of tpu-inference."""
     image: str = Field(default_factory=lambda: versions.image("vllm-tpu"))
     private_image: bool = False
     gated: bool | None = None
@@ -72,6 +90,15 @@ class ModelSettings(Shape):
     compile_cache: str | None = None
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     stopped: bool = False
+    wait_for: Literal["ready", "workloads"] = "ready"
+    """What an update waits for: the whole service, or only its pods, for a GKE whose InferencePool status KServe cannot
+    read. ``llmd-gke smoke`` is the proof then."""
+    capabilities: tuple[str, ...] = Field(default=(), strict=False)
+    """Linux capabilities that the server's container gets back after all were dropped, e.g. ``SYS_RESOURCE``."""
+    privileged: bool = False
+    """Run the server's container privileged; for a TPU image that cannot open its devices otherwise."""
+    max_rate_per_endpoint: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
+    """Requests per second that the load balancer counts a pod as full at (default: Google's, 100 million)."""
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
     at_root: bool = False
     paths: tuple[str, ...] = Field(default=(), strict=False)

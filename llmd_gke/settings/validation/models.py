@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from llmd_gke.catalog import tpu
-from llmd_gke.rules import models, multi_host, names, paths, pods, scheduling
+from llmd_gke.rules import environment, models, multi_host, names, paths, pods, scheduling
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from llmd_gke.settings.sections import ModelSettings, StackSettings
@@ -21,6 +22,15 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
     yield from at(f"{key}.image", model.image, models.image(model.image))
     yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    for index, one in enumerate(model.env):
+        found = environment.variable(one.name, one.value, one.secret, one.key)
+        yield from at(f"{key}.env[{index}]", one.name, found)
+    yield from at(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
+    yield from at(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
+    context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
+    loosened = Node({"containers": [{"securityContext": context}]})
+    warned = [replace(finding, severity="warning") for finding in pods.privileges(loosened)]
+    yield from at(f"{key}.privileged", model.privileged, iter(warned))
     if model.compile_cache is not None:
         yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
     for index, path in enumerate(model.paths):
@@ -62,6 +72,7 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
     yield from at(f"{key}.image", image, models.image(image))
     pod = Node({"containers": [{"image": image}]})
     yield from at(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
+    yield from at(f"{key}.image", image, pods.picker_ceiling(pod, pods.preset_picker()))
     entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
     if model.scheduler.saturation is not None:
         kinds = [kind for kind, _ in entries]

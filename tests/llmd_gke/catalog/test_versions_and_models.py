@@ -74,6 +74,8 @@ def test_the_repository_of_a_uri(uri: str, repository: str | None) -> None:
         ("hf://meta-llama/Llama-3.1-8B-Instruct", True),
         ("hf://meta-llama/Some-Future-Model", True),
         ("hf://google/gemma-9", True),
+        ("hf://google/gemma-4-31B-it", False),
+        ("hf://google/gemma-4-some-new-one", False),
         ("hf://Qwen/Qwen3-4B", False),
         ("hf://googly/model", False),
         ("pvc://meta-llama/model", False),
@@ -86,6 +88,25 @@ def test_gated_models_are_told_by_table_then_owner(uri: str, gated: bool) -> Non
 def test_weights_take_two_bytes_a_parameter() -> None:
     assert models.weights_gb("hf://Qwen/Qwen3-32B") == pytest.approx(65.6)
     assert models.weights_gb("hf://someone/unknown") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "gb"),
+    [
+        ("someone/Model-7B-Instruct", 14),
+        ("someone/Model-30B-A3B", 60),
+        ("someone/model-1.5b-chat", 3),
+        ("someone/Mixtral-8x7B-v0.1", 112),
+        ("someone/Model-27B-FP8", 27),
+        ("someone/Model-70B-AWQ", 42),
+        ("someone/Model-B2", None),
+        ("someone/Model", None),
+    ],
+)
+def test_a_size_outside_of_the_table_is_estimated_from_the_name(name: str, gb: float | None) -> None:
+    found = models.size(f"hf://{name}")
+    assert (found.gb if found else None) == (pytest.approx(gb) if gb else None)
+    assert found is None or not found.known
 
 
 def test_only_regional_classes_carry_inference_pools() -> None:

@@ -267,3 +267,9 @@ def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> 
         "kind": "Gateway",
         "name": naming.GATEWAY_NAME,
     }
+
+
+def test_a_rate_per_pod_is_said_only_where_settings_give_one(make_model: MakeModel) -> None:
+    policies = cast("Any", routing.backend_policies(make_model(max_rate_per_endpoint=20)))
+    assert [policy["spec"]["default"]["maxRatePerEndpoint"] for policy in policies.values()] == [20, 20]
+    assert "maxRatePerEndpoint" not in str(routing.backend_policies(make_model()))

@@ -52,7 +52,16 @@ def test_prefix_caching_is_said_either_way(
 
 @pytest.mark.parametrize(
     ("image", "knows"),
-    [("r/vllm-tpu:v0.17.3", False), ("r/vllm-tpu:v0.18.0", True), ("r/vllm-tpu@sha256:" + "0" * 64, False)],
+    [
+        ("docker.io/vllm/vllm-tpu:v0.17.3", False),
+        ("docker.io/vllm/vllm-tpu:v0.18.0", True),
+        ("vllm/vllm-tpu:v0.18.0", True),
+        ("europe-docker.pkg.dev/p/hub/vllm/vllm-tpu:v0.27.0", True),
+        ("docker.io/vllm/vllm-tpu@sha256:" + "0" * 64, False),
+        # Counted on their own: 3.2.5 holds a vLLM of 2025.
+        ("registry.redhat.io/rhaiis/vllm-tpu-rhel9:3.2.5", False),
+        ("example.com/mine:v1.0.0", False),
+    ],
 )
 def test_only_servers_that_know_the_drain_argument_get_it(
     make_model: MakeModel, pool: TpuPoolSettings, image: str, knows: bool
@@ -147,3 +156,42 @@ def test_thresholds_of_a_full_replica_are_the_pickers_unless_settings_say_otherw
         "parameters": {"queueDepthThreshold": 20, "kvCacheUtilThreshold": 0.9, "metricsStalenessThreshold": "500ms"},
     }
     assert config["schedulingProfiles"] == silent["schedulingProfiles"], "it gives no scores"
+
+
+@pytest.mark.parametrize(
+    ("wait", "condition"), [("ready", "condition=Ready"), ("workloads", "condition=WorkloadsReady")]
+)
+def test_a_model_may_be_waited_for_without_route_and_pool(
+    make_model: MakeModel, pool: TpuPoolSettings, wait: str, condition: str
+) -> None:
+    service = cast("Any", serving.service(make_model(wait_for=wait), pool))
+    assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == condition
+
+
+def test_a_request_may_ask_for_few_answers_unless_settings_say_otherwise(
+    make_model: MakeModel, pool: TpuPoolSettings
+) -> None:
+    def most(model: ModelSettings) -> list[Any]:
+        return [one.get("value") for one in container(model, pool)["env"] if one["name"] == "VLLM_MAX_N_SEQUENCES"]
+
+    assert most(make_model()) == ["64"]
+    assert most(make_model(env=[{"name": "VLLM_MAX_N_SEQUENCES", "value": "4"}])) == ["4"]
+
+
+def test_variables_come_as_values_or_from_secrets(make_model: MakeModel, pool: TpuPoolSettings) -> None:
+    model = make_model(env=[{"name": "A", "value": "1"}, {"name": "B", "secret": "s", "key": "k"}])
+    environment = container(model, pool)["env"]
+    assert {"name": "A", "value": "1"} in environment
+    assert {"name": "B", "valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}} in environment
+
+
+def test_the_server_is_unprivileged_until_its_settings_say_otherwise(
+    make_model: MakeModel, pool: TpuPoolSettings
+) -> None:
+    closed = {"runAsNonRoot": False, "allowPrivilegeEscalation": False, "privileged": False}
+    assert container(make_model(), pool)["securityContext"] == closed
+    some = container(make_model(capabilities=["SYS_RESOURCE"]), pool)["securityContext"]
+    assert some == {**closed, "capabilities": {"add": ["SYS_RESOURCE"]}}
+    # Kubernetes refuses a privileged container that may not escalate.
+    full = {"runAsNonRoot": False, "allowPrivilegeEscalation": True, "privileged": True}
+    assert container(make_model(privileged=True), pool)["securityContext"] == full

@@ -143,8 +143,8 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
         (
             {"scaling": {"maxReplicas": 4}},
             '  llmd-gke:models[0].scaling = {"maxReplicas": 4}\n'
-            "    KServe 0.20 scales replicas only through the workload variant autoscaler with HPA or KEDA, which "
-            "llm-d itself has retired; without them a service with `scaling` never becomes Ready (ScalingCRDNotFound)  "
+            "    this program does not scale replicas yet: `scaling` of KServe 0.20 works only through an autoscaler "
+            "that llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers  "
             "[not-offered]\n"
             "    allowed: replicas, a fixed number\n"
             "    fix:     set replicas; the pool's nodes follow from minNodes to maxNodes",

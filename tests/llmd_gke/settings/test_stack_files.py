@@ -83,6 +83,8 @@ def test_nothing_in_the_settings_can_hold_a_token() -> None:
     assert {key for key in keys if re.search("token|secret|password|key", key, re.IGNORECASE)} == {
         "maxNumBatchedTokens",
         "secretManager",  # a switch
+        "secret",  # the name of a Secret, for a variable of the server
+        "key",  # which of its entries
     }
 
 

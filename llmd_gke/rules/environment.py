@@ -1,0 +1,79 @@
+"""Rules about the environment of a model server.
+
+Sources: vllm-project/vllm ``vllm/envs.py``; vllm-project/tpu-inference ``tpu_inference/envs.py`` and
+``tpu_inference/platforms/tpu_platform.py`` @b8692ff01; kubernetes-sigs/lws ``pkg/utils/accelerators/tpu.go`` v0.9.0.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from llmd_gke.rules import secret_texts
+from llmd_gke.rules.finding import Finding
+
+RULE = "server-environment"
+
+MAX_N = "VLLM_MAX_N_SEQUENCES"
+MAX_N_DEFAULT = 64
+"""Most answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the server."""
+
+REFUSED: Mapping[str, str] = {
+    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "every client could then load weights of its choice into the server",
+    "VLLM_SERVER_DEV_MODE": "it opens paths that pause and reset the server",
+    "VLLM_ALLOW_INSECURE_SERIALIZATION": "it lets the server run code that it is sent",
+}
+"""Variables that open the server to whoever can reach it."""
+
+OWNED: Mapping[str, str] = {
+    "SKIP_JAX_PRECOMPILE": "the server compiles before it takes requests",
+    "VLLM_XLA_CACHE_PATH": "set compileCache",
+    "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
+    "VLLM_HOST_IP": "the program sets it where a model spans hosts",
+    "VLLM_PORT": "the port is 8000",
+    "HF_TOKEN": "set the secret llmd-gke:hfToken",
+    "VLLM_ADDITIONAL_ARGS": "set extraArgs",
+}
+"""Variables that a setting or the program writes."""
+
+MEANINGLESS = re.compile(r"^(CUDA_|NVIDIA_|NCCL_|PJRT_DEVICE$|VLLM_ATTENTION_BACKEND$)")
+TPU_PLACE = re.compile(r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)")
+
+
+def opens_the_server(name: str) -> Iterator[Finding]:
+    """A variable that gives whoever reaches the server more than inference."""
+    if name in REFUSED:
+        yield Finding(RULE, f"{name}: {REFUSED[name]}", fix=f"leave {name} out")
+
+
+def variable(name: str, value: str | None, secret: str | None, key: str | None) -> Iterator[Finding]:
+    """One variable of the settings."""
+    yield from opens_the_server(name)
+    if name in OWNED:
+        yield Finding(RULE, f"{name} is not given by hand: {OWNED[name]}", fix=f"leave {name} out")
+    if MEANINGLESS.match(name):
+        yield Finding(RULE, f"{name} is for GPUs, or not read any more", fix=f"leave {name} out")
+    if TPU_PLACE.match(name):
+        yield Finding(RULE, f"{name} is set by GKE or LeaderWorkerSet", fix=f"leave {name} out")
+    if name == "JAX_PLATFORMS" and value == "tpu":
+        yield Finding(RULE, "JAX_PLATFORMS tpu breaks the loader", allowed="tpu,cpu", fix="leave JAX_PLATFORMS out")
+    if (value is None) == (secret is None) or (secret is None) != (key is None):
+        yield Finding(
+            RULE,
+            f"{name} needs a value, or a Secret with a key",
+            allowed="value, or secret and key",
+            fix=f"{{name: {name}, secret: NAME, key: KEY}}",
+        )
+    elif value is not None and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
+        yield Finding(
+            RULE,
+            f"{name} has its value written out",
+            allowed="secret and key",
+            fix=f"put it into a Secret of the model's namespace, then {{name: {name}, secret: NAME, key: KEY}}",
+        )
+
+
+def twice(names: Sequence[str]) -> Iterator[Finding]:
+    """No variable is given twice: Kubernetes takes the last one."""
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield Finding(RULE, f"{name} is given more than once", fix=f"keep one {name}")

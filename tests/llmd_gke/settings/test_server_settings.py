@@ -1,0 +1,93 @@
+"""What settings say about the server's container: variables, privileges, and the picker beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings import Checked
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+Accept = Callable[..., Checked]
+
+
+def with_model(config: Config, **changes: Any) -> Config:
+    config["llmd-gke:models"][0] |= changes
+    return config
+
+
+@pytest.mark.parametrize(
+    "variable",
+    [
+        {"name": "LIBTPU_INIT_ARGS", "value": "--xla_tpu_scoped_vmem_limit_kib=65536"},
+        {"name": "VLLM_MAX_N_SEQUENCES", "value": "4"},
+        {"name": "OTEL_TOKEN", "secret": "observability", "key": "token"},
+    ],
+)
+def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, variable: dict[str, str]) -> None:
+    (model,) = accepted(with_model(config, env=[variable])).settings.models
+    assert model.env[0].name == variable["name"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "words"),
+    [
+        ({"name": "VLLM_ALLOW_RUNTIME_LORA_UPDATING", "value": "True"}, "every client could then load weights"),
+        ({"name": "VLLM_SERVER_DEV_MODE", "value": "1"}, "pause and reset"),
+        ({"name": "VLLM_XLA_CACHE_PATH", "value": "/x"}, "set compileCache"),
+        ({"name": "HF_TOKEN", "value": "x"}, "llmd-gke:hfToken"),
+        ({"name": "NCCL_DEBUG", "value": "1"}, "is for GPUs"),
+        ({"name": "TPU_WORKER_ID", "value": "0"}, "is set by GKE or LeaderWorkerSet"),
+        ({"name": "JAX_PLATFORMS", "value": "tpu"}, "breaks the loader"),
+        ({"name": "OTEL_TOKEN", "value": "written-out"}, "secret: NAME, key: KEY"),
+        ({"name": "A", "value": "1", "secret": "s", "key": "k"}, "needs a value, or a Secret with a key"),
+        ({"name": "A"}, "needs a value, or a Secret with a key"),
+        ({"name": "A", "secret": "s"}, "needs a value, or a Secret with a key"),
+    ],
+)
+def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
+    config: Config, refused: Refuse, variable: dict[str, str], words: str
+) -> None:
+    said = refused(with_model(config, env=[variable]))
+    assert "[server-environment]" in said
+    assert words in said
+    assert "written-out" not in said
+
+
+def test_a_variable_is_given_once(config: Config, refused: Refuse) -> None:
+    assert "A is given more than once" in refused(with_model(config, env=[{"name": "A", "value": "1"}] * 2))
+
+
+def test_privileges_of_one_model_are_a_setting_and_a_warning(config: Config, accepted: Accept) -> None:
+    checked = accepted(with_model(config, privileged=True, capabilities=["SYS_RESOURCE"]))
+    assert checked.settings.models[0].privileged
+    assert "model-privileges" in [located.finding.rule for located in checked.warnings]
+
+
+def test_a_capability_that_does_not_exist_is_refused_with_the_right_spelling(config: Config, refused: Refuse) -> None:
+    assert "did you mean SYS_RESOURCE?" in refused(with_model(config, capabilities=["CAP_SYS_RESOURCE"]))
+
+
+@pytest.mark.parametrize(("tag", "fine"), [("v0.9.0", True), ("v0.9.4", True), ("v0.10.0", False), ("v1.0.0", False)])
+def test_the_picker_is_no_newer_than_the_one_that_kserves_preset_starts(
+    config: Config, accepted: Accept, refused: Refuse, tag: str, fine: bool
+) -> None:
+    changed = with_model(config, scheduler={"image": f"ghcr.io/llm-d/llm-d-router-endpoint-picker:{tag}"})
+    if fine:
+        assert accepted(changed).settings.models[0].scheduler.image.endswith(tag)
+    else:
+        assert "is newer than KServe's preset, which starts v0.9.0" in refused(changed)
+
+
+def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Config, accepted: Accept) -> None:
+    checked = accepted(with_model(config, uri="hf://someone/Big-200B"))
+    said = [located.finding.problem for located in checked.warnings if located.finding.rule == "model-size"]
+    assert said
+    assert "about 400 GB (by its name)" in said[0]
+
+
+def test_a_size_that_nothing_tells_is_said_to_be_unchecked(config: Config, accepted: Accept) -> None:
+    checked = accepted(with_model(config, uri="hf://someone/secretive"))
+    assert "nobody checks whether it fits" in str([located.finding.problem for located in checked.warnings])

@@ -7,6 +7,7 @@ shape of one.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import unicodedata
@@ -16,7 +17,9 @@ from typing import cast
 HIDDEN = "(not shown)"
 SHORTEST_SECRET = 4
 """Characters. Shorter values are not looked for in messages: that would take ordinary words out of them."""
-DEEPEST = 6
+SHORTEST_NAMED_SECRET = 8
+"""Characters of a secret that only its name gives away; a label's ``key: models`` is none."""
+DEEPEST = 8
 """Levels of tables and lists that are shown."""
 MOST_ENTRIES = 40
 """Entries of one table or list that are shown."""
@@ -42,7 +45,7 @@ _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "key", "k
 _HARMLESS = re.compile(
     r"secret_?(?:manager|name|ref)|key_?(?:ring|name|ref|word)|private_?(?:nodes|image|endpoint)", re.I
 )
-_HARMLESS_VALUES = frozenset({"true", "false", "null", "None", HIDDEN.split()[0]})
+_HARMLESS_VALUES = frozenset({"true", "false", "null", "value`", HIDDEN.split()[0]})
 _ASSIGNMENT = re.compile(r"""(?<![\w.-])([\w.-]{2,64})(["']?\s*[=:]\s*["']?|["']?,\s*["'])([^\s"',;}\]]+)""")
 _FLAG = re.compile(r"""(?<![\w-])(--?[A-Za-z][\w-]*)(\s+|=|["'],\s*["'])([^\s"',\]]+)""")
 
@@ -78,14 +81,9 @@ def without_in(value: object, secrets: Collection[str]) -> object:
 
 def masked(text: str) -> str:
     """The text without what looks like a secret: by its shape, or by the name in front of it."""
-    text = shapes_masked(text)
+    text = SECRET_SHAPES.sub(HIDDEN, text)
     text = _FLAG.sub(_without_value, text)
     return _ASSIGNMENT.sub(_without_value, text)
-
-
-def shapes_masked(text: str) -> str:
-    """The text without what has the shape of a secret: enough for sentences of ours, which `key: value` is part of."""
-    return SECRET_SHAPES.sub(HIDDEN, text)
 
 
 def _without_value(match: re.Match[str]) -> str:
@@ -98,7 +96,16 @@ def _without_value(match: re.Match[str]) -> str:
 def shown(value: object, name: str = "", *, longest: int = 120) -> str:
     """A value as one line of JSON, at most ``longest`` characters, secrets hidden. ``name`` is its key."""
     text = masked(json.dumps(_readable(value, name, DEEPEST), ensure_ascii=False))
-    return shortened(printable(text), longest)
+    return _line(text, longest)
+
+
+def shown_text(text: str, *, longest: int = 400) -> str:
+    """A sentence that may hold values, as one line."""
+    return _line(masked(text), longest)
+
+
+def _line(text: str, longest: int) -> str:
+    return shortened(printable(text[: longest + 1]).replace("\n", "\\n"), longest)
 
 
 def shortened(text: str, longest: int) -> str:
@@ -109,11 +116,12 @@ def shortened(text: str, longest: int) -> str:
 def printable(text: str) -> str:
     r"""The text with control characters, direction marks and lone surrogates written as ``\u…``; newlines stay."""
     return "".join(
-        one if one == "\n" or unicodedata.category(one) not in _UNPRINTABLE else _escaped(one) for one in text
+        one if one == "\n" or unicodedata.category(one) not in UNPRINTABLE else _escaped(one) for one in text
     )
 
 
-_UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
+"""Categories of characters that a terminal obeys, or that nobody sees."""
 
 
 def _escaped(character: str) -> str:
@@ -125,42 +133,55 @@ def _readable(value: object, name: str, levels: int) -> object:
     """A copy without secrets, no deeper and no longer than anybody reads."""
     if value is None or isinstance(value, bool):
         return value
-    if is_secret_name(name):
+    if is_secret_name(name) or _is_pem(value):
         return HIDDEN
-    if isinstance(value, str | int | float):
-        return masked(value) if isinstance(value, str) else value
+    if isinstance(value, int | float):
+        return value if abs(value) < 1e300 else "..."
     if levels == 0:
         return "..."
     if isinstance(value, Mapping):
-        return _readable_table(cast("Mapping[object, object]", value), levels)
+        table = cast("Mapping[object, object]", value)
+        if list(table) == ["secure"]:
+            return {"secure": HIDDEN}
+        return {masked(str(key)): _readable(inner, name, levels - 1) for key, name, inner in _named(table)}
     if isinstance(value, list | tuple):
-        return _readable_list(list(cast("list[object]", value)), levels)
+        return [_readable(inner, name, levels - 1) for _, name, inner in _named(cast("list[object]", value))]
     return masked(str(value))
 
 
-def _readable_table(table: Mapping[object, object], levels: int) -> dict[str, object]:
-    if "secure" in table and len(table) == 1:
-        return {"secure": HIDDEN}
-    # In a list of variables the name is a value, too: `name: HF_TOKEN`, `value: …`.
-    beside = next((text for key in ("name", "key") if "value" in table and isinstance(text := table.get(key), str)), "")
-    names = {"value": beside, "key": ""} if beside else {}
-    return {
-        masked(str(key)): _readable(inner, names.get(str(key), str(key)), levels - 1)
-        for key, inner in list(table.items())[:MOST_ENTRIES]
-    }
+def _named(value: object) -> Iterator[tuple[object, str, object]]:
+    """What is in a table or list: its key, the name that says what it is, and itself. Only as much as is shown."""
+    if isinstance(value, Mapping):
+        table = cast("Mapping[object, object]", value)
+        # In a list of variables the name is a value, too: `name: HF_TOKEN`, `value: …`.
+        named = [text for key in ("name", "key") if "value" in table and isinstance(text := table.get(key), str)]
+        names = {"value": named[0], "key": ""} if named else {}
+        for key, inner in itertools.islice(table.items(), MOST_ENTRIES):
+            yield key, names.get(str(key), str(key)), inner
+    elif isinstance(value, list | tuple):
+        before: object = None
+        for place, entry in enumerate(cast("list[object]", value)[:MOST_ENTRIES]):
+            # After `--hf-token` comes a token.
+            follows = isinstance(before, str) and before.startswith("-") and "=" not in before
+            yield place, str(before) if follows and isinstance(entry, str) and not entry.startswith("-") else "", entry
+            before = entry
 
 
-def _readable_list(entries: list[object], levels: int) -> list[object]:
-    """After ``--hf-token`` comes a token, and a PEM block may come line by line."""
-    texts = [entry for entry in entries if isinstance(entry, str)]
-    if SECRET_SHAPES.search("\n".join(texts)) and any("-----BEGIN" in text for text in texts):
-        return [HIDDEN]
-    found: list[object] = []
-    for place, entry in enumerate(entries[:MOST_ENTRIES]):
-        before = entries[place - 1] if place else None
-        flag = before if isinstance(before, str) and before.startswith("-") and "=" not in before else ""
-        found.append(_readable(entry, flag if isinstance(entry, str) and not entry.startswith("-") else "", levels - 1))
-    return found
+def _is_pem(value: object) -> bool:
+    """Whether a list holds a PEM block, line by line."""
+    entries = cast("list[object]", value) if isinstance(value, list | tuple) else []
+    return any(isinstance(entry, str) and "-----BEGIN" in entry for entry in entries)
+
+
+def secrets_in(value: object, name: str = "") -> Iterator[str]:
+    """Texts inside a value that are secret by the names beside them: nothing else tells that they are."""
+    waiting: list[tuple[str, object, int]] = [(name, value, DEEPEST)]
+    while waiting:
+        name, one, levels = waiting.pop()
+        if is_secret_name(name) or _is_pem(one):
+            yield from (text for text in texts_in(one) if len(text) >= SHORTEST_NAMED_SECRET)
+        elif levels:
+            waiting += [(inner_name, inner, levels - 1) for _, inner_name, inner in _named(one)]
 
 
 def texts_in(value: object) -> Iterator[str]:

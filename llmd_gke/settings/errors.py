@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from pydantic import ValidationError
@@ -14,6 +14,10 @@ from llmd_gke.settings.validation import Located
 
 LONGEST_LINE = 400
 """Characters of one line of a message; the lists of what is allowed are the longest."""
+LONGEST_MESSAGE = 2048
+"""Bytes of a whole message: what is longer is read by nobody, and cut somewhere else."""
+LONGEST_REST = 500
+"""Bytes for the keys of the findings that do not fit."""
 
 
 class SettingsError(Exception):
@@ -23,8 +27,34 @@ class SettingsError(Exception):
         self.stack = stack
         self.located = tuple(located)
         count = len(self.located)
-        head = f"Pulumi.{stack}.yaml has {count} {'problem' if count == 1 else 'problems'}:"
-        super().__init__("\n".join([head, *(describe(one) for one in self.located)]))
+        head = f"Pulumi.{redaction.shown_text(stack, longest=60)}.yaml has {count} {_problems(count)}:"
+        super().__init__("\n".join([head, *_within(self.located, LONGEST_MESSAGE - len(head.encode()))]))
+
+
+def _problems(count: int) -> str:
+    return "problem" if count == 1 else "problems"
+
+
+def _within(located: Sequence[Located], room: int) -> list[str]:
+    """The findings in words, as many as there is room for (bytes), and the keys of the others."""
+    whole: list[str] = []
+    used, place_for_rest = 0, 0
+    for text in map(describe, located):
+        used += len(text.encode()) + 1
+        if used > room:
+            break
+        whole.append(text)
+        if used <= room - LONGEST_REST:
+            place_for_rest = len(whole)
+    if len(whole) == len(located):
+        return whole
+    del whole[place_for_rest:]
+    others = located[len(whole) :]
+    keys = ", ".join(dict.fromkeys(redaction.shown_text(one.key, longest=80) for one in others[:20]))
+    rest = f"\n  {len(others)} more, shown in full once these are corrected: {keys}"
+    while len(rest.encode()) >= LONGEST_REST:
+        rest = rest[: len(rest) * 9 // 10].rstrip(".") + "..."
+    return [*whole, rest]
 
 
 def describe(located: Located) -> str:
@@ -34,7 +64,7 @@ def describe(located: Located) -> str:
     """
     finding, name = located.finding, located.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
     value = "" if located.value is None else f" = {redaction.shown(located.value, name)}"
-    lines = [f"{_line(located.key)}{value}", f"  {_line(redaction.masked(finding.problem))}  [{finding.rule}]"]
+    lines = [f"{_line(located.key)}{value}", f"  {_line(finding.problem)}  [{finding.rule}]"]
     if finding.allowed:
         lines.append(f"  allowed: {_line(finding.allowed)}")
     if finding.fix:
@@ -43,7 +73,7 @@ def describe(located: Located) -> str:
 
 
 def _line(text: str) -> str:
-    return redaction.shortened(redaction.printable(redaction.shapes_masked(text)).replace("\n", "\\n"), LONGEST_LINE)
+    return redaction.shown_text(text, longest=LONGEST_LINE)
 
 
 def without(located: Located, secrets: Collection[str]) -> Located:
@@ -54,7 +84,7 @@ def without(located: Located, secrets: Collection[str]) -> Located:
 
     finding = located.finding
     return Located(
-        clean(located.key),
+        located.key,
         redaction.without_in(located.value, secrets) if secrets else located.value,
         replace(finding, problem=clean(finding.problem), allowed=clean(finding.allowed), fix=clean(finding.fix)),
     )

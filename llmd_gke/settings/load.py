@@ -6,10 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-import yaml
-
 from llmd_gke.rules.finding import Finding
-from llmd_gke.settings import stack_yaml
+from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse
 from llmd_gke.settings.validation import Located
@@ -57,36 +55,13 @@ def _holds_secure(value: object) -> bool:
 
 def read_config(root: Path, stack: str) -> dict[str, object]:
     """The ``config`` table of a stack file as it stands. Raises :class:`SettingsError`."""
-    file = root / f"Pulumi.{stack}.yaml"
     try:
-        content: object = stack_yaml.read(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        stacks = sorted(path.name.split(".")[1] for path in root.glob("Pulumi.*.yaml"))
-        raise _broken(
-            stack,
-            f"{file.name} does not exist",
-            ", ".join(stacks),
-            f"choose a stack, e.g. STACK={stacks[0]}" if stacks else f"copy a stack file to {file.name}",
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise _broken(stack, f"{file.name} cannot be read: {error}", "", "make the file readable") from None
-    except yaml.YAMLError as error:
-        raise _broken(
-            stack, f"{file.name} is not YAML: {_place(error)}", "", "correct the file at that place"
-        ) from None
-    config = cast("Mapping[str, object]", content).get("config") if isinstance(content, Mapping) else None
-    if not isinstance(config, Mapping):
-        raise _broken(stack, f"{file.name} has no table `config:`", "", "see Pulumi.eu4a.yaml for a complete one")
+        content = stack_files.content(stack_files.text(root, stack), f"Pulumi.{stack}.yaml")
+        config = cast("Mapping[str, object]", content).get("config") if isinstance(content, Mapping) else None
+        if not isinstance(config, Mapping):
+            raise stack_files.Unusable(
+                f"Pulumi.{stack}.yaml has no table `config:`", fix="see Pulumi.eu4a.yaml for a complete one"
+            )
+    except stack_files.Unusable as unusable:
+        raise SettingsError(stack, [Located(f"Pulumi.{stack}.yaml", None, unusable.finding)]) from None
     return {str(key): value for key, value in cast("Mapping[object, object]", config).items()}
-
-
-def _place(error: yaml.YAMLError) -> str:
-    """What is wrong and where, without the line itself: it may hold a secret."""
-    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
-        return "it cannot be read"
-    mark = error.problem_mark
-    return f"{error.problem}, line {mark.line + 1}, column {mark.column + 1}"
-
-
-def _broken(stack: str, problem: str, allowed: str, fix: str) -> SettingsError:
-    return SettingsError(stack, [Located(f"Pulumi.{stack}.yaml", None, Finding("stack-file", problem, allowed, fix))])

@@ -16,6 +16,7 @@ from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import validation
 from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
+from llmd_gke.settings.plain import Unreadable, plain, unfit
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import Located
 
@@ -57,34 +58,52 @@ def _without_secrets(
     located: Iterable[Located], raw: Mapping[str, object], encrypted: Collection[str]
 ) -> list[Located]:
     known = [key for key in raw if key in encrypted or key in SECRET_KEYS]
-    texts = {text for key in known for text in redaction.texts_in(raw[key])}
+    texts = {text for key in known for text in redaction.texts_in(raw[key])} | set(redaction.secrets_in(_ours(raw)))
     return [without(replace(one, value=None) if _below(one.key, encrypted) else one, texts) for one in located]
 
 
-def _below(key: str, parents: Iterable[str]) -> bool:
-    return any(key == parent or key.startswith((f"{parent}.", f"{parent}[")) for parent in parents)
+def _below(key: str, parents: Collection[str]) -> bool:
+    """Whether a key is one of the parents, or inside of one."""
+    places = (place for place, character in enumerate(key) if character in ".[")
+    return key in parents or any(key[:place] in parents for place in places)
 
 
 def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None) -> Checked:
+    try:
+        ours = plain(_ours(raw))
+    except Unreadable as unreadable:
+        raise SettingsError(stack, [Located(key_of(unreadable.path), None, unreadable.finding)]) from None
+    found = [Located(key_of(path), value, finding) for path, value, finding in unfit(ours)]
+    try:
+        settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
+    except ValidationError as error:
+        found.extend(from_pydantic(error, known_keys(StackSettings)))
+        found.extend(_beyond(ours, error))
+        raise SettingsError(stack, _once(found)) from None
+    found.extend(validation.check(settings))
+    if secrets is not None:
+        found.extend(_missing_secrets(settings, secrets))
+    errors = _once(located for located in found if located.finding.severity == "error")
+    if errors:
+        raise SettingsError(stack, errors)
+    return Checked(settings, tuple(located for located in found if located.finding.severity == "warning"))
+
+
+def _ours(raw: Mapping[str, object]) -> dict[str, object]:
+    """The settings of our namespace without its secrets, and the project."""
     ours = {key.removeprefix(f"{NAMESPACE}:"): value for key, value in raw.items() if key.startswith(f"{NAMESPACE}:")}
     for secret in SECRETS:
         ours.pop(secret, None)
     if "gcp:project" in raw:
         ours["project"] = raw["gcp:project"]
-    found: list[Located] = []
-    try:
-        settings = StackSettings.model_validate(ours)
-    except ValidationError as error:
-        found.extend(from_pydantic(error, known_keys(StackSettings)))
-        found.extend(_beyond(ours, error))
-        raise SettingsError(stack, found) from None
-    found.extend(validation.check(settings))
-    if secrets is not None:
-        found.extend(_missing_secrets(settings, secrets))
-    errors = [located for located in found if located.finding.severity == "error"]
-    if errors:
-        raise SettingsError(stack, errors)
-    return Checked(settings, tuple(located for located in found if located.finding.severity == "warning"))
+    return ours
+
+
+def _once(found: Iterable[Located]) -> list[Located]:
+    """Without what follows from characters that nobody sees: such a text breaks other rules, too."""
+    all_of_them = list(found)
+    hidden = {located.key for located in all_of_them if located.finding.rule == "characters"}
+    return [located for located in all_of_them if located.finding.rule == "characters" or located.key not in hidden]
 
 
 def required_secrets(settings: StackSettings) -> list[str]:
@@ -129,7 +148,7 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
     for path in aside:
         _set_aside(rest, path)
     try:
-        settings = StackSettings.model_validate({**_STAND_IN, **rest})
+        settings = StackSettings.model_validate({**_STAND_IN, **rest}, by_alias=True, by_name=False)
     except ValidationError:
         return []
     keys = {key_of(path) for path in aside} | {key_of((section,)) for section in _STAND_IN if section not in rest}

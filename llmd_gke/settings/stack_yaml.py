@@ -1,26 +1,49 @@
 """Stack files as Pulumi reads them: YAML 1.2, in which ``off`` and ``02:00`` are text.
 
 PyYAML follows YAML 1.1, where they are a truth value and a number of minutes: what the rehearsal accepted would then be
-refused, or mean something else, on Google Cloud. Keys that stand twice are refused: the first would be lost in silence.
+refused, or mean something else, on Google Cloud. Duplicate keys are refused: the first would be lost in silence. So are
+aliases, by which 500 bytes say a gigabyte, and nesting that no setting has.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Hashable
+from typing import cast
 
 import yaml
 
+DEEPEST = 32
+"""Levels of a stack file; settings have eight."""
+
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's core schema, and every key once."""
+    """YAML 1.2's core schema, every key once, no aliases, and no deeper than settings are."""
+
+    _level = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise self._refusal("aliases (`*name`) are not read in a stack file: write the value out")
+        if self._level == DEEPEST:
+            raise self._refusal(f"nested more than {DEEPEST} deep")
+        self._level += 1
+        try:
+            return super().compose_node(parent, index)
+        finally:
+            self._level -= 1
+
+    def _refusal(self, problem: str) -> yaml.MarkedYAMLError:
+        event = cast("yaml.Event", self.peek_event())  # pyright: ignore[reportUnknownMemberType] - untyped upstream
+        place = cast("yaml.error.Mark", event.start_mark)
+        return yaml.MarkedYAMLError(problem=problem, problem_mark=place)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
         seen: set[str] = set()
         for key, _ in node.value:
             if isinstance(key, yaml.ScalarNode) and key.value != "<<":
                 if key.value in seen:
-                    raise yaml.MarkedYAMLError(problem=f"{key.value} stands there twice", problem_mark=key.start_mark)
+                    raise yaml.MarkedYAMLError(problem=f"{key.value} is a duplicate key", problem_mark=key.start_mark)
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
@@ -46,6 +69,12 @@ def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
 
 
 _Loader.yaml_implicit_resolvers = _resolvers()
+_Loader.yaml_constructors = {
+    tag: make
+    for tag, make in yaml.SafeLoader.yaml_constructors.items()
+    if tag is None or tag.rsplit(":", 1)[-1] in {"null", "bool", "int", "float", "str", "seq", "map"}
+}
+"""A date, a set or bytes (``!!binary``) is no value of a setting."""
 
 
 def read(text: str) -> object:

@@ -6,14 +6,13 @@ date before every command, which alone keeps the salt, and the committed file ne
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
 import yaml
 
 from llmd_gke.problems import BadInput
-from llmd_gke.settings import stack_yaml
+from llmd_gke.settings import stack_files
 from localcloud.common.workdir import Places
 from localcloud.workflow.home import write
 
@@ -25,16 +24,21 @@ SALT = "encryptionsalt"
 FOREIGN = ("secretsprovider", "encryptedkey", SALT, "environment")
 """What ties a stack file to its own backend's secrets and environments; the rehearsal has none of them."""
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
-
 Table = Mapping[str, object]
 
 
 def check_name(stack: str) -> str:
     """The name, when it can be a stack's. Raises ``BadInput``."""
-    if not _NAME.fullmatch(stack):
-        raise BadInput(f"{stack!r} is not a stack name. Allowed: letters, digits, '_', '-' and '.'.\nFix: STACK=local")
-    return stack
+    try:
+        return stack_files.check_name(stack)
+    except stack_files.Unusable as unusable:
+        raise _refused(unusable) from None
+
+
+def _refused(unusable: stack_files.Unusable) -> BadInput:
+    finding = unusable.finding
+    allowed = f"Allowed: {finding.allowed}.\n" if finding.allowed else ""
+    return BadInput(f"{finding.problem[0].upper()}{finding.problem[1:]}.\n{allowed}Fix: {finding.fix}.")
 
 
 def is_secret(value: object) -> bool:
@@ -87,9 +91,9 @@ def with_charts(copy: dict[str, object], folder: str) -> None:
 def read(text: str, name: str) -> Table:
     """A stack file's content. Raises ``BadInput`` for text that is not a YAML mapping."""
     try:
-        content = stack_yaml.read(text)
-    except yaml.YAMLError as error:
-        raise BadInput(f"{name} is not YAML: {error}\nFix: correct the file at that place.") from None
+        content = stack_files.content(text, name)
+    except stack_files.Unusable as unusable:
+        raise _refused(unusable) from None
     if content is None:
         return {}
     if not isinstance(content, dict):
@@ -102,19 +106,11 @@ def sync(places: Places, stack: str, required: Sequence[str] = ()) -> list[str]:
 
     Raises ``BadInput`` when the file is missing or unreadable.
     """
-    file, copy = places.stack_file(check_name(stack)), places.stack_copy(stack)
     try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        there = sorted(
-            path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in places.root.glob("Pulumi.*.yaml")
-        )
-        raise BadInput(
-            f"There is no {file.name} in {places.root}. There are: {', '.join(there) or 'none'}.\n"
-            f"Fix: choose one of them (STACK=...), or write {file.name}."
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file} cannot be read: {error}\nFix: make the file readable (UTF-8).") from None
+        text = stack_files.text(places.root, stack)
+    except stack_files.Unusable as unusable:
+        raise _refused(unusable) from None
+    file, copy = places.stack_file(stack), places.stack_copy(stack)
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
     committed = read(text, file.name)
     table = merged(committed, present, required)

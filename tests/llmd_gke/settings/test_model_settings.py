@@ -221,7 +221,7 @@ def test_the_startup_budget_follows_the_size_of_the_weights(
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "", "v1/score", "/v1/score/", "/v1//score", "/v1/../metrics", "/.", "/v1/%2e", "/a b", "/a\n", "/a?b=c"],
+    ["/", "", "v1/score", "/v1/score/", "/v1//score", "/v1/../metrics", "/.", "/v1/%2e", "/a b", "/a?b=c"],
 )
 def test_what_is_no_plain_path_is_refused(config: Config, refused: Refuse, path: str) -> None:
     config["llmd-gke:models"][0]["paths"] = [path]

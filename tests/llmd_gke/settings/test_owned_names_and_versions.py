@@ -50,7 +50,7 @@ def test_the_floor_and_everything_newer_is_accepted(
 
 def test_a_key_that_stands_twice_is_named_and_not_lost(tmp_path: Path) -> None:
     (tmp_path / "Pulumi.twice.yaml").write_text("config:\n  gcp:project: first-one\n  gcp:project: second-one\n")
-    with pytest.raises(SettingsError, match="gcp:project stands there twice, line 3, column 3"):
+    with pytest.raises(SettingsError, match="gcp:project is a duplicate key, line 3, column 3"):
         load_stack(tmp_path, "twice")
 
 

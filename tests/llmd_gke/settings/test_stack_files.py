@@ -141,7 +141,7 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
     [
         (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
         (b"config:\n\tx: 1\n", "is not YAML: "),
-        (b"\xff\xfe\x00", "cannot be read"),
+        (b"\xff\xfe\x00", "is not UTF-8: byte 0xff in line 1"),
         (b"", "has no table `config:`"),
         (b"text", "has no table `config:`"),
         (b"config:\n", "has no table `config:`"),

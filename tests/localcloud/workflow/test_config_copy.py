@@ -72,7 +72,7 @@ def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(
 
 def test_a_missing_file_is_named_with_those_that_exist(places: Places) -> None:
     places.stack_file("eu4a").write_text("config: {}\n")
-    with pytest.raises(BadInput, match=r"no Pulumi.dev.yaml.*There are: eu4a"):
+    with pytest.raises(BadInput, match=r"(?s)Pulumi.dev.yaml does not exist.*Allowed: eu4a"):
         sync(places, "dev")
 
 

@@ -1,0 +1,101 @@
+"""Stack files by name: which there are, what is in one, and why one cannot be used."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from pathlib import Path
+
+import yaml
+
+from llmd_gke import redaction
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings import stack_yaml
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+"""Names of stacks, as Pulumi allows them (pulumi/pulumi v3.259.0, sdk/go/common/tokens/stacks.go), a letter or digit
+first. No shell, path or YAML reads such a name as anything else."""
+
+
+class Unusable(Exception):
+    """A stack file, or its name, cannot be used. ``finding`` says why."""
+
+    def __init__(self, problem: str, allowed: str = "", fix: str = "") -> None:
+        self.finding = Finding("stack-file", problem, allowed, fix)
+        super().__init__(problem)
+
+
+def stacks(root: Path) -> list[str]:
+    """The stacks that have a file in the folder, sorted."""
+    names = (path.name.removeprefix("Pulumi.").removesuffix(".yaml") for path in root.glob("Pulumi.*.yaml"))
+    return sorted(name for name in names if NAME.fullmatch(name))
+
+
+def check_name(stack: str) -> str:
+    """The name, when it can be a stack's. Raises :class:`Unusable`."""
+    if not NAME.fullmatch(stack):
+        raise Unusable(
+            f"{redaction.shown(stack)} is not a stack name",
+            "at most 100 letters, digits, '_', '-' and '.', a letter or digit first",
+            "STACK=local",
+        )
+    return stack
+
+
+def text(root: Path, stack: str) -> str:
+    """The text of ``Pulumi.<stack>.yaml``. Raises :class:`Unusable`."""
+    file = root / f"Pulumi.{check_name(stack)}.yaml"
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise Unusable(f"{file.name} does not exist", ", ".join(stacks(root)), _instead(root, stack)) from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise Unusable(
+            f"{file.name} is not UTF-8: byte 0x{error.object[error.start]:02x} in line {line}",
+            "UTF-8, as YAML demands",
+            "save the file as UTF-8 in the editor (it is probably Latin-1 or Windows-1252 now)",
+        ) from None
+    except OSError as error:
+        raise Unusable(f"{file.name} cannot be read: {error.strerror}", fix="make the file readable") from None
+
+
+def _instead(root: Path, stack: str) -> str:
+    names = stacks(root)
+    bare = stack.removeprefix("Pulumi.").removesuffix(".yaml").lower()
+    near = difflib.get_close_matches(bare, [name.lower() for name in names], n=1, cutoff=0.6)
+    for name in names:
+        if near == [name.lower()]:
+            return f"did you mean STACK={name}?"
+    return f"choose a stack, e.g. STACK={names[0]}" if names else f"copy a stack file to Pulumi.{stack}.yaml"
+
+
+def content(text: str, name: str) -> object:
+    """What a stack file's text says. ``name`` is the file's, for messages. Raises :class:`Unusable`."""
+    try:
+        return stack_yaml.read(text)
+    except yaml.reader.ReaderError as error:
+        line = text[: error.position].count("\n") + 1
+        column = error.position - text.rfind("\n", 0, error.position)
+        raise Unusable(
+            f"{name} is not YAML: character U+{ord(text[error.position]):04X} in line {line}, column {column}",
+            "printable characters, tabs and line ends",
+            "delete that character",
+        ) from None
+    except yaml.YAMLError as error:
+        problem, fix = _place(error), "correct the file at that place"
+        if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
+            problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
+        raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
+    except (RecursionError, ValueError):  # what the YAML library makes of texts such as 5,000 digits
+        raise Unusable(
+            f"{name} is not YAML that anybody writes", fix="see Pulumi.eu4a.yaml for a complete one"
+        ) from None
+
+
+def _place(error: yaml.YAMLError) -> str:
+    """What is wrong and where, without the line itself: it may hold a secret."""
+    if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
+        return "it cannot be read"
+    mark = error.problem_mark
+    return f"{redaction.shown_text(str(error.problem))}, line {mark.line + 1}, column {mark.column + 1}"

@@ -31,7 +31,7 @@ network = Network("network", NetworkArgs(settings), after(project))
 cluster = Cluster("cluster", ClusterArgs(settings, network, project.node_service_account), after(network))
 
 gateway_api = GatewayApi("gateway-api", GatewayApiArgs(settings.gateway, cluster.provider), after(cluster))
-platform = Platform("platform", PlatformArgs(settings.platform, cluster, gateway_api), after(cluster))
+platform = Platform("platform", PlatformArgs(settings, cluster, gateway_api), after(cluster))
 edge = Edge("edge", EdgeArgs(settings, network, cluster.provider), after(network, gateway_api))
 if settings.gateway.dns_zone is not None:
     DnsRecord("dns", DnsRecordArgs(settings, network.gateway_ip), after(project, network))

@@ -11,7 +11,7 @@ import pulumi_kubernetes as k8s
 from components.custom_resources import NAMESPACE_TIMES, custom_resource
 from components.lazy_sdk import compute, core
 from components.network import Network
-from llmd_gke.manifests import naming, routing
+from llmd_gke.manifests import naming, pod_security, routing
 from llmd_gke.settings import StackSettings, TlsSettings
 
 
@@ -37,7 +37,7 @@ class Edge(pulumi.ComponentResource):
         settings = args.settings.gateway
         namespace = core.Namespace(
             f"{name}-namespace",
-            metadata={"name": naming.GATEWAY_NAMESPACE},
+            metadata={"name": naming.GATEWAY_NAMESPACE, "labels": pod_security.labels("restricted")},
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])

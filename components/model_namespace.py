@@ -9,7 +9,7 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import NAMESPACE_TIMES, network_policy
 from components.lazy_sdk import core
-from llmd_gke.manifests import firewall, naming
+from llmd_gke.manifests import firewall, naming, pod_security
 from llmd_gke.settings import StackSettings
 
 
@@ -33,7 +33,11 @@ class ModelNamespace(pulumi.ComponentResource):
         super().__init__("llmd-gke:models:ModelNamespace", name, None, opts)
         namespace = core.Namespace(
             f"{name}-namespace",
-            metadata={"name": args.namespace, "labels": {naming.GATEWAY_ACCESS_LABEL: "true"}},
+            metadata={
+                "name": args.namespace,
+                # The server's image runs as root, without privileges: more than `baseline` would refuse it.
+                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels("baseline")},
+            },
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])

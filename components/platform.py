@@ -8,17 +8,18 @@ from dataclasses import dataclass
 import pulumi
 
 from components.cluster import Cluster
+from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
-from components.lazy_sdk import helm
-from llmd_gke.manifests import charts
-from llmd_gke.settings import PlatformSettings
+from components.lazy_sdk import core, helm
+from llmd_gke.manifests import charts, platform_firewall, pod_security
+from llmd_gke.settings import StackSettings
 
 
 @dataclass(frozen=True)
 class PlatformArgs:
     """``gateway_api``: KServe's controller looks once, at its start, which CRDs exist, so GKE's come first."""
 
-    settings: PlatformSettings
+    settings: StackSettings
     cluster: Cluster
     gateway_api: GatewayApi
 
@@ -28,11 +29,18 @@ class Platform(pulumi.ComponentResource):
 
     One ``helm.v3.Release`` each: CRDs of megabytes stay out of the program and of policies, and a Release can be
     previewed while the cluster does not exist. In this order, so that the controller finds every CRD it looks for.
+    Their namespaces come first, with Pod Security labels and closed by NetworkPolicies.
     """
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
-        folder = args.settings.chart_folder
+        folder = args.settings.platform.chart_folder
+        # Controllers own nothing outside the cluster. They stay until the last LLMInferenceService is finalised, then
+        # go with the cluster.
+        child = pulumi.ResourceOptions(
+            parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
+        )
+        prepared = {space: _namespace(f"{name}-{space}", space, args.settings, child) for space in charts.WEBHOOK_PORTS}
 
         def release(spec: charts.Release, after: Sequence[pulumi.Resource]) -> helm.Release:
             return helm.Release(
@@ -44,13 +52,8 @@ class Platform(pulumi.ComponentResource):
                 create_namespace=True,
                 values=spec.values,
                 timeout=900,
-                opts=pulumi.ResourceOptions(
-                    parent=self,
-                    provider=args.cluster.provider,
-                    depends_on=after,
-                    # Controllers own nothing outside the cluster. They stay until the last LLMInferenceService is
-                    # finalised, then go with the cluster.
-                    deleted_with=args.cluster.control_plane,
+                opts=pulumi.ResourceOptions.merge(
+                    child, pulumi.ResourceOptions(depends_on=[*prepared[spec.namespace], *after])
                 ),
             )
 
@@ -60,3 +63,24 @@ class Platform(pulumi.ComponentResource):
         controller = release(charts.kserve_controller(folder), [cert_manager, lws, crds, args.gateway_api])
         release(charts.kserve_presets(folder), [controller])
         self.register_outputs({})
+
+
+def _namespace(
+    name: str, namespace: str, settings: StackSettings, opts: pulumi.ResourceOptions
+) -> Sequence[pulumi.Resource]:
+    """A namespace with labels, and its NetworkPolicies.
+
+    A patch, because it makes a namespace that is missing and labels one that is there: in stacks of before, Helm made
+    it (``createNamespace``). A ``Namespace`` would fail there as existing, and this program would delete
+    what it did not make.
+    """
+    patch = core.NamespacePatch(
+        f"{name}-namespace",
+        metadata={"name": namespace, "labels": pod_security.labels("baseline")},
+        opts=opts,
+    )
+    if not settings.platform.network_policies:
+        return [patch]
+    inside = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[patch]))
+    policies = platform_firewall.policies(namespace, settings.network, private_nodes=settings.cluster.private_nodes)
+    return [patch, *(network_policy(f"{name}-{key}", policy, inside) for key, policy in policies.items())]

@@ -5,6 +5,7 @@ Value names: the charts' own ``values.yaml`` at the versions of ``catalog/versio
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from llmd_gke.catalog import versions
@@ -99,6 +100,10 @@ def kserve_presets(folder: str | None = None) -> Release:
 
 PLATFORM = (cert_manager, lws, kserve_crds, kserve_controller, kserve_presets)
 """Every release of the platform."""
+
+
+WEBHOOK_PORTS: Mapping[str, int] = {"cert-manager": 10250, "lws-system": 9443, naming.KSERVE_NAMESPACE: 9443}
+"""Where the controllers of a namespace answer the API server, by the charts' values."""
 
 
 def namespaces() -> frozenset[str]:

@@ -20,7 +20,8 @@ NODE_LOCAL_DNS = "169.254.20.10/32"
 API_VERSION = "networking.k8s.io/v1"
 
 
-def _policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
+def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
+    """A NetworkPolicy."""
     return {
         "apiVersion": API_VERSION,
         "kind": "NetworkPolicy",
@@ -49,7 +50,7 @@ def default_deny(namespace: str) -> JsonObject:
     }
     resolvers: list[Json] = [kube_dns, *_blocks(NODE_LOCAL_DNS, METADATA)]
     dns: JsonObject = {"to": resolvers, "ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
-    return _policy(
+    return policy(
         "default-deny",
         namespace,
         {"podSelector": {}, "policyTypes": ["Ingress", "Egress"], "egress": [dns]},
@@ -63,7 +64,7 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
     """
     group = naming.group_selector(model.name)
     peers: list[Json] = [{"podSelector": group}]
-    return _policy(
+    return policy(
         f"{model.name}-group",
         model.namespace,
         {
@@ -94,7 +95,7 @@ def model_policies(
     group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
     return {
         **group,
-        "allow-workload": _policy(
+        "allow-workload": policy(
             f"{model.name}-workload",
             model.namespace,
             {
@@ -104,7 +105,7 @@ def model_policies(
                 "egress": [*downloads, *metadata],
             },
         ),
-        "allow-picker": _policy(
+        "allow-picker": policy(
             f"{model.name}-picker",
             model.namespace,
             {

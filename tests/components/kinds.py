@@ -80,3 +80,14 @@ def spec(node: Node) -> dict[str, object]:
     found = node.inputs["spec"]
     assert isinstance(found, dict)
     return found
+
+
+def is_named(node: Node, type_: str, name: str) -> bool:
+    """Whether it is the object of that type and name."""
+    return node.type == type_ and metadata(node, "name") == name
+
+
+def is_in(node: Node, namespaces: frozenset[str]) -> bool:
+    """Whether it is an object in one of those namespaces of the cluster."""
+    found = node.inputs.get("metadata")
+    return node.custom and isinstance(found, dict) and found.get("namespace") in namespaces

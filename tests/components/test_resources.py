@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.graph.recording import UNKNOWN, Graph
-from llmd_gke.manifests import firewall, naming
+from llmd_gke.manifests import charts, firewall, naming, platform_firewall
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import metadata, of, spec
@@ -171,6 +171,13 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
         for policy in firewall.model_policies(model, settings.network).values()
     ]
     due += [firewall.default_deny(namespace)["spec"] for namespace in settings.namespaces]
+    due += [
+        policy["spec"]
+        for namespace in charts.namespaces()
+        for policy in platform_firewall.policies(
+            namespace, settings.network, private_nodes=settings.cluster.private_nodes
+        ).values()
+    ]
     found = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
     assert len(found) == len(due)
     assert [policy for policy in due if policy not in found] == []
@@ -178,11 +185,11 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
 
 def test_only_model_namespaces_may_attach_routes(graph: Graph, settings: StackSettings) -> None:
     admitted = {
-        str(metadata(node, "name")): metadata(node, "labels")
+        metadata(node, "name"): labels[naming.GATEWAY_ACCESS_LABEL]
         for node in of(kinds.NAMESPACE)(graph)
-        if metadata(node, "labels")
+        if isinstance(labels := metadata(node, "labels"), dict) and naming.GATEWAY_ACCESS_LABEL in labels
     }
-    assert admitted == {name: {naming.GATEWAY_ACCESS_LABEL: "true"} for name in settings.namespaces}
+    assert admitted == dict.fromkeys(settings.namespaces, "true")
 
 
 def test_every_object_is_known_in_the_first_preview(record: Callable[..., Graph], stack: str) -> None:

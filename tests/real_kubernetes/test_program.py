@@ -55,6 +55,26 @@ def test_controllers_may_do_what_their_roles_say_and_no_more(laptop: Laptop) -> 
     assert laptop.kubectl("auth", "can-i", "delete", "nodes", kserve, check=False).strip() == "no"
 
 
+PRIVILEGED = {"containers": [{"name": "a", "image": "a", "securityContext": {"privileged": True}}]}
+PLAIN = {"containers": [{"name": "a", "image": "a"}]}
+
+
+@pytest.mark.parametrize(
+    ("namespace", "pod", "level"),
+    [
+        *[(namespace, PRIVILEGED, "baseline") for namespace in (objects.MODELS, *CONTROLLERS)],
+        ("inference-gateway", PLAIN, "restricted"),
+    ],
+)
+def test_the_api_server_refuses_pods_below_the_namespaces_pod_security_standard(
+    laptop: Laptop, namespace: str, pod: dict[str, Any], level: str
+) -> None:
+    metadata = {"name": "intruder", "namespace": namespace}
+    manifest = json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod})
+    done = laptop.inside("kubectl", "apply", "--dry-run=server", "-f", "-", stdin=manifest, check=False)
+    assert f'violates PodSecurity "{level}:latest"' in done.stderr, done.stdout + done.stderr
+
+
 def test_the_stack_is_ready_on_tpu_hosts_of_its_own_pool(laptop: Laptop) -> None:
     assert objects.condition(service(laptop), "Ready") == "True", objects.why(service(laptop))
     pods = ready_servers(laptop, 3)

@@ -9,3 +9,5 @@ class PlatformSettings(Shape):
     """Controllers. ``chart_folder``: read charts from folders below it instead of their OCI homes (offline work)."""
 
     chart_folder: str | None = None
+    network_policies: bool = True
+    """Close the controllers' namespaces, except for the API server and names (``docs/security.md``)."""

@@ -288,3 +288,13 @@ def test_another_cluster_replaces_the_provider_unless_it_is_identified(
     )
     assert answer.changes == provider_pb2.DiffResponse.DIFF_SOME
     assert bool(answer.replaces) is replaces
+
+
+def test_a_patched_namespace_is_made_where_it_is_missing_and_stays_when_the_patch_goes(kubernetes: Standin):
+    patch = "kubernetes:core/v1:NamespacePatch"
+    made = kubernetes.create(patch, manifest(patch, name="models", namespace=None))
+    kubernetes.create(ROUTE, manifest(ROUTE))
+    kubernetes.delete(patch, made)
+    kubernetes.create(ROUTE, manifest(ROUTE, name="other"))
+    with pytest.raises(Exception, match='"models" already exists'):
+        kubernetes.create(NAMESPACE, manifest(NAMESPACE, name="models", namespace=None))

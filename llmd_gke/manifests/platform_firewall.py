@@ -1,0 +1,57 @@
+"""NetworkPolicies of the controllers' namespaces: API server to webhooks, controllers to API server, names, no more.
+
+How GKE's control plane reaches a webhook depends on the cluster: from a private address of the VPC, or through
+``konnectivity-agent`` in ``kube-system``. Both are admitted, other pods are not. Probes come from the pod's own node,
+which no NetworkPolicy keeps out (https://kubernetes.io/docs/concepts/services-networking/network-policies/).
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Network
+
+from llmd_gke.manifests import charts, egress, firewall
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import NetworkSettings
+
+TUNNEL: JsonObject = {
+    "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+    "podSelector": {"matchLabels": {"k8s-app": "konnectivity-agent"}},
+}
+
+
+def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
+    """Closed both ways, except for what the namespace's controllers are for.
+
+    With ``private_nodes`` the control plane has a private address; otherwise it may have a public one.
+    """
+    webhook: JsonObject = {
+        "from": [TUNNEL, *_control_plane(network)],
+        "ports": [{"protocol": "TCP", "port": charts.WEBHOOK_PORTS[namespace]}],
+    }
+    outside: list[Json] = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
+    api_server: JsonObject = {
+        "to": [{"ipBlock": {"cidr": cidr}} for cidr in egress.PRIVATE_RANGES] if private_nodes else outside,
+        "ports": [{"protocol": "TCP", "port": 443}],
+    }
+    allowed: JsonObject = {
+        "podSelector": {},
+        "policyTypes": ["Ingress", "Egress"],
+        "ingress": [webhook],
+        "egress": [api_server],
+    }
+    return {
+        "default-deny": firewall.default_deny(namespace),
+        "allow-control-plane": firewall.policy("allow-control-plane", namespace, allowed),
+    }
+
+
+def _control_plane(network: NetworkSettings) -> list[Json]:
+    """Private ranges without the pods' own, where that is known."""
+    pods = IPv4Network(network.pods) if network.existing is None else None
+    blocks: list[Json] = []
+    for cidr in egress.PRIVATE_RANGES:
+        block: JsonObject = {"cidr": cidr}
+        if pods is not None and pods.subnet_of(IPv4Network(cidr)):
+            block["except"] = [str(pods)]
+        blocks.append({"ipBlock": block})
+    return blocks

@@ -42,7 +42,7 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies import wire
 from policies.extract import kind_in, subjects
-from policies.rules import ALL
+from policies.rules import ALL, page_of
 from policies.rules.rule import CRD, Rule, Settings, Subject
 from policies.stack_inputs import Collected
 
@@ -67,13 +67,14 @@ class Undecided(UnknownValueError):
         self.message = why
 
 
-def message(label: str, finding: Finding) -> str:
-    """What is wrong and where, what is allowed, and the fix."""
+def message(rule: Rule, label: str, finding: Finding) -> str:
+    """What is wrong and where, what is allowed, the fix, and where the rule is explained."""
     parts = [f"{label}: {finding.problem}."]
     if finding.allowed:
         parts.append(f"Allowed: {finding.allowed}.")
     if finding.fix:
         parts.append(f"Fix: {finding.fix}.")
+    parts.append(f"See {page_of(rule)}")
     return " ".join(parts)
 
 
@@ -108,10 +109,10 @@ def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation],
         for subject in judged:
             for finding in _guarded(lambda subject=subject: check(subject, settings)):
                 if finding.severity == "error":
-                    report(message(subject.label, finding), None)
+                    report(message(rule, subject.label, finding), None)
             notes = subject.node.notes
             for wrong in notes.malformed:
-                report(message(subject.label, _misshapen(rule, wrong)), None)
+                report(message(rule, subject.label, _misshapen(rule, wrong)), None)
             unknown += [f"{subject.label}: {path}" for path in notes.unknown]
         if unknown:
             raise Undecided(f"not known yet: {', '.join(unknown)}. It is judged as soon as the value is known.")
@@ -129,7 +130,7 @@ def _validate_program(rule: Rule, collected: Collected) -> Callable[[StackValida
         unsure: list[str] = []
         try:
             for verdict in judge(program, settings):
-                text = message(verdict.subject.label, verdict.finding)
+                text = message(rule, verdict.subject.label, verdict.finding)
                 if verdict.unsure:
                     unsure.append(f"{text} This is not certain: {verdict.unsure}")
                 else:
@@ -139,7 +140,7 @@ def _validate_program(rule: Rule, collected: Collected) -> Callable[[StackValida
         for subject in program.of(*rule.kinds):
             unsure += [f"{subject.label}: {path} is not known yet." for path in subject.node.notes.unknown]
             for wrong in subject.node.notes.malformed:
-                report(message(subject.label, _misshapen(rule, wrong)), subject.urn)
+                report(message(rule, subject.label, _misshapen(rule, wrong)), subject.urn)
         unseen = collected.unseen((resource.urn, resource.resource_type) for resource in args.resources)
         unsure += [f"{urn} was not shown to the pack." for urn in unseen]
         if unsure:

@@ -1,6 +1,8 @@
-"""The rules, one file per room. They import no engine: see :mod:`policies.pack` for how they become policies."""
+"""The rules, one file per subject. They import no engine: see :mod:`policies.pack` for how they become policies."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from policies.rules import (
     cluster,
@@ -18,19 +20,35 @@ from policies.rules import (
 )
 from policies.rules.rule import Rule
 
-ROOMS = {
-    "Gateways": gateway.RULES,
-    "Routes": routes.RULES,
-    "Health checks and timeouts": health.RULES,
-    "LLMInferenceService": serving.RULES,
-    "InferencePools": pools.RULES,
-    "Model pods": (*tpu_pods.RULES, *pods.RULES),
-    "Platform": platform.RULES,
-    "Clusters and networks": cluster.RULES,
-    "Egress": egress.RULES,
-    "TPU node pools": tpu_pools.RULES,
-    "Production stacks": production.RULES,
-}
-"""The rules by room, in the order of the documentation."""
 
-ALL: tuple[Rule, ...] = tuple(rule for rules in ROOMS.values() for rule in rules)
+@dataclass(frozen=True)
+class Group:
+    """Rules about one subject: a page of the documentation and a folder of examples, both called ``slug``."""
+
+    slug: str
+    title: str
+    rules: tuple[Rule, ...]
+
+
+GROUPS = (
+    Group("gateways", "Gateways", gateway.RULES),
+    Group("routes", "Routes", routes.RULES),
+    Group("health-checks", "Health checks and timeouts", health.RULES),
+    Group("llm-inference-service", "LLMInferenceService", serving.RULES),
+    Group("inference-pools", "InferencePools", pools.RULES),
+    Group("model-pods", "Model pods", (*tpu_pods.RULES, *pods.RULES)),
+    Group("platform", "Platform", platform.RULES),
+    Group("clusters", "Clusters and networks", cluster.RULES),
+    Group("egress", "Egress", egress.RULES),
+    Group("tpu-node-pools", "TPU node pools", tpu_pools.RULES),
+    Group("production", "Production stacks", production.RULES),
+)
+"""The rules by group, in the order of the documentation."""
+
+ALL: tuple[Rule, ...] = tuple(rule for group in GROUPS for rule in group.rules)
+
+
+def page_of(rule: Rule) -> str:
+    """Where the documentation of a rule is, from the root of the repository."""
+    group = next(group for group in GROUPS if rule in group.rules)
+    return f"docs/policies/{group.slug}.md#{rule.name}"

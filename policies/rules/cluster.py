@@ -9,14 +9,12 @@ from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
 from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown
-from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.rule import (
     CLUSTER,
     GATEWAY,
     NETWORK,
     NODE_POOL,
     SUBNET,
-    Example,
     Parameter,
     Program,
     Rule,
@@ -78,53 +76,6 @@ def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
             yield Verdict(owner, finding, "a machine type is not known yet" if unknown else "")
 
 
-def cluster_yaml(**changes: str) -> str:
-    """A cluster as it should be, with fields changed (``""`` takes one out)."""
-    fields = {
-        "location": "europe-west4",
-        "nodeLocations": "[europe-west4-a]",
-        "minMasterVersion": "1.34.0-gke.1626000",
-        "networkingMode": "VPC_NATIVE",
-        "datapathProvider": "ADVANCED_DATAPATH",
-        "gatewayApiConfig": "{channel: CHANNEL_STANDARD}",
-        "addonsConfig": "{httpLoadBalancing: {disabled: false}}",
-        "workloadIdentityConfig": "{workloadPool: my-project.svc.id.goog}",
-        "privateClusterConfig": "{enablePrivateNodes: true}",
-        "controlPlaneEndpointsConfig": "{ipEndpointsConfig: {enabled: false}}",
-        "removeDefaultNodePool": "true",
-        **changes,
-    }
-    lines = [f"  {key}: {value}" for key, value in fields.items() if value]
-    return "\n".join(["type: gcp:container/cluster:Cluster", "properties:", *lines, ""])
-
-
-def pool_yaml(**changes: str) -> str:
-    """A pool of single v6e hosts, with fields changed (``""`` takes one out)."""
-    config = {
-        "machineType": "ct6e-standard-4t",
-        "diskType": "hyperdisk-balanced",
-        "serviceAccount": "nodes@my-project.iam.gserviceaccount.com",
-        "reservationAffinity": "{consumeReservationType: NO_RESERVATION}",
-        "shieldedInstanceConfig": "{enableSecureBoot: true}",
-        "workloadMetadataConfig": "{mode: GKE_METADATA}",
-    }
-    fields = {
-        "location": "europe-west4",
-        "nodeLocations": "[europe-west4-a]",
-        "autoscaling": "{minNodeCount: 0, maxNodeCount: 4}",
-        "upgradeSettings": "{strategy: SURGE, maxSurge: 0, maxUnavailable: 1}",
-    }
-    outer = ("management", "placementPolicy", "nodeCount", "queuedProvisioning", *fields)
-    fields |= {key: value for key, value in changes.items() if key in outer}
-    config |= {key: value for key, value in changes.items() if key not in outer}
-    lines = [f"  {key}: {value}" for key, value in fields.items() if value]
-    inner = [f"    {key}: {value}" for key, value in config.items() if value]
-    head = ["type: gcp:container/nodePool:NodePool", "properties:"]
-    return "\n".join([*head, *lines, "  nodeConfig:", *inner, ""])
-
-
-GOOD = Example(cluster_yaml())
-
 GATEWAY_API = Rule(
     name="cluster-gateway-api",
     title="Clusters have the Gateway API on from the start",
@@ -133,14 +84,6 @@ GATEWAY_API = Rule(
     sources=(GATEWAY_DOC,),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.gateway_api),
-    bad=Example(cluster_yaml(gatewayApiConfig=""), unknown="gatewayApiConfig"),
-    good=GOOD,
-    more_bad=(
-        Example(cluster_yaml(gatewayApiConfig="{channel: CHANNEL_DISABLED}")),
-        Example(cluster_yaml(addonsConfig="{httpLoadBalancing: {disabled: true}}")),
-        Example(cluster_yaml(networkingMode="ROUTES")),
-    ),
-    more_good=(Example(cluster_yaml(gatewayApiConfig="", enableAutopilot="true")),),
     opt_out="Clusters that serve no models: set this rule to advisory.",
 )
 
@@ -152,10 +95,6 @@ VERSION = Rule(
     kinds=(CLUSTER,),
     check=_version,
     parameters=(Parameter("floor", versions.gke_floor(), "Oldest control plane"),),
-    bad=Example(cluster_yaml(minMasterVersion="1.33.4-gke.1000000"), unknown="minMasterVersion"),
-    good=GOOD,
-    more_bad=(Example(cluster_yaml(minMasterVersion='"1.33"')),),
-    more_good=(Example(cluster_yaml(minMasterVersion='"1.34"')), Example(cluster_yaml(minMasterVersion=""))),
 )
 
 DATAPLANE = Rule(
@@ -166,12 +105,6 @@ DATAPLANE = Rule(
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.dataplane),
-    bad=Example(cluster_yaml(networkPolicy="{enabled: true}"), unknown="networkPolicy"),
-    good=GOOD,
-    more_bad=(
-        Example(cluster_yaml(addonsConfig="{networkPolicyConfig: {disabled: false}}")),
-        Example(cluster_yaml(enableTpu="true")),
-    ),
 )
 
 WORKLOAD_IDENTITY = Rule(
@@ -181,9 +114,6 @@ WORKLOAD_IDENTITY = Rule(
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.workload_identity),
-    bad=Example(cluster_yaml(workloadIdentityConfig=""), unknown="workloadIdentityConfig"),
-    good=GOOD,
-    more_good=(Example(cluster_yaml(workloadIdentityConfig="", enableAutopilot="true")),),
 )
 
 AI_ZONE = Rule(
@@ -193,10 +123,6 @@ AI_ZONE = Rule(
     sources=("https://cloud.google.com/compute/docs/regions-zones/ai-zones",),
     kinds=(CLUSTER, NODE_POOL),
     check=_ai_zones,
-    bad=Example(cluster_yaml(location="us-south1", nodeLocations="[us-south1-ai1b]"), unknown="nodeLocations[0]"),
-    good=GOOD,
-    more_bad=(Example(pool_yaml(machineType="e2-standard-4", nodeLocations="[us-south1-ai1b]")),),
-    more_good=(Example(pool_yaml(nodeLocations="[us-south1-ai1b]")),),
 )
 
 NODE_HARDENING = Rule(
@@ -208,21 +134,7 @@ NODE_HARDENING = Rule(
     check=on_inputs(node_pools.node_hardening),
     level="advisory",
     severity="medium",
-    bad=Example(pool_yaml(serviceAccount=""), unknown="nodeConfig.workloadMetadataConfig.mode"),
-    good=Example(pool_yaml()),
-    more_bad=(
-        Example(pool_yaml(shieldedInstanceConfig="{enableSecureBoot: false}")),
-        Example(pool_yaml(workloadMetadataConfig="")),
-        Example(pool_yaml(kubeletConfig="{insecureKubeletReadonlyPortEnabled: 'TRUE'}")),
-    ),
 )
-
-
-def _subnet(role: str = "ACTIVE", cidr: str = "10.9.0.0/23", purpose: str = "REGIONAL_MANAGED_PROXY") -> str:
-    return (
-        "type: gcp:compute/subnetwork:Subnetwork\n"
-        f"properties: {{region: europe-west4, purpose: {purpose}, role: {role}, ipCidrRange: {cidr}}}\n"
-    )
 
 
 PROXY_SUBNET = Rule(
@@ -233,13 +145,8 @@ PROXY_SUBNET = Rule(
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
     check=on_inputs(cluster.proxy_subnet),
-    bad=Example(_subnet(cidr="10.9.0.0/28"), unknown="ipCidrRange"),
-    good=Example(_subnet()),
-    more_bad=(Example(_subnet(role="BACKUP")),),
-    more_good=(Example(_subnet(purpose="PRIVATE", role="null", cidr="10.0.0.0/28")),),
 )
 
-VPC = "type: gcp:compute/network:Network\nproperties: {autoCreateSubnetworks: false}\n"
 MISSING_PROXIES = Rule(
     name="proxy-subnet-missing",
     title="A VPC made for a regional Gateway has a proxy-only subnet",
@@ -247,9 +154,6 @@ MISSING_PROXIES = Rule(
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets", GATEWAY_DOC),
     kinds=(GATEWAY, SUBNET, NETWORK),
     judge=_missing_proxies,
-    bad=Example(f"{VPC}---\n{GATEWAY_YAML}", unknown="spec.gatewayClassName"),
-    good=Example(f"{VPC}---\n{_subnet()}---\n{GATEWAY_YAML}"),
-    more_good=(Example(GATEWAY_YAML),),
 )
 
 ORDINARY_POOL = Rule(
@@ -259,8 +163,6 @@ ORDINARY_POOL = Rule(
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
     kinds=(CLUSTER, NODE_POOL),
     judge=_ordinary_pool,
-    bad=Example(f"{pool_yaml()}---\n{cluster_yaml()}", unknown="removeDefaultNodePool"),
-    good=Example(f"{cluster_yaml()}---\n{pool_yaml()}---\n{pool_yaml(machineType='e2-standard-4')}"),
 )
 
 RULES = (

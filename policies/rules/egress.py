@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.rules import egress
-from policies.rules.cluster import cluster_yaml
-from policies.rules.rule import CLUSTER, FQDN_POLICY, Example, Program, Rule, Settings, Verdict
+from policies.rules.rule import (
+    CLUSTER,
+    FQDN_POLICY,
+    Program,
+    Rule,
+    Settings,
+    Verdict,
+)
 
 
 def _cluster(program: Program, _settings: Settings) -> Iterator[Verdict]:
@@ -16,16 +22,6 @@ def _cluster(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 yield Verdict(owner, finding)
 
 
-FQDN_YAML = """\
-apiVersion: networking.gke.io/v1alpha1
-kind: FQDNNetworkPolicy
-metadata: {name: downloads, namespace: models}
-spec:
-  podSelector: {}
-  egress: [{matches: [{name: huggingface.co}], ports: [{protocol: TCP, port: 443}]}]
-"""
-GOOD = cluster_yaml(enableFqdnNetworkPolicy="true")
-
 FQDN = Rule(
     name="fqdn-network-policy",
     title="Clusters with FQDNNetworkPolicies have them switched on",
@@ -34,13 +30,6 @@ FQDN = Rule(
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies",),
     kinds=(CLUSTER, FQDN_POLICY),
     judge=_cluster,
-    bad=Example(f"{FQDN_YAML}---\n{cluster_yaml(enableFqdnNetworkPolicy='false')}", unknown="enableFqdnNetworkPolicy"),
-    good=Example(f"{FQDN_YAML}---\n{GOOD}"),
-    more_bad=(
-        Example(f"{FQDN_YAML}---\n{cluster_yaml()}"),
-        Example(f"{FQDN_YAML}---\n{cluster_yaml(enableFqdnNetworkPolicy='true', datapathProvider='LEGACY_DATAPATH')}"),
-    ),
-    more_good=(Example(cluster_yaml()),),
 )
 
 RULES = (FQDN,)

@@ -7,7 +7,13 @@ from collections.abc import Iterator
 from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
-from policies.rules.rule import GATEWAY, Example, Parameter, Rule, Settings, Subject
+from policies.rules.rule import (
+    GATEWAY,
+    Parameter,
+    Rule,
+    Settings,
+    Subject,
+)
 
 
 def _class(subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -17,16 +23,6 @@ def _class(subject: Subject, settings: Settings) -> Iterator[Finding]:
 def _unclaimed(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     yield from gateway.unclaimed_gateway_features(subject.spec)
 
-
-GATEWAY_YAML = """\
-apiVersion: gateway.networking.k8s.io/v1
-kind: Gateway
-metadata: {name: inference-gateway, namespace: inference-gateway}
-spec:
-  gatewayClassName: gke-l7-regional-external-managed
-  listeners:
-    - {name: http, protocol: HTTP, port: 80}
-"""
 
 GATEWAY_CLASS = Rule(
     name="gateway-class",
@@ -44,18 +40,6 @@ GATEWAY_CLASS = Rule(
     parameters=(
         Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "GKE's GatewayClasses that Gateways may use"),
     ),
-    bad=Example(
-        GATEWAY_YAML.replace("regional-external-managed", "global-external-managed"), unknown="spec.gatewayClassName"
-    ),
-    good=Example(GATEWAY_YAML),
-    more_bad=(
-        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-gxlb")),
-        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb-mc")),
-    ),
-    more_good=(
-        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb")),
-        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "istio")),
-    ),
     opt_out="A Gateway for something else than models may use another class: add the class to `allowed`.",
 )
 
@@ -69,13 +53,6 @@ GATEWAY_FEATURES = Rule(
     check=_unclaimed,
     level="advisory",
     severity="low",
-    bad=Example(
-        GATEWAY_YAML + "  infrastructure: {labels: {team: llm}}\n",
-        unknown="spec.infrastructure",
-    ),
-    good=Example(GATEWAY_YAML),
-    more_bad=(Example(GATEWAY_YAML + "  addresses: [{type: IPAddress}]\n"),),
-    more_good=(Example(GATEWAY_YAML + "  addresses: [{type: NamedAddress, value: reserved}]\n"),),
 )
 
 RULES = (GATEWAY_CLASS, GATEWAY_FEATURES)

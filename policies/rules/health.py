@@ -9,7 +9,9 @@ from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
 from policies.rules.backends import Backend, aimed_at, served
-from policies.rules.routes import GOOD_ROUTE, OTHER_GATEWAYS, route_yaml
+from policies.rules.routes import (
+    OTHER_GATEWAYS,
+)
 from policies.rules.rule import (
     BACKEND_POLICY,
     GATEWAY,
@@ -17,7 +19,6 @@ from policies.rules.rule import (
     HTTP_ROUTE,
     POOL,
     SERVICE,
-    Example,
     Kind,
     Parameter,
     Program,
@@ -112,30 +113,6 @@ def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
             yield Verdict(policy, finding)
 
 
-def policy_yaml(kind: str, default: str, target: str = "pool") -> str:
-    """A policy on the InferencePool or Service of a model called qwen."""
-    reference = (
-        "{group: inference.networking.k8s.io, kind: InferencePool, name: qwen-inference-pool}"
-        if target == "pool"
-        else '{group: "", kind: Service, name: qwen-kserve-workload-svc}'
-    )
-    return f"""\
-apiVersion: networking.gke.io/v1
-kind: {kind}
-metadata: {{name: qwen-{kind.lower()}-{target}, namespace: models}}
-spec:
-  targetRef: {reference}
-  default: {default}
-"""
-
-
-GOOD_DEFAULT = (
-    "{checkIntervalSec: 15, timeoutSec: 5, config: {type: HTTP, httpHealthCheck: "
-    "{requestPath: /health, port: 8000, portSpecification: USE_FIXED_PORT}}}"
-)
-GOOD_CHECK = policy_yaml("HealthCheckPolicy", GOOD_DEFAULT)
-GOOD_TIMEOUT = policy_yaml("GCPBackendPolicy", "{timeoutSec: 600}")
-
 HEALTH_SHAPE = Rule(
     name="health-check-shape",
     title="HealthCheckPolicies and GCPBackendPolicies are admitted by every version of their CRDs",
@@ -146,52 +123,6 @@ HEALTH_SHAPE = Rule(
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HEALTH_CHECK, BACKEND_POLICY),
     check=_shape,
-    bad=Example(
-        policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace(", portSpecification: USE_FIXED_PORT", "")),
-        unknown="spec.default.config.type",
-    ),
-    good=Example(GOOD_CHECK),
-    more_bad=(
-        Example(GOOD_CHECK.replace("group: inference.networking.k8s.io, ", "")),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("timeoutSec: 5", "timeoutSec: 20"))),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("checkIntervalSec: 15, ", ""))),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("type: HTTP", "type: HTTPS"))),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("port: 8000", "port: 80000"))),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT, "service").replace('""', "apps")),
-        Example(policy_yaml("GCPBackendPolicy", "{timeoutSec: 0}")),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("{check", "{healthyThreshold: 11, check"))),
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("{check", "{unhealthyThreshold: 0, check"))),
-        Example(policy_yaml("GCPBackendPolicy", "{connectionDraining: {drainingTimeoutSec: 3601}}")),
-        Example(policy_yaml("GCPBackendPolicy", "{logging: {enabled: true, sampleRate: 1000001}}")),
-        Example(policy_yaml("GCPBackendPolicy", "{maxRatePerEndpoint: 0}")),
-        Example(GOOD_TIMEOUT.replace("kind: InferencePool,", "kind: InferencePool, namespace: other,")),
-    ),
-    more_good=(
-        Example(GOOD_TIMEOUT),
-        Example(GOOD_TIMEOUT.replace("kind: InferencePool,", "kind: InferencePool, namespace: models,")),
-        Example(
-            policy_yaml(
-                "HealthCheckPolicy",
-                GOOD_DEFAULT.replace("{check", "{healthyThreshold: 1, unhealthyThreshold: 10, check"),
-            )
-        ),
-        Example(
-            policy_yaml(
-                "GCPBackendPolicy",
-                "{connectionDraining: {drainingTimeoutSec: 0}, logging: {sampleRate: 1000000}, "
-                "maxRatePerEndpoint: 1000000000}",
-            )
-        ),
-        Example(
-            policy_yaml(
-                "HealthCheckPolicy",
-                GOOD_DEFAULT.replace(
-                    "port: 8000, portSpecification: USE_FIXED_PORT", "portSpecification: USE_SERVING_PORT"
-                ),
-                "service",
-            )
-        ),
-    ),
 )
 
 MODEL_HEALTH = Rule(
@@ -204,20 +135,6 @@ MODEL_HEALTH = Rule(
     kinds=(HEALTH_CHECK,),
     check=_model,
     parameters=(Parameter("protocols", ("HTTP",), "Types of check that fit the model servers"),),
-    bad=Example(
-        policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("requestPath: /health", "requestPath: /")),
-        unknown="spec.default.config.httpHealthCheck.requestPath",
-    ),
-    good=Example(GOOD_CHECK),
-    more_bad=(
-        Example(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT.replace("requestPath: /health, ", ""), "service")),
-        Example(
-            policy_yaml(
-                "HealthCheckPolicy",
-                GOOD_DEFAULT.replace("type: HTTP", "type: HTTPS").replace("httpHealth", "httpsHealth"),
-            )
-        ),
-    ),
     opt_out="Model servers that speak HTTPS or gRPC: set `protocols`.",
 )
 
@@ -231,11 +148,6 @@ MISSING_CHECK = Rule(
     judge=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(GOOD_ROUTE, unknown="spec.rules[0].backendRefs[0].name"),
-    good=Example(f"{GOOD_ROUTE}---\n{GOOD_CHECK}"),
-    more_bad=(
-        Example(f"{route_yaml('{backendRefs: [{name: qwen-kserve-workload-svc, port: 8000}]}')}---\n{GOOD_CHECK}"),
-    ),
     opt_out="Policies that another program makes: set this rule to advisory. Routes elsewhere: `otherGateways`.",
 )
 
@@ -250,9 +162,6 @@ BACKEND_TIMEOUT = Rule(
         OTHER_GATEWAYS,
         Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Smallest timeout in seconds that counts"),
     ),
-    bad=Example(GOOD_ROUTE, unknown="spec.rules[0].backendRefs[0].name"),
-    good=Example(f"{GOOD_ROUTE}---\n{GOOD_TIMEOUT}"),
-    more_bad=(Example(f"{GOOD_ROUTE}---\n{GOOD_TIMEOUT.replace('600', '30')}"),),
     opt_out="As for health-check-missing.",
 )
 
@@ -264,11 +173,6 @@ ONE_POLICY = Rule(
     kinds=(HEALTH_CHECK, BACKEND_POLICY),
     judge=_one_policy,
     severity="medium",
-    bad=Example(
-        f"{GOOD_CHECK}---\n{GOOD_CHECK.replace('name: qwen-healthcheckpolicy-pool', 'name: second')}",
-        unknown="spec.targetRef.name",
-    ),
-    good=Example(f"{GOOD_CHECK}---\n{policy_yaml('HealthCheckPolicy', GOOD_DEFAULT, 'service')}"),
 )
 
 RULES = (HEALTH_SHAPE, MODEL_HEALTH, MISSING_CHECK, BACKEND_TIMEOUT, ONE_POLICY)

@@ -14,7 +14,6 @@ from policies.rules.rule import (
     MANIFEST,
     NETWORK_POLICY,
     RELEASE,
-    Example,
     Parameter,
     Rule,
     Settings,
@@ -72,26 +71,6 @@ def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from platform.open_cluster_policy(spec)
 
 
-def release_yaml(
-    *, name: str = "kserve-llmisvc-resources", namespace: str = "kserve", version: str = "v0.20.0", gie: str = "false"
-) -> str:
-    """KServe's controller as a Helm release."""
-    return f"""\
-type: kubernetes:helm.sh/v3:Release
-properties:
-  chart: oci://ghcr.io/kserve/charts/{name}
-  version: {version}
-  namespace: {namespace}
-  values:
-    kserve:
-      llmisvc:
-        createGIECRDs: {gie}
-        controller: {{env: [{{name: PREVENT_WELL_KNOWN_CONFIG_DELETION, value: "false"}}]}}
-"""
-
-
-GOOD = Example(release_yaml())
-
 NAMESPACE = Rule(
     name="kserve-namespace",
     title="KServe is installed in namespace kserve",
@@ -99,8 +78,6 @@ NAMESPACE = Rule(
     sources=(f"{CHARTS}/kserve-llmisvc-crd",),
     kinds=(RELEASE, CHART),
     check=_namespace,
-    bad=Example(release_yaml(namespace="opendatahub"), unknown="properties.namespace"),
-    good=GOOD,
 )
 
 CRD_OWNERSHIP = Rule(
@@ -114,29 +91,6 @@ CRD_OWNERSHIP = Rule(
     ),
     kinds=(RELEASE, CHART, CRD),
     check=_crds,
-    bad=Example(release_yaml(gie="true"), unknown="properties.values.kserve.llmisvc.createGIECRDs"),
-    good=GOOD,
-    more_bad=(
-        Example(release_yaml(gie="null")),
-        Example(
-            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-            "metadata: {name: inferencepools.inference.networking.k8s.io}\nspec: {}\n"
-        ),
-        Example(
-            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-            "metadata: {name: httproutes.gateway.networking.k8s.io}\nspec: {}\n"
-        ),
-    ),
-    more_good=(
-        Example(
-            "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\n"
-            "metadata: {name: inferenceobjectives.llm-d.ai}\nspec: {}\n"
-        ),
-        Example(
-            "type: kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch\n"
-            "properties: {metadata: {name: inferencepools.inference.networking.k8s.io}}\n"
-        ),
-    ),
     opt_out="A cluster older than 1.34.0-gke.1626000, or not GKE: set this rule to advisory.",
 )
 
@@ -151,14 +105,6 @@ VERSION = Rule(
         Parameter("kserveFloor", "0.20.0", "Oldest chart version of KServe"),
         Parameter("lwsFloor", "0.8.0", "Oldest chart version of LeaderWorkerSet"),
     ),
-    bad=Example(release_yaml(version="v0.19.0"), unknown="properties.version"),
-    good=GOOD,
-    more_bad=(
-        Example(
-            "type: kubernetes:helm.sh/v4:Chart\n"
-            "properties: {chart: 'oci://registry.k8s.io/lws/charts/lws', version: 0.4.0}\n"
-        ),
-    ),
 )
 
 PRESETS = Rule(
@@ -171,22 +117,7 @@ PRESETS = Rule(
     check=_presets,
     level="advisory",
     severity="medium",
-    bad=Example(
-        release_yaml().replace('value: "false"', 'value: "true"'),
-        unknown="properties.values.kserve.llmisvc.controller.env",
-    ),
-    good=GOOD,
 )
-
-
-def _config_yaml(tls: str) -> str:
-    return f"""\
-apiVersion: v1
-kind: ConfigMap
-metadata: {{name: inferenceservice-config, namespace: kserve}}
-data:
-  ingress: '{{"enableLLMInferenceServiceTLS": {tls}}}'
-"""
 
 
 TLS = Rule(
@@ -197,19 +128,8 @@ TLS = Rule(
     sources=("https://github.com/kserve/kserve/issues/5531",),
     kinds=(CONFIG_MAP,),
     check=_tls,
-    bad=Example(_config_yaml("true"), unknown="data.ingress"),
-    good=Example(_config_yaml("false")),
     opt_out="Where HTTPS to the backends is proven, with HealthCheckPolicies of type HTTPS: set this rule to advisory.",
 )
-
-
-def _network_policy(spec: str) -> str:
-    return f"""\
-apiVersion: networking.k8s.io/v1
-kind: NetworkPolicy
-metadata: {{name: guard, namespace: models}}
-spec: {spec}
-"""
 
 
 LABELS = Rule(
@@ -220,19 +140,6 @@ LABELS = Rule(
     sources=("https://github.com/kserve/kserve/blob/v0.20.0/pkg/controller/v1alpha2/llmisvc/workload.go",),
     kinds=(NETWORK_POLICY,),
     check=_labels,
-    bad=Example(
-        _network_policy("{podSelector: {matchLabels: {app.kubernetes.io/component: workload}}}"),
-        unknown="spec.podSelector",
-    ),
-    good=Example(_network_policy("{podSelector: {matchLabels: {kserve.io/component: workload}}}")),
-    more_bad=(
-        Example(
-            _network_policy(
-                "{podSelector: {}, ingress: [{from: [{podSelector: {matchExpressions: [{key: "
-                "app.kubernetes.io/component, operator: In, values: [workload]}]}}]}]}"
-            )
-        ),
-    ),
 )
 
 OPEN = Rule(
@@ -245,9 +152,6 @@ OPEN = Rule(
     check=_open,
     level="advisory",
     severity="medium",
-    bad=Example(_network_policy("{podSelector: {}, egress: [{}]}"), unknown="spec.egress"),
-    good=Example(_network_policy("{podSelector: {}, egress: [{ports: [{port: 53, protocol: UDP}]}]}")),
-    more_bad=(Example(_network_policy("{podSelector: {}, ingress: [{from: [{namespaceSelector: {}}]}]}")),),
 )
 
 
@@ -262,11 +166,6 @@ def _unreadable(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         )
 
 
-def _bundle_yaml(text: str) -> str:
-    lines = "".join(f"    {line}\n" for line in text.splitlines())
-    return f"type: kubernetes:yaml/v2:ConfigGroup\nproperties:\n  yaml: |\n{lines}"
-
-
 UNREADABLE = Rule(
     name="unreadable-manifest",
     title="Manifests in bundles can be read",
@@ -277,8 +176,6 @@ UNREADABLE = Rule(
     check=_unreadable,
     level="advisory",
     severity="medium",
-    bad=Example(_bundle_yaml("kind: ConfigMap\n---\na: ["), unknown="properties.yaml"),
-    good=Example(_bundle_yaml("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}")),
 )
 
 RULES = (UNREADABLE, NAMESPACE, CRD_OWNERSHIP, VERSION, PRESETS, TLS, LABELS, OPEN)

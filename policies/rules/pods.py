@@ -7,8 +7,18 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from llmd_gke.rules import pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-from policies.rules.model_pods import FIRST, GOOD, KSERVE, WORKLOADS, all_pods, config_yaml, model_pods
-from policies.rules.rule import Example, Parameter, Rule, Settings, Subject
+from policies.rules.model_pods import (
+    KSERVE,
+    WORKLOADS,
+    all_pods,
+    model_pods,
+)
+from policies.rules.rule import (
+    Parameter,
+    Rule,
+    Settings,
+    Subject,
+)
 
 
 def _all_pods(subject: Subject) -> Iterator[Node]:
@@ -51,13 +61,6 @@ IMAGE_TAG = Rule(
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
     check=_images,
-    bad=Example(config_yaml(image="vllm/vllm-tpu:latest"), unknown=f"{FIRST}.image"),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(image="vllm/vllm-tpu")),
-        Example(config_yaml(image="registry:5000/vllm-tpu:nightly-20260801")),
-    ),
-    more_good=(Example(config_yaml(image=f"vllm/vllm-tpu@sha256:{'0' * 64}")),),
 )
 
 PLAIN_SECRET = Rule(
@@ -68,29 +71,9 @@ PLAIN_SECRET = Rule(
     kinds=WORKLOADS,
     check=_each(pods.plain_secrets),
     severity="critical",
-    bad=Example(config_yaml(env="[{name: HF_TOKEN, value: written-out}]"), unknown=f"{FIRST}.env[0].name"),
-    good=Example(
-        config_yaml(env="[{name: HF_TOKEN, valueFrom: {secretKeyRef: {name: hugging-face-token, key: HF_TOKEN}}}]")
-    ),
-    more_bad=(Example(config_yaml(args='["--api-key", "written-out"]')),),
-    more_good=(Example(config_yaml(env="[{name: MAX_TOKENS, value: '100'}]")),),
 )
 
 
-def picker_yaml(image: str, args: str = "[]") -> str:
-    """A service with its own endpoint picker image."""
-    return f"""\
-apiVersion: serving.kserve.io/v1alpha2
-kind: LLMInferenceService
-metadata: {{name: qwen, namespace: models}}
-spec:
-  router:
-    scheduler:
-      template: {{containers: [{{name: main, image: "{image}", args: {args}}}]}}
-"""
-
-
-PICKER_IMAGE = "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.0"
 ENDPOINT_PICKER = Rule(
     name="endpoint-picker",
     title="Endpoint pickers are new enough for GKE's Gateway and serve TLS",
@@ -108,20 +91,6 @@ ENDPOINT_PICKER = Rule(
         ),
         Parameter("gieFloor", "1.4.0", "Oldest endpoint picker of the Gateway API inference extension"),
     ),
-    bad=Example(
-        picker_yaml("ghcr.io/llm-d/llm-d-inference-scheduler:v0.4.0"),
-        unknown="spec.router.scheduler.template.containers[0].image",
-    ),
-    good=Example(picker_yaml(PICKER_IMAGE)),
-    more_bad=(
-        Example(picker_yaml("registry.k8s.io/gateway-api-inference-extension/epp:v1.3.1")),
-        Example(picker_yaml(PICKER_IMAGE, '["--secure-serving=false"]')),
-        Example(picker_yaml("ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.10.0")),
-    ),
-    more_good=(
-        Example(picker_yaml(PICKER_IMAGE, '["--secure-serving=true"]')),
-        Example(picker_yaml("ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.9.3")),
-    ),
 )
 
 SERVER_ENVIRONMENT = Rule(
@@ -136,17 +105,7 @@ SERVER_ENVIRONMENT = Rule(
     kinds=WORKLOADS,
     check=_each(pods.open_servers),
     severity="high",
-    bad=Example(
-        config_yaml(env='[{name: VLLM_ALLOW_RUNTIME_LORA_UPDATING, value: "True"}]'), unknown=f"{FIRST}.env[0].name"
-    ),
-    good=Example(config_yaml(env='[{name: VLLM_MAX_N_SEQUENCES, value: "64"}]')),
-    more_bad=(Example(config_yaml(env='[{name: VLLM_SERVER_DEV_MODE, value: "1"}]')),),
-    more_good=(Example(config_yaml(env='[{name: VLLM_SERVER_DEV_MODE, value: "0"}]')),),
 )
-
-
-def _context(context: str) -> str:
-    return config_yaml(more=f"        securityContext: {context}\n")
 
 
 MODEL_PRIVILEGES = Rule(
@@ -158,9 +117,6 @@ MODEL_PRIVILEGES = Rule(
     kinds=WORKLOADS,
     check=_each(pods.privileges),
     level="advisory",
-    bad=Example(_context("{privileged: true}"), unknown=f"{FIRST}.securityContext.privileged"),
-    good=Example(_context("{privileged: false, capabilities: {drop: [ALL]}}")),
-    more_bad=(Example(_context("{capabilities: {add: [SYS_RESOURCE]}}")),),
 )
 
 RULES = (IMAGE_TAG, PLAIN_SECRET, ENDPOINT_PICKER, SERVER_ENVIRONMENT, MODEL_PRIVILEGES)

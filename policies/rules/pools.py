@@ -14,14 +14,12 @@ from policies.rules.rule import (
     SERVICE_CONFIG,
     STATEFUL_SET,
     WORKER_SET,
-    Example,
     Program,
     Rule,
     Settings,
     Subject,
     Verdict,
 )
-from policies.rules.serving import service_yaml
 
 PART_OF = {"app.kubernetes.io/part-of": "llminferenceservice", "kserve.io/component": "workload"}
 
@@ -98,18 +96,6 @@ def _mixed(pool: str, served: list[str]) -> Finding:
     )
 
 
-POOL_YAML = """\
-apiVersion: inference.networking.k8s.io/v1
-kind: InferencePool
-metadata: {name: shared, namespace: models}
-spec:
-  selector: {matchLabels: {app: vllm}}
-  targetPorts: [{number: 8000}]
-"""
-
-
-NINE_PORTS = "targetPorts: [" + ", ".join(f"{{number: {8000 + rank}}}" for rank in range(9)) + "]"
-
 POOL_PORTS = Rule(
     name="inference-pool-ports",
     title="InferencePools have at most eight ports",
@@ -117,23 +103,7 @@ POOL_PORTS = Rule(
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/tree/v1.5.0/config/crd/bases",),
     kinds=(POOL, SERVICE, SERVICE_CONFIG),
     check=_ports,
-    bad=Example(POOL_YAML.replace("targetPorts: [{number: 8000}]", NINE_PORTS), unknown="spec.targetPorts"),
-    good=Example(POOL_YAML),
-    more_bad=(Example(service_yaml(f"{{scheduler: {{pool: {{spec: {{{NINE_PORTS}}}}}}}}}")),),
-    more_good=(Example(POOL_YAML.replace("targetPorts: [{number: 8000}]", NINE_PORTS.replace("{number: 8008}", ""))),),
 )
-
-
-def _server(name: str, labels: str) -> str:
-    return f"""\
-apiVersion: apps/v1
-kind: Deployment
-metadata: {{name: {name}, namespace: models}}
-spec:
-  template:
-    metadata: {{labels: {labels}}}
-    spec: {{containers: [{{name: vllm, command: [vllm, serve, "org/{name}"]}}]}}
-"""
 
 
 ONE_MODEL = Rule(
@@ -144,27 +114,6 @@ ONE_MODEL = Rule(
     sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
     kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
     judge=_one_model,
-    bad=Example(
-        "---\n".join([_server("a", "{app: vllm}"), _server("b", "{app: vllm}"), POOL_YAML]),
-        unknown="spec.selector.matchLabels",
-    ),
-    good=Example(
-        "---\n".join(
-            [
-                _server("a", "{app: vllm, model: a}"),
-                _server("b", "{app: vllm, model: b}"),
-                POOL_YAML.replace("app: vllm", "app: vllm, model: a"),
-            ]
-        )
-    ),
-    more_bad=(
-        Example(
-            "---\n".join(
-                service_yaml("{scheduler: {pool: {ref: {name: shared}}}}").replace("name: qwen,", f"name: {name},")
-                for name in ("one", "two")
-            )
-        ),
-    ),
 )
 
 RULES = (POOL_PORTS, ONE_MODEL)

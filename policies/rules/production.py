@@ -8,15 +8,12 @@ from fnmatch import fnmatchcase
 from llmd_gke.rules import cluster, gateway, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-from policies.rules.cluster import cluster_yaml, pool_yaml
-from policies.rules.gateway import GATEWAY_YAML
 from policies.rules.rule import (
     CLUSTER,
     GATEWAY,
     LISTENER_SETS,
     NETWORK,
     NODE_POOL,
-    Example,
     Parameter,
     Program,
     Rule,
@@ -114,10 +111,6 @@ PROTECT = Rule(
     kinds=(CLUSTER, NETWORK),
     check=_protect,
     parameters=(STACKS,),
-    bad=Example(cluster_yaml(deletionProtection="false"), stack="prod", protect=True, unknown="deletionProtection"),
-    good=Example(cluster_yaml(deletionProtection="true"), stack="prod", protect=True),
-    more_bad=(Example(cluster_yaml(), stack="prod"),),
-    more_good=(Example(cluster_yaml(deletionProtection="false"), stack="dev"),),
     opt_out=OPT_OUT,
 )
 
@@ -129,13 +122,9 @@ PRIVATE_NODES = Rule(
     kinds=(CLUSTER, NODE_POOL),
     check=_private,
     parameters=(STACKS,),
-    bad=Example(cluster_yaml(privateClusterConfig=""), stack="prod", unknown="privateClusterConfig"),
-    good=Example(cluster_yaml(), stack="prod"),
-    more_good=(Example(cluster_yaml(privateClusterConfig=""), stack="dev"),),
     opt_out=OPT_OUT,
 )
 
-HTTPS_LISTENER = "    - {name: https, protocol: HTTPS, port: 443}\n"
 
 HTTPS = Rule(
     name="production-https",
@@ -150,25 +139,6 @@ HTTPS = Rule(
         STACKS,
         Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may speak plain HTTP"),
     ),
-    bad=Example(GATEWAY_YAML, stack="prod", unknown="spec.gatewayClassName"),
-    good=Example(
-        GATEWAY_YAML.replace("port: 80}", "port: 80, allowedRoutes: {namespaces: {from: Same}}}") + HTTPS_LISTENER,
-        stack="prod",
-    ),
-    more_bad=tuple(
-        Example(
-            GATEWAY_YAML.replace("port: 80}", f"port: 80, allowedRoutes: {{namespaces: {{from: {others}}}}}}}")
-            + HTTPS_LISTENER,
-            stack="prod",
-        )
-        for others in ("All", "Selector")
-    ),
-    more_good=(
-        Example(GATEWAY_YAML + HTTPS_LISTENER, stack="prod"),
-        Example(GATEWAY_YAML.replace("protocol: HTTP, port: 80", "protocol: HTTPS, port: 443"), stack="prod"),
-        Example(GATEWAY_YAML, stack="dev"),
-        Example(GATEWAY_YAML.replace("gke-l7-regional-external-managed", "gke-l7-rilb"), stack="prod"),
-    ),
     opt_out="Name the Gateway in `plainHttpGateways`. " + OPT_OUT,
 )
 
@@ -180,23 +150,6 @@ CONTROL_PLANE = Rule(
     kinds=(CLUSTER,),
     check=_inputs(cluster.control_plane_open),
     parameters=(STACKS,),
-    bad=Example(
-        cluster_yaml(masterAuthorizedNetworksConfig="{cidrBlocks: [{cidrBlock: 0.0.0.0/0}]}"),
-        stack="prod",
-        unknown="masterAuthorizedNetworksConfig.cidrBlocks[0].cidrBlock",
-    ),
-    good=Example(cluster_yaml(), stack="prod"),
-    more_bad=(Example(cluster_yaml(controlPlaneEndpointsConfig=""), stack="prod"),),
-    more_good=(
-        Example(cluster_yaml(controlPlaneEndpointsConfig=""), stack="dev"),
-        Example(
-            cluster_yaml(
-                controlPlaneEndpointsConfig="",
-                masterAuthorizedNetworksConfig="{cidrBlocks: [{cidrBlock: 203.0.113.0/24}]}",
-            ),
-            stack="prod",
-        ),
-    ),
     opt_out=OPT_OUT,
 )
 
@@ -210,9 +163,6 @@ SPOT_ONLY = Rule(
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
-    bad=Example(pool_yaml(spot="true"), stack="prod", unknown="nodeConfig.spot"),
-    good=Example(f"{pool_yaml(spot='true')}---\n{pool_yaml()}", stack="prod"),
-    more_good=(Example(pool_yaml(spot="true"), stack="dev"),),
     opt_out=OPT_OUT,
 )
 
@@ -227,9 +177,6 @@ COVERED = Rule(
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
-    bad=Example(cluster_yaml(), stack="live", protect=True),
-    good=Example(cluster_yaml(), stack="production", protect=True),
-    more_good=(Example(cluster_yaml(), stack="dev"), Example(cluster_yaml(), stack="PROD-eu", protect=True)),
     opt_out="Protected stacks that are not production: switch the rule off, or add them to its `stacks`.",
 )
 

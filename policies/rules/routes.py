@@ -15,7 +15,6 @@ from policies.rules.rule import (
     HTTP_ROUTE,
     SERVICE,
     SERVICE_CONFIG,
-    Example,
     Parameter,
     Rule,
     Settings,
@@ -86,43 +85,6 @@ def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from gateway.generated_target(reference)
 
 
-def route_yaml(rule: str, parent: str = "{name: inference-gateway, namespace: inference-gateway}") -> str:
-    """A route with one rule."""
-    return f"""\
-apiVersion: gateway.networking.k8s.io/v1
-kind: HTTPRoute
-metadata: {{name: qwen, namespace: models}}
-spec:
-  parentRefs: [{parent}]
-  rules:
-    - {rule}
-"""
-
-
-POOL_BACKEND = "backendRefs: [{group: inference.networking.k8s.io, kind: InferencePool, name: qwen-inference-pool}]"
-GOOD_ROUTE = route_yaml(
-    "{matches: [{path: {type: PathPrefix, value: /models/qwen}}], filters: [{type: URLRewrite, urlRewrite: "
-    "{hostname: qwen.example.com, path: {type: ReplacePrefixMatch, replacePrefixMatch: /}}}], " + POOL_BACKEND + "}"
-)
-
-
-def inline_yaml(rule: str, kind: str = "LLMInferenceService") -> str:
-    """The same rule inside KServe's kinds."""
-    return f"""\
-apiVersion: serving.kserve.io/v1alpha2
-kind: {kind}
-metadata: {{name: qwen, namespace: models}}
-spec:
-  model: {{uri: "hf://Qwen/Qwen3-4B"}}
-  router:
-    route:
-      http:
-        spec:
-          rules:
-            - {rule}
-"""
-
-
 ROUTE_TIMEOUTS = Rule(
     name="route-timeouts",
     title="Routes of GKE's Gateway have no timeouts",
@@ -134,15 +96,6 @@ ROUTE_TIMEOUTS = Rule(
     check=_timeouts,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(
-        route_yaml("{timeouts: {request: 0s, backendRequest: 0s}, " + POOL_BACKEND + "}"),
-        unknown="spec.rules[0].timeouts",
-    ),
-    good=Example(GOOD_ROUTE),
-    more_bad=(
-        Example(inline_yaml("{timeouts: {request: 30s}, " + POOL_BACKEND + "}")),
-        Example(inline_yaml("{timeouts: {request: 30s}, " + POOL_BACKEND + "}", "LLMInferenceServiceConfig")),
-    ),
     opt_out="Routes of another Gateway: name it in `otherGateways`.",
 )
 
@@ -156,28 +109,6 @@ REFUSED_FEATURES = Rule(
     check=_refused,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(
-        route_yaml("{matches: [{path: {type: RegularExpression, value: '/v1/.*'}}], " + POOL_BACKEND + "}"),
-        unknown="spec.rules[0].matches[0].path.type",
-    ),
-    good=Example(GOOD_ROUTE),
-    more_bad=tuple(
-        Example(make(rule))
-        for make in (route_yaml, inline_yaml)
-        for rule in (
-            "{retry: {attempts: 3}, " + POOL_BACKEND + "}",
-            "{matches: [{method: POST}], " + POOL_BACKEND + "}",
-            "{filters: [{type: URLRewrite, urlRewrite: {path: {type: ReplaceFullPath, replaceFullPath: /}}}]}",
-            "{filters: [{type: RequestRedirect, requestRedirect: {scheme: https, port: 8443}}]}",
-            "{filters: [{type: RequestRedirect, requestRedirect: {scheme: https, statusCode: 308}}]}",
-            "{filters: [{type: CORS, cors: {allowOrigins: ['https://a.example']}}]}",
-            "{backendRefs: [{name: web, port: 80, filters: [{type: RequestHeaderModifier}]}]}",
-        )
-    ),
-    more_good=(
-        Example(route_yaml("{filters: [{type: RequestRedirect, requestRedirect: {scheme: https, statusCode: 301}}]}")),
-        Example(route_yaml("{matches: [{headers: [{name: x-model, value: qwen}]}], " + POOL_BACKEND + "}")),
-    ),
     opt_out="Routes of another Gateway: name it in `otherGateways`.",
 )
 
@@ -193,13 +124,6 @@ UNCLAIMED_FEATURES = Rule(
     level="advisory",
     severity="low",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(route_yaml("{name: inference, " + POOL_BACKEND + "}"), unknown="spec.rules[0].name"),
-    good=Example(GOOD_ROUTE),
-    more_bad=(
-        Example(route_yaml("{" + POOL_BACKEND + "}", "{name: g, port: 80}")),
-        Example(route_yaml("{matches: [{queryParams: [{name: a, value: b}]}], " + POOL_BACKEND + "}")),
-        Example(route_yaml("{matches: [{headers: [{name: a, value: b, type: RegularExpression}]}]}")),
-    ),
 )
 
 POOL_GROUP = Rule(
@@ -214,22 +138,6 @@ POOL_GROUP = Rule(
     ),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL),
     check=_pool_group,
-    bad=Example(
-        route_yaml("{backendRefs: [{group: inference.networking.x-k8s.io, kind: InferencePool, name: qwen}]}"),
-        unknown="spec.rules[0].backendRefs[0].group",
-    ),
-    good=Example(GOOD_ROUTE),
-    more_bad=(
-        Example(route_yaml("{backendRefs: [{kind: InferencePool, name: qwen}]}")),
-        Example(
-            "apiVersion: inference.networking.x-k8s.io/v1alpha2\nkind: InferencePool\n"
-            "metadata: {name: qwen}\nspec: {}\n"
-        ),
-        Example(
-            "apiVersion: networking.gke.io/v1\nkind: HealthCheckPolicy\nmetadata: {name: qwen}\n"
-            "spec: {targetRef: {group: inference.networking.x-k8s.io, kind: InferencePool, name: qwen}}\n"
-        ),
-    ),
 )
 
 GENERATED_TARGET = Rule(
@@ -244,15 +152,6 @@ GENERATED_TARGET = Rule(
     ),
     kinds=(HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
     check=_generated,
-    bad=Example(
-        "apiVersion: networking.gke.io/v1\nkind: HealthCheckPolicy\nmetadata: {name: qwen-pool, namespace: models}\n"
-        'spec:\n  targetRef: {group: "", kind: Service, name: qwen-inference-pool-ip-24a13a90}\n',
-        unknown="spec.targetRef.name",
-    ),
-    good=Example(
-        "apiVersion: networking.gke.io/v1\nkind: HealthCheckPolicy\nmetadata: {name: qwen-pool, namespace: models}\n"
-        "spec:\n  targetRef: {group: inference.networking.k8s.io, kind: InferencePool, name: qwen-inference-pool}\n",
-    ),
 )
 
 RULES = (ROUTE_TIMEOUTS, REFUSED_FEATURES, UNCLAIMED_FEATURES, POOL_GROUP, GENERATED_TARGET)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias, cast
 
 from llmd_gke.rules import gateway, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
+from policies import example_files
 
 Level: TypeAlias = Literal["mandatory", "advisory"]
 Setting: TypeAlias = "str | int | tuple[str, ...]"
@@ -166,24 +167,12 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Example:
-    """Objects as YAML (several are divided by ``---``), as they are in a program, and what they show.
-
-    ``unknown`` is the path of a field which decides: with it unknown, the rule must say that it cannot judge.
-    """
-
-    yaml: str
-    unknown: str = ""
-    stack: str = "dev"
-    protect: bool = False
-
-
-@dataclass(frozen=True)
 class Rule:
     """A rule about single objects (``check``) or about the whole program (``judge``).
 
     ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
-    the upstream issue, ``sources`` are links, ``opt_out`` says what to do when the rule is wrong for a program.
+    the upstream issue, ``sources`` are links, ``opt_out`` says what to do when the rule is wrong for a program. What it
+    refuses and accepts is in ``policies/examples/GROUP/NAME.yaml``.
     """
 
     name: str
@@ -191,16 +180,17 @@ class Rule:
     why: str
     sources: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    bad: Example
-    good: Example
     level: Level = "mandatory"
     severity: Literal["low", "medium", "high", "critical"] = "high"
     check: Callable[[Subject, Settings], Iterable[Finding]] | None = None
     judge: Callable[[Program, Settings], Iterable[Verdict]] | None = None
     parameters: tuple[Parameter, ...] = ()
     opt_out: str = ""
-    more_bad: tuple[Example, ...] = field(default=())
-    more_good: tuple[Example, ...] = field(default=())
+
+    @property
+    def examples(self) -> example_files.Examples:
+        """What the rule refuses and accepts. Raises ``LookupError`` where its file is missing."""
+        return example_files.of(self.name)
 
     def covers(self, subject: Subject) -> bool:
         """Whether the rule is about such an object: by its kind, or by its shape."""

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from llmd_gke.rules import serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
-from policies.rules.routes import OTHER_GATEWAYS, POOL_BACKEND, is_elsewhere, route_yaml
+from policies.rules.routes import (
+    OTHER_GATEWAYS,
+    is_elsewhere,
+)
 from policies.rules.rule import (
     HTTP_ROUTE,
     SERVICE,
     SERVICE_CONFIG,
-    Example,
     Program,
     Rule,
     Settings,
@@ -90,24 +92,6 @@ def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 yield Verdict(service, finding, "; ".join([*unplaced, *program.opaque]))
 
 
-def service_yaml(
-    router: str = "{route: {http: {refs: [{name: qwen-route}]}}}", more: str = "", uri: str = "hf://Qwen/Qwen3-4B"
-) -> str:
-    """A service whose route is made elsewhere."""
-    return f"""\
-apiVersion: serving.kserve.io/v1alpha2
-kind: LLMInferenceService
-metadata: {{name: qwen, namespace: models}}
-spec:
-  model: {{uri: "{uri}"}}
-  router: {router}
-{more}"""
-
-
-GATEWAY_REF = "gateway: {refs: [{name: inference-gateway, namespace: inference-gateway}]}"
-GOOD_ROUTER = f"{{{GATEWAY_REF}, scheduler: {{}}, route: {{http: {{refs: [{{name: qwen-route}}]}}}}}}"
-GOOD = Example(service_yaml(GOOD_ROUTER))
-
 MODEL_URI = Rule(
     name="model-uri",
     title="KServe can load the model",
@@ -116,10 +100,6 @@ MODEL_URI = Rule(
     sources=(f"{CONTROLLER}/workload_storage.go", f"{KSERVE}/issues/4987"),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_uri,
-    bad=Example(service_yaml(uri="gs://bucket/model"), unknown="spec.model.uri"),
-    good=GOOD,
-    more_bad=(Example(service_yaml(uri="Qwen/Qwen3-4B")),),
-    more_good=(Example(service_yaml(uri="gs://bucket/model", more="  storageInitializer: {enabled: false}\n")),),
     opt_out="With `storageInitializer.enabled: false` and volumes of your own nothing is judged.",
 )
 
@@ -132,28 +112,6 @@ ROUTER_SHAPE = Rule(
     sources=(f"{KSERVE}/issues/5986", VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_shape,
-    bad=Example(service_yaml(f"{{{GATEWAY_REF}, scheduler: {{}}}}"), unknown="spec.router.route"),
-    good=GOOD,
-    more_bad=(
-        Example(service_yaml("{gateway: {}, route: {http: {refs: [{name: qwen-route}]}}}")),
-        Example(service_yaml("{route: {http: {refs: [{name: qwen-route}], spec: {rules: []}}}}")),
-        Example(service_yaml("{route: {http: {refs: [{name: qwen-kserve-route}]}}}")),
-        Example(service_yaml(f"{{{GATEWAY_REF}, route: {{http: {{spec: {{parentRefs: [{{name: other}}]}}}}}}}}")),
-        Example(service_yaml(more="  replicas: 1\n  scaling: {maxReplicas: 2}\n")),
-        Example(service_yaml(more="  scaling: {minReplicas: 3, maxReplicas: 2}\n")),
-        Example(
-            "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\nmetadata: {name: a}\n"
-            "spec: {baseRefs: [{name: b}]}\n"
-        ),
-    ),
-    more_good=(
-        Example(
-            service_yaml(
-                f"{{{GATEWAY_REF}, route: {{http: {{spec: {{parentRefs: [{{group: gateway.networking.k8s.io, "
-                "namespace: inference-gateway, name: inference-gateway}]}}}}"
-            )
-        ),
-    ),
 )
 
 MANAGED_ROUTE = Rule(
@@ -167,13 +125,6 @@ MANAGED_ROUTE = Rule(
     check=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(service_yaml("{gateway: {}, route: {}, scheduler: {}}"), unknown="spec.router.route"),
-    good=GOOD,
-    more_bad=(
-        Example(service_yaml("{route: {http: {}}}")),
-        Example(service_yaml("{route: {}}").replace("Service\n", "ServiceConfig\n", 1)),
-    ),
-    more_good=(Example(service_yaml("{scheduler: {}}").replace("Service\n", "ServiceConfig\n", 1)),),
     opt_out="Routes of another Gateway: name it in `otherGateways`, and in router.gateway.refs.",
 )
 
@@ -188,11 +139,6 @@ INLINE_ROUTE = Rule(
     level="advisory",
     severity="medium",
     parameters=(OTHER_GATEWAYS,),
-    bad=Example(
-        service_yaml(f"{{route: {{http: {{spec: {{rules: [{{{POOL_BACKEND}}}]}}}}}}}}"),
-        unknown="spec.router.route.http.spec",
-    ),
-    good=GOOD,
 )
 
 WORKER = Rule(
@@ -202,25 +148,7 @@ WORKER = Rule(
     sources=(VALIDATION,),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_workers,
-    bad=Example(service_yaml(more="  worker: {containers: []}\n"), unknown="spec.parallelism"),
-    good=Example(service_yaml(more="  worker: {containers: []}\n  parallelism: {pipeline: 2, tensor: 4}\n")),
-    more_bad=(
-        Example(service_yaml(more="  parallelism: {pipeline: 2, data: 2, dataLocal: 1}\n")),
-        Example(service_yaml(more="  parallelism: {data: 2}\n")),
-    ),
-    more_good=(
-        GOOD,
-        Example(service_yaml(more="  worker: {containers: []}\n").replace("Service\n", "ServiceConfig\n", 1)),
-    ),
 )
-
-PIPELINED = service_yaml(more="  worker: {containers: []}\n  parallelism: {pipeline: 2, tensor: 4}\n")
-
-
-def _preset_yaml(role: str = "", namespace: str = "models") -> str:
-    name = serving.PIPELINE_PRESET.format(role=role)
-    head = "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceServiceConfig\n"
-    return f"{head}metadata: {{name: {name}, namespace: {namespace}}}\nspec: {{worker: {{containers: []}}}}\n"
 
 
 PRESET = Rule(
@@ -234,17 +162,6 @@ PRESET = Rule(
     judge=_presets,
     level="advisory",
     severity="medium",
-    bad=Example(PIPELINED, unknown="spec.parallelism.pipeline"),
-    good=Example(f"{_preset_yaml()}---\n{PIPELINED}"),
-    more_bad=(
-        Example(f"{_preset_yaml(namespace='other')}---\n{PIPELINED}"),
-        Example(f"{_preset_yaml()}---\n{PIPELINED}  prefill: {{}}\n"),
-    ),
-    more_good=(
-        Example(f"{_preset_yaml(namespace='kserve')}---\n{PIPELINED}"),
-        Example(f"{_preset_yaml('decode-')}---\n{PIPELINED}  prefill: {{}}\n"),
-        Example(service_yaml(more="  worker: {containers: []}\n  parallelism: {data: 2, dataLocal: 1}\n")),
-    ),
 )
 
 NAME_LENGTH = Rule(
@@ -257,8 +174,6 @@ NAME_LENGTH = Rule(
     check=_name,
     level="advisory",
     severity="medium",
-    bad=Example(service_yaml().replace("name: qwen,", f"name: {'qwen-' * 9}a,"), unknown="metadata.name"),
-    good=GOOD,
 )
 
 SCALING = Rule(
@@ -271,12 +186,6 @@ SCALING = Rule(
     check=_scaling,
     level="advisory",
     severity="medium",
-    bad=Example(
-        service_yaml(more="  scaling: {maxReplicas: 2, wva: {keda: {}}}\n"),
-        unknown="spec.scaling",
-    ),
-    good=Example(service_yaml(more="  replicas: 2\n")),
-    more_bad=(Example(service_yaml(more="  prefill: {scaling: {maxReplicas: 2, wva: {hpa: {}}}}\n")),),
     opt_out="With the workload variant autoscaler and its actuator in the cluster: switch the rule off.",
 )
 
@@ -290,10 +199,6 @@ REFERENCED = Rule(
     judge=_referenced,
     level="advisory",
     severity="medium",
-    bad=Example(service_yaml(), unknown="spec.router.route.http.refs[0].name"),
-    good=Example(
-        f"{service_yaml()}---\n{route_yaml('{' + POOL_BACKEND + '}').replace('name: qwen,', 'name: qwen-route,')}"
-    ),
 )
 
 RULES = (

@@ -8,18 +8,21 @@ from llmd_gke.rules import multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.model_pods import (
-    FIRST,
-    GOOD,
     KSERVE,
-    SELECTOR,
     SERVERS,
     WORKLOADS,
     all_pods,
-    config_yaml,
-    group_yaml,
     model_pods,
 )
-from policies.rules.rule import JOB, SERVICE, WORKER_SET, Example, Parameter, Rule, Settings, Subject
+from policies.rules.rule import (
+    JOB,
+    SERVICE,
+    WORKER_SET,
+    Parameter,
+    Rule,
+    Settings,
+    Subject,
+)
 
 TPU_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/tpus"
 TPU_INFERENCE = "https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/platforms/tpu_platform.py"
@@ -82,31 +85,6 @@ TPU_POD = Rule(
     sources=(TPU_DOC, "https://github.com/skypilot-org/skypilot/issues/5024"),
     kinds=WORKLOADS,
     check=_tpu_pod,
-    bad=Example(config_yaml(chips='"1"'), unknown="spec.template.nodeSelector"),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(selector="{cloud.google.com/gke-tpu-accelerator: tpu-v6e-slice}")),
-        Example(config_yaml(selector=SELECTOR.replace("tpu-v6e-slice", "tpu-v6e"))),
-        Example(config_yaml(selector=SELECTOR.replace("2x2", "2x2x1"))),
-        Example(config_yaml(selector=SELECTOR.replace('"4"', '"8"'))),
-        Example(config_yaml(more='      - name: second\n        resources: {limits: {google.com/tpu: "4"}}\n')),
-        Example(config_yaml(chips="null")),
-        Example(
-            "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: vllm, namespace: models}\nspec:\n  template:\n"
-            "    spec: {containers: [{name: vllm, resources: {limits: {google.com/tpu: 4}}}]}\n"
-        ),
-    ),
-    more_good=(
-        Example(
-            config_yaml(selector=SELECTOR.replace("2x2", "2x4").replace('"4"', '"8"'), chips="8"),
-        ),
-        Example(
-            "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nmetadata: {name: qwen}\n"
-            "spec: {baseRefs: [{name: qwen-tpu}], template: {containers: [{name: main, resources: {limits: "
-            "{google.com/tpu: 4}}}]}}\n"
-        ),
-        Example("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {}}}\n"),
-    ),
 )
 
 TPU_PARALLELISM = Rule(
@@ -118,20 +96,6 @@ TPU_PARALLELISM = Rule(
     sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
     kinds=WORKLOADS,
     check=_parallelism,
-    bad=Example(config_yaml(args='["--tensor-parallel-size", "2"]'), unknown=f"{FIRST}.resources"),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(args='["--tensor-parallel-size=8"]')),
-        Example(config_yaml(args='["vllm serve /mnt/models --tensor-parallel-size 1"]')),
-        Example(config_yaml() + "  parallelism: {tensor: 1}\n"),
-        Example(group_yaml("{tensor: 4, pipeline: 2}")),
-        Example(group_yaml("{tensor: 16, pipeline: 4}")),
-    ),
-    more_good=(
-        Example(config_yaml() + "  parallelism: {tensor: 4}\n"),
-        Example(group_yaml("{tensor: 4, pipeline: 4}")),
-        Example(group_yaml("{pipeline: 4}")),
-    ),
 )
 
 TPU_STARTUP = Rule(
@@ -144,16 +108,6 @@ TPU_STARTUP = Rule(
     check=_startup,
     severity="medium",
     parameters=(Parameter("minimumMinutes", tpu_pods.MINIMUM_STARTUP_MINUTES, "Smallest budget of the startup probe"),),
-    bad=Example(
-        config_yaml(probe="{httpGet: {path: /health, port: 8000}, periodSeconds: 10, failureThreshold: 60}"),
-        unknown=f"{FIRST}.startupProbe",
-    ),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(probe="null")),
-        Example(group_yaml("{tensor: 4, pipeline: 4}", leader_probe="null")),
-    ),
-    more_good=(Example(group_yaml("{tensor: 4, pipeline: 4}")),),
     opt_out="Small models with a compile cache: lower `minimumMinutes`.",
 )
 
@@ -165,20 +119,6 @@ TPU_ARGUMENTS = Rule(
     sources=(TPU_INFERENCE,),
     kinds=WORKLOADS,
     check=_arguments,
-    bad=Example(config_yaml(args='["--prefix-cache-block-size=16"]'), unknown=f"{FIRST}.args[0]"),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(args='["--quantization", "gptq"]')),
-        Example(config_yaml(args='["--kv-transfer-config", \'{"kv_connector": "NixlConnector"}\']')),
-        Example(config_yaml(args='["--swap-space=4"]')),
-        Example(config_yaml(env='[{name: VLLM_ADDITIONAL_ARGS, value: "--prefix-cache-block-size 16"}]')),
-        Example(config_yaml() + "  kvCacheOffloading: {cpu: 8Gi}\n"),
-        Example(
-            "apiVersion: serving.kserve.io/v1alpha2\nkind: LLMInferenceService\nmetadata: {name: qwen}\n"
-            "spec: {template: {containers: [{name: main, args: ['--prefix-cache-block-size', '16']}]}}\n"
-        ),
-    ),
-    more_good=(Example(config_yaml(args='["--quantization=fp8", "--block-size=128"]')),),
 )
 
 TPU_ENVIRONMENT = Rule(
@@ -191,13 +131,6 @@ TPU_ENVIRONMENT = Rule(
     check=_environment,
     level="advisory",
     severity="low",
-    bad=Example(config_yaml(env="[{name: TPU_HOST_BOUNDS, value: '1,1,1'}]"), unknown=f"{FIRST}.env[0]"),
-    good=GOOD,
-    more_bad=(
-        Example(config_yaml(env="[{name: NVIDIA_VISIBLE_DEVICES, value: all}]")),
-        Example(config_yaml(env="[{name: SKIP_JAX_PRECOMPILE, value: '1'}]")),
-    ),
-    more_good=(Example(config_yaml(env="[{name: SKIP_JAX_PRECOMPILE, value: '0'}]")),),
 )
 
 RULES = (TPU_POD, TPU_PARALLELISM, TPU_STARTUP, TPU_ARGUMENTS, TPU_ENVIRONMENT)

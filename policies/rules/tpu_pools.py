@@ -6,25 +6,19 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import node_pools
 from llmd_gke.rules.finding import Finding
-from policies.rules.cluster import on_inputs, pool_yaml
-from policies.rules.rule import NODE_POOL, Example, Rule, Settings, Subject
+from policies.rules.cluster import (
+    on_inputs,
+)
+from policies.rules.rule import (
+    NODE_POOL,
+    Rule,
+    Settings,
+    Subject,
+)
 
 PLAN = "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus"
 XPK = "https://github.com/AI-Hypercomputer/xpk/blob/main/src/xpk/core/nodepool.py"
 TOOLKIT = "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/modules/compute/gke-node-pool/main.tf"
-
-GOOD = Example(pool_yaml())
-MACHINE = "nodeConfig.machineType"
-
-
-def multi_host(**changes: str) -> str:
-    """A 4x4 slice of four v6e hosts."""
-    fields = {
-        "placementPolicy": "{type: COMPACT, tpuTopology: 4x4}",
-        "autoscaling": "{minNodeCount: 0, maxNodeCount: 4}",
-        **changes,
-    }
-    return pool_yaml(**fields)
 
 
 def _unlisted(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -40,9 +34,6 @@ MACHINE_TYPE = Rule(
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.machine),
-    bad=Example(pool_yaml(machineType="ct6e-standard-16t"), unknown=MACHINE),
-    good=GOOD,
-    more_good=(Example(pool_yaml(machineType="e2-standard-4")),),
 )
 
 TOPOLOGY = Rule(
@@ -53,11 +44,6 @@ TOPOLOGY = Rule(
     sources=(PLAN, "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/pkg/config/hardware.go"),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.topology),
-    bad=Example(
-        multi_host(placementPolicy="{type: COMPACT, tpuTopology: 2x2x1}"), unknown="placementPolicy.tpuTopology"
-    ),
-    good=Example(multi_host()),
-    more_bad=(Example(multi_host(placementPolicy="{type: COMPACT, tpuTopology: 4x5}")),),
 )
 
 ZONE = Rule(
@@ -68,10 +54,6 @@ ZONE = Rule(
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.zone),
-    bad=Example(pool_yaml(nodeLocations="[us-south1-a]", location="us-south1"), unknown="nodeLocations[0]"),
-    good=GOOD,
-    more_bad=(Example(pool_yaml(nodeLocations="[europe-west4-b]")),),
-    more_good=(Example(pool_yaml(nodeLocations="[us-south1-ai1b]", location="us-south1")),),
     opt_out="Zones newer than the table: the rule tpu-zone-unlisted only advises. Else set this rule to advisory.",
 )
 
@@ -84,8 +66,6 @@ UNLISTED_ZONE = Rule(
     check=_unlisted,
     level="advisory",
     severity="low",
-    bad=Example(pool_yaml(nodeLocations="[africa-south1-a]", location="africa-south1"), unknown="nodeLocations[0]"),
-    good=GOOD,
 )
 
 PLACEMENT = Rule(
@@ -96,25 +76,6 @@ PLACEMENT = Rule(
     sources=(XPK, "https://github.com/vllm-project/ci-infra/issues/547"),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.placement),
-    bad=Example(pool_yaml(placementPolicy="{type: COMPACT, tpuTopology: 2x2}"), unknown="placementPolicy.tpuTopology"),
-    good=Example(multi_host()),
-    more_bad=(
-        Example(pool_yaml(placementPolicy="{type: COMPACT}")),
-        Example(multi_host(placementPolicy='{type: "", tpuTopology: 4x4}')),
-        Example(multi_host(nodeLocations="[us-east5-a, us-east5-b]")),
-        Example(
-            multi_host(machineType="tpu7x-standard-4t", placementPolicy="{type: COMPACT, tpuTopology: 2x2x2}"),
-        ),
-    ),
-    more_good=(
-        GOOD,
-        Example(
-            multi_host(
-                machineType="tpu7x-standard-4t",
-                placementPolicy='{type: "", policyName: workload, tpuTopology: 2x2x2}',
-            ),
-        ),
-    ),
 )
 
 NODE_COUNT = Rule(
@@ -124,13 +85,6 @@ NODE_COUNT = Rule(
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.node_counts),
-    bad=Example(multi_host(autoscaling="{minNodeCount: 0, maxNodeCount: 8}"), unknown="autoscaling.maxNodeCount"),
-    good=Example(multi_host()),
-    more_bad=(
-        Example(multi_host(autoscaling="", nodeCount="2")),
-        Example(pool_yaml(autoscaling="{minNodeCount: 3, maxNodeCount: 1}")),
-    ),
-    more_good=(Example(multi_host(autoscaling="", nodeCount="4")), Example(multi_host(autoscaling="", nodeCount="0"))),
 )
 
 CAPACITY = Rule(
@@ -141,35 +95,6 @@ CAPACITY = Rule(
     sources=(TOOLKIT, "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.capacity),
-    bad=Example(pool_yaml(flexStart="true", management="{autoRepair: false}"), unknown="nodeConfig.flexStart"),
-    good=GOOD,
-    more_bad=(
-        Example(pool_yaml(spot="true", reservationAffinity="{consumeReservationType: ANY_RESERVATION}")),
-        Example(pool_yaml(reservationAffinity="{consumeReservationType: SPECIFIC_RESERVATION}")),
-        Example(pool_yaml(spot="true", queuedProvisioning="{enabled: true}")),
-        Example(pool_yaml(queuedProvisioning="{enabled: true}", autoscaling="{minNodeCount: 1, maxNodeCount: 4}")),
-        Example(pool_yaml(flexStart="true", location="us-east5", nodeLocations="[us-east5-a]")),
-        Example(
-            pool_yaml(
-                flexStart="true",
-                location="us-east5",
-                nodeLocations="[us-east5-a]",
-                management="{autoRepair: false}",
-                maxRunDuration="700000s",
-            )
-        ),
-    ),
-    more_good=(
-        Example(pool_yaml(spot="true")),
-        Example(
-            pool_yaml(
-                flexStart="true",
-                location="us-east5",
-                nodeLocations="[us-east5-a]",
-                management="{autoRepair: false}",
-            )
-        ),
-    ),
 )
 
 BOOT_DISK = Rule(
@@ -179,16 +104,6 @@ BOOT_DISK = Rule(
     sources=("https://cloud.google.com/compute/docs/disks/hyperdisks", TOOLKIT),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.boot_disk),
-    bad=Example(pool_yaml(diskType=""), unknown="nodeConfig.diskType"),
-    good=GOOD,
-    more_bad=(
-        Example(pool_yaml(diskType="pd-ssd")),
-        Example(pool_yaml(diskType="", bootDisk="{diskType: pd-balanced}")),
-    ),
-    more_good=(
-        Example(pool_yaml(diskType="", bootDisk="{diskType: hyperdisk-balanced}")),
-        Example(pool_yaml(machineType="e2-standard-4", diskType="")),
-    ),
 )
 
 UPGRADE = Rule(
@@ -198,8 +113,6 @@ UPGRADE = Rule(
     sources=(TOOLKIT,),
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.upgrade),
-    bad=Example(multi_host(upgradeSettings="{strategy: BLUE_GREEN}"), unknown="upgradeSettings.strategy"),
-    good=Example(multi_host()),
 )
 
 TAINT = Rule(
@@ -211,12 +124,6 @@ TAINT = Rule(
     kinds=(NODE_POOL,),
     check=on_inputs(node_pools.taint),
     severity="medium",
-    bad=Example(
-        pool_yaml(taints="[{key: google.com/tpu, value: present, effect: NO_SCHEDULE}]"),
-        unknown="nodeConfig.taints[0].key",
-    ),
-    good=GOOD,
-    more_good=(Example(pool_yaml(taints="[{key: team, value: llm, effect: NO_SCHEDULE}]")),),
 )
 
 RULES = (

@@ -8,10 +8,11 @@ import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
+from policies.example_files import Example
 from policies.pack import Analyzer
-from policies.rules.gateway import GATEWAY_CLASS, GATEWAY_YAML
+from policies.rules.gateway import GATEWAY_CLASS
 from policies.rules.routes import ROUTE_TIMEOUTS
-from policies.rules.rule import Example
+from tests.policies.objects import GATEWAY_YAML
 from tests.policies.support import judge, of, resources
 
 
@@ -37,26 +38,26 @@ def configured(level: int = analyzer_pb2.MANDATORY, *, rule: str = "gateway-clas
 
 
 def test_a_rule_can_be_made_advisory() -> None:
-    said = judge(resources(GATEWAY_CLASS.bad), configured(analyzer_pb2.ADVISORY))
+    said = judge(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
     assert [one.level for one in of(said, "gateway-class")] == ["ADVISORY"]
 
 
 def test_a_rule_can_be_switched_off_and_the_others_stay() -> None:
     analyzer = configured(analyzer_pb2.DISABLED)
-    assert of(judge(resources(GATEWAY_CLASS.bad), analyzer), "gateway-class") == []
-    assert of(judge(resources(ROUTE_TIMEOUTS.bad), analyzer), "route-timeouts", "MANDATORY")
+    assert of(judge(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
+    assert of(judge(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts", "MANDATORY")
 
 
 def test_the_allow_list_of_classes_is_configurable() -> None:
     analyzer = configured(allowed=["gke-l7-global-external-managed"])
-    assert of(judge(resources(GATEWAY_CLASS.bad), analyzer), "gateway-class") == []
-    assert of(judge(resources(GATEWAY_CLASS.good), analyzer), "gateway-class", "MANDATORY")
+    assert of(judge(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
+    assert of(judge(resources(GATEWAY_CLASS.examples.accepted[0]), analyzer), "gateway-class", "MANDATORY")
 
 
 def test_gateways_of_others_are_named() -> None:
     for name in ("inference-gateway", "inference-gateway/inference-gateway"):
         analyzer = configured(rule="route-timeouts", otherGateways=[name])
-        assert of(judge(resources(ROUTE_TIMEOUTS.bad), analyzer), "route-timeouts") == []
+        assert of(judge(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts") == []
 
 
 def test_production_stacks_are_named() -> None:
@@ -67,7 +68,7 @@ def test_production_stacks_are_named() -> None:
 def test_a_floor_is_raised() -> None:
     analyzer = configured(rule="backend-timeout", minimumSeconds=1200)
     rule = analyzer.rules["backend-timeout"]
-    assert of(judge(resources(rule.good), analyzer), "backend-timeout", "MANDATORY")
+    assert of(judge(resources(rule.examples.accepted[0]), analyzer), "backend-timeout", "MANDATORY")
 
 
 @pytest.mark.parametrize(

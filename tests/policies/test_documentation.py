@@ -1,23 +1,47 @@
-"""docs/policies.md is what the rules say."""
+"""docs/policies.md and docs/policies/*.md are what the rules and their examples say."""
 
 from __future__ import annotations
 
-from policies.generate_docs import PAGE, main, page
-from policies.rules import ALL
+from pathlib import Path
+
+import pytest
+
+from policies import example_files
+from policies.generate_docs import FOLDER, main, pages
+from policies.rules import ALL, GROUPS, Group, page_of
+
+ROOT = Path(__file__).parents[2]
 
 
-def test_the_page_is_fresh() -> None:
-    assert PAGE.read_text() == page(), "run: python policies/generate_docs.py"
+def test_the_pages_are_fresh() -> None:
+    texts = pages()
+    assert len(texts) == len(GROUPS) + 1
+    for page, text in texts.items():
+        assert page.read_text() == text, "run: python policies/generate_docs.py"
     assert main(["--check"]) == 0
 
 
-def test_the_page_shows_every_rule_with_both_examples_and_the_way_out() -> None:
-    text = page()
-    for rule in ALL:
-        part = text.split(f"### {rule.name}\n")[1].split("\n### ")[0]
+@pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.slug)
+def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out(group: Group) -> None:
+    text = pages()[FOLDER / f"{group.slug}.md"]
+    for rule in group.rules:
+        part = text.split(f"## {rule.name}\n")[1].split("\n## ")[0]
         assert rule.why in part
-        assert rule.bad.yaml.rstrip() in part
-        assert rule.good.yaml.rstrip() in part
+        assert rule.examples.refused[0].yaml.rstrip() in part
+        assert rule.examples.accepted[0].yaml.rstrip() in part
         assert "Opt out:" in part
         assert all(source in part for source in rule.sources)
         assert all(parameter.about in part for parameter in rule.parameters)
+
+
+def test_every_rule_has_one_file_of_examples_in_the_folder_of_its_group_and_no_file_is_left_over() -> None:
+    wanted = {f"{group.slug}/{rule.name}.yaml" for group in GROUPS for rule in group.rules}
+    found = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.rglob("*") if file.is_file()}
+    assert found == wanted
+
+
+@pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
+def test_the_page_that_a_message_names_has_the_rule(rule: object) -> None:
+    assert rule in ALL
+    page, _, anchor = page_of(next(one for one in ALL if one is rule)).partition("#")
+    assert f"\n## {anchor}\n" in (ROOT / page).read_text()

@@ -10,7 +10,7 @@ import yaml
 from policies.rules.routes import ROUTE_TIMEOUTS
 from tests.policies.support import Resource, judge, of, resources
 
-ROUTE: dict[str, Any] = dict(resources(ROUTE_TIMEOUTS.bad)[0].inputs)
+ROUTE: dict[str, Any] = dict(resources(ROUTE_TIMEOUTS.examples.refused[0])[0].inputs)
 OLD_ROUTE = {**ROUTE, "apiVersion": "gateway.networking.k8s.io/v1beta1"}
 BARE = {key: value for key, value in ROUTE.items() if key not in ("apiVersion", "kind")}
 

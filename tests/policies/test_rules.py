@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
+from policies.example_files import Example
 from policies.rules import ALL
-from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Example, Rule
+from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Rule
 from tests.policies.conftest import InStack
 from tests.policies.support import UNKNOWN, Resource, Said, judge, of, replaced, resources, secret
 
@@ -31,19 +32,19 @@ def with_last(example: Example, path: str, value: object) -> list[Resource]:
 
 def wrong_shape(rule: Rule) -> list[Resource]:
     """The bad example with its decisive part in a shape it must not have: text for a map or list, a map for text."""
-    last = resources(rule.bad)[-1]
-    top = re.split(r"[.\[]", rule.bad.unknown.removeprefix("properties."))[0]
-    is_scalar = top == rule.bad.unknown.removeprefix("properties.") and not isinstance(
+    last = resources(rule.examples.refused[0])[-1]
+    top = re.split(r"[.\[]", rule.examples.refused[0].unknown.removeprefix("properties."))[0]
+    is_scalar = top == rule.examples.refused[0].unknown.removeprefix("properties.") and not isinstance(
         last.inputs.get(top), Mapping | list | None
     )
     if top == "removeDefaultNodePool" or is_scalar:
-        return with_last(rule.bad, top, {"no": "map"})
-    return with_last(rule.bad, top, "a text")
+        return with_last(rule.examples.refused[0], top, {"no": "map"})
+    return with_last(rule.examples.refused[0], top, "a text")
 
 
 @RULES
 def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) -> None:
-    for example in (rule.bad, *rule.more_bad):
+    for example in rule.examples.refused:
         in_stack(example.stack)
         found = violations(judge(resources(example)), rule)
         assert found, example.yaml
@@ -53,7 +54,7 @@ def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) 
 
 @RULES
 def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
-    for example in (rule.good, *rule.more_good):
+    for example in rule.examples.accepted:
         in_stack(example.stack)
         assert of(judge(resources(example)), rule.name) == [], example.yaml
 
@@ -65,26 +66,26 @@ READS_NO_INPUTS = {"production-stacks"}
 
 @RULES
 def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(rule: Rule, in_stack: InStack) -> None:
-    in_stack(rule.bad.stack)
+    in_stack(rule.examples.refused[0].stack)
     if rule.name in READS_NO_INPUTS:
-        assert not rule.bad.unknown
+        assert not rule.examples.refused[0].unknown
         return
-    assert rule.bad.unknown, "every rule names a field that decides"
-    said = of(judge(with_last(rule.bad, rule.bad.unknown, UNKNOWN)), rule.name)
+    assert rule.examples.refused[0].unknown, "every rule names a field that decides"
+    said = of(judge(with_last(rule.examples.refused[0], rule.examples.refused[0].unknown, UNKNOWN)), rule.name)
     assert any(UNDECIDED in one.text for one in said), said
     assert of(said, rule.name, "MANDATORY") == []
 
 
 @RULES
 def test_objects_of_other_kinds_are_not_judged(rule: Rule, in_stack: InStack) -> None:
-    in_stack(rule.bad.stack)
+    in_stack(rule.examples.refused[0].stack)
     others = [
         Resource(
             "kubernetes:example.com/v1:Other",
             resource.name,
             {**resource.inputs, "apiVersion": "example.com/v1", "kind": "Other"},
         )
-        for resource in resources(rule.bad)
+        for resource in resources(rule.examples.refused[0])
         if not resource.type.startswith("kubernetes:yaml")
     ]
     assert bool(of(judge(others), rule.name)) is bool(BY_SHAPE & set(rule.kinds))
@@ -94,8 +95,8 @@ def test_objects_of_other_kinds_are_not_judged(rule: Rule, in_stack: InStack) ->
 def test_a_malformed_object_is_a_violation_and_hides_no_other_rule(rule: Rule, in_stack: InStack) -> None:
     if rule.name in READS_NO_INPUTS or MANIFEST in rule.kinds:
         return
-    in_stack(rule.bad.stack)
-    bystander = resources(next(each for each in ALL if each.name == "route-timeouts").bad)
+    in_stack(rule.examples.refused[0].stack)
+    bystander = resources(next(each for each in ALL if each.name == "route-timeouts").examples.refused[0])
     malformed = [dataclasses.replace(one, name=f"malformed-{one.name}") for one in wrong_shape(rule)]
     said = judge([*malformed, *bystander])
     assert any(" is due" in one.text for one in violations(said, rule)), of(said, rule.name)
@@ -124,7 +125,7 @@ def _all_secret(value: Any) -> Any:
 
 @RULES
 def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) -> None:
-    for example in (rule.bad, *rule.more_bad):
+    for example in rule.examples.refused:
         in_stack(example.stack)
         program = [
             dataclasses.replace(

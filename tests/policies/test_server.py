@@ -47,7 +47,7 @@ def test_the_pack_introduces_every_rule_with_level_schema_and_link(analyzer: ana
 
 
 def test_a_violation_comes_back_over_the_wire(analyzer: analyzer_pb2_grpc.AnalyzerStub) -> None:
-    response = analyzer.Analyze(request_of(resources(ROUTE_TIMEOUTS.bad)[0]))
+    response = analyzer.Analyze(request_of(resources(ROUTE_TIMEOUTS.examples.refused[0])[0]))
     assert "route-timeouts" in {one.policyName for one in response.diagnostics}
 
 

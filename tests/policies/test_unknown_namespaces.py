@@ -8,13 +8,19 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.graph.recording import load
-from policies.rules.gateway import GATEWAY_YAML
-from policies.rules.health import GOOD_CHECK, GOOD_DEFAULT, GOOD_TIMEOUT, policy_yaml
-from policies.rules.pools import POOL_YAML
-from policies.rules.routes import GOOD_ROUTE
-from policies.rules.rule import Example
-from policies.rules.serving import PRESET, service_yaml
+from policies.example_files import Example
+from policies.rules.serving import PRESET
 from tests.policies.conftest import InStack
+from tests.policies.objects import (
+    GATEWAY_YAML,
+    GOOD_CHECK,
+    GOOD_DEFAULT,
+    GOOD_ROUTE,
+    GOOD_TIMEOUT,
+    POOL_YAML,
+    policy_yaml,
+    service_yaml,
+)
 from tests.policies.support import UNKNOWN, Resource, Said, judge, of, recorded, replaced, resources
 from tests.policies.test_configuration import configured
 
@@ -184,7 +190,7 @@ def test_a_target_in_a_namespace_of_its_own_is_not_compared_with_an_unknown_one(
 
 
 def test_a_pipeline_config_that_may_be_in_place_is_a_doubt() -> None:
-    config, service = resources(PRESET.good)
+    config, service = resources(PRESET.examples.accepted[0])
     for resource in (somewhere(config), dataclasses.replace(config, inputs=replaced(config.inputs, NAME, UNKNOWN))):
         said = of(judge([resource, service]), "pipeline-worker-config")
         assert said
@@ -192,7 +198,7 @@ def test_a_pipeline_config_that_may_be_in_place_is_a_doubt() -> None:
 
 
 def test_a_pipeline_worker_that_may_be_beside_its_config_is_a_doubt() -> None:
-    config, service = resources(PRESET.good)
+    config, service = resources(PRESET.examples.accepted[0])
     said = of(judge([config, somewhere(service)]), "pipeline-worker-config")
     assert said
     assert all("not known yet" in doubt.text for doubt in said), said

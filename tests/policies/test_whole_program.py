@@ -6,10 +6,9 @@ import dataclasses
 
 from pulumi.runtime.proto import analyzer_pb2
 
+from policies.example_files import Example
 from policies.pack import Analyzer
-from policies.rules.health import GOOD_CHECK, GOOD_TIMEOUT
-from policies.rules.routes import GOOD_ROUTE
-from policies.rules.rule import Example
+from tests.policies.objects import GOOD_CHECK, GOOD_ROUTE, GOOD_TIMEOUT
 from tests.policies.support import UNKNOWN, Resource, judge, of, replaced, resources
 
 

@@ -1,0 +1,65 @@
+"""Reads what each rule refuses and accepts: ``policies/examples/GROUP/RULE.yaml``, for documentation and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+FOLDER = Path(__file__).with_name("examples")
+
+
+@dataclass(frozen=True)
+class Example:
+    """Objects as YAML (several are divided by ``---``), as they are in a program, and what they show.
+
+    ``unknown`` is the path of a field which decides: with it unknown, the rule must say that it cannot judge. ``stack``
+    is the stack the program runs as, ``protect`` whether its resources are protected.
+    """
+
+    yaml: str
+    unknown: str = ""
+    stack: str = "dev"
+    protect: bool = False
+
+
+@dataclass(frozen=True)
+class Examples:
+    """The first of each is shown in the documentation."""
+
+    refused: tuple[Example, ...]
+    accepted: tuple[Example, ...]
+
+
+def file_of(rule: str) -> Path:
+    """The file with the examples of a rule. Raises ``LookupError`` where there is not exactly one."""
+    found = sorted(FOLDER.glob(f"*/{rule}.yaml"))
+    if len(found) != 1:
+        raise LookupError(
+            f"{rule} has {len(found)} files of examples. Allowed: one, policies/examples/GROUP/{rule}.yaml"
+        )
+    return found[0]
+
+
+@cache
+def of(rule: str) -> Examples:
+    """The examples of a rule. Raises ``LookupError`` where its file is missing or there are two."""
+    content = cast("Mapping[str, Sequence[Mapping[str, object]]]", yaml.safe_load(file_of(rule).read_text("utf-8")))
+    refused, accepted = (tuple(map(_example, content[key])) for key in ("refused", "accepted"))
+    return Examples(refused, accepted)
+
+
+def _example(entry: Mapping[str, object]) -> Example:
+    unexpected = set(entry) - {"objects", "unknown", "stack", "protected"}
+    if unexpected:
+        raise ValueError(f"an example has no {', '.join(sorted(unexpected))}")
+    return Example(
+        str(entry["objects"]),
+        str(entry.get("unknown", "")),
+        str(entry.get("stack", "dev")),
+        entry.get("protected") is True,
+    )

@@ -99,7 +99,7 @@ class TpuPool(pulumi.ComponentResource):
                 # The autoscaler owns the number of nodes after creation.
                 ignore_changes=["initialNodeCount"],
                 # A slice keeps its shape for life. GKE refuses another machine type; for another topology the provider
-                # sends no request at all, reports "updated", and plans the same change for ever (the update code of
+                # sends no request at all, reports "updated", and plans the same change forever (the update code of
                 # resource_container_node_pool.go does not know placement_policy).
                 replace_on_changes=["placementPolicy", "nodeConfig.machineType"] if multi_host else None,
                 delete_before_replace=True,

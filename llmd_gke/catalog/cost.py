@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from llmd_gke.catalog.tpu import Family, Slice
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
+from llmd_gke.wording import cents
 
 
 @dataclass(frozen=True)
@@ -30,5 +31,5 @@ def total(pools: list[Totals]) -> Totals:
     """
     prices = [pool.usd_per_hour for pool in pools if pool.usd_per_hour is not None]
     complete = len(prices) == len(pools)
-    price = round(sum(prices) + CLUSTER_FEE_USD_PER_HOUR, 2) if complete else None
+    price = cents(sum(prices) + CLUSTER_FEE_USD_PER_HOUR) if complete else None
     return Totals(sum(pool.chips for pool in pools), price)

@@ -10,7 +10,7 @@ REGIONAL_EXTERNAL = "gke-l7-regional-external-managed"
 REGIONAL_INTERNAL = "gke-l7-rilb"
 
 INFERENCE_POOL_CLASSES = frozenset({REGIONAL_EXTERNAL, REGIONAL_INTERNAL})
-"""Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class answers 503 for ever."""
+"""Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class answers 503 forever."""
 
 GKE_CLASS_PREFIX = "gke-l7-"
 

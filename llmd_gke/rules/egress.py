@@ -79,7 +79,7 @@ def bucket(uri: str, mode: str) -> Iterator[Finding]:
     if mode == "proxy" and uri.startswith("gs://"):
         yield Finding(
             "egress-bucket",
-            f"{uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait for ever",
+            f"{uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait forever",
             allowed="hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names",
             fix="set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com",
         )

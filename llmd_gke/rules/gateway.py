@@ -66,11 +66,19 @@ def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
     value = name.text()
     if value is None or not value.startswith(gke.GKE_CLASS_PREFIX) or value in allowed:
         return
+    if value in gke.INFERENCE_POOL_CLASSES:
+        problem = f"GatewayClass {value} is not among the classes that this stack's policies allow"
+    else:
+        problem = f"GatewayClass {value} cannot carry an InferencePool: its load balancer answers 503 forever"
+    ways = {gke.REGIONAL_EXTERNAL: "for the Internet", gke.REGIONAL_INTERNAL: "inside the VPC"}
+    fixes = [f"{name} {where}" for name, where in ways.items() if name in allowed]
     yield Finding(
         "gateway-class",
-        f"GatewayClass {value} cannot carry an InferencePool: its load balancer answers 503 for ever",
+        problem,
         allowed=", ".join(sorted(allowed)),
-        fix=f"use {gke.REGIONAL_EXTERNAL} for the Internet, {gke.REGIONAL_INTERNAL} inside the VPC",
+        fix=f"use {', '.join(fixes)}"
+        if fixes
+        else "use an allowed one, or allow the class in the policy's configuration",
     )
 
 

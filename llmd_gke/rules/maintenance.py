@@ -34,7 +34,7 @@ def window(days: Sequence[str], hours: int) -> Iterator[Finding]:
 
 
 def exclusion(start: str, end: str | None, scope: str) -> Iterator[Finding]:
-    """A time without upgrades ends after it starts, and one without any upgrades does not last for ever.
+    """A time without upgrades ends after it starts, and one without any upgrades does not last forever.
 
     ``start`` and ``end`` are days, ``YYYY-MM-DD``; no end means: until the version's end of support.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable, Iterator
 from math import ceil
@@ -10,6 +11,7 @@ from llmd_gke.catalog import tpu, zones
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.platform import version_of
+from llmd_gke.wording import counted
 
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 
@@ -69,11 +71,14 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
             fix="move the cluster to one of these zones",
         )
     else:
+        meant = difflib.get_close_matches(zone, zones.GKE_ZONES[family.name], n=1, cutoff=0.85)
         yield Finding(
             "tpu-zone",
             f"it is not known whether GKE has {family.name} in {zone} (state {zones.ZONES_AS_OF})",
             allowed=offered,
-            fix="go on if you know better, else choose one of these",
+            fix=f"did you mean {meant[0]}?"
+            if meant
+            else "ignore this if the zone is newer than this list; otherwise use one of these",
             severity="warning",
         )
 
@@ -232,7 +237,7 @@ def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterat
     """A model update must find a spare host.
 
     KServe 0.20 has no setting for the rollout strategy: the default 25 % surge starts one pod more, which stays
-    Pending for ever when every host is taken, while the LLMInferenceService still says Ready.
+    Pending forever when every host is taken, while the LLMInferenceService still says Ready.
     """
     counts = list(replicas)
     if not counts:
@@ -241,15 +246,16 @@ def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterat
     if sum(counts) > maximum:
         yield Finding(
             "tpu-pool-size",
-            f"the models on pool {pool} need {sum(counts)} hosts, it has at most {maximum}",
+            f"the models on pool {pool} need {counted(sum(counts), 'host')}, it has at most {maximum}",
             allowed=f"maxNodes >= {needed} ({sum(counts)} for replicas, {needed - sum(counts)} for updates)",
             fix=f"set maxNodes of pool {pool} to {needed}, or use fewer replicas",
         )
     elif needed > maximum:
         yield Finding(
             "tpu-update-room",
-            f"pool {pool} has {maximum} hosts for {sum(counts)} replicas: an update starts {needed - sum(counts)} pod "
-            "more, which would stay Pending for ever while the service says Ready",
+            f"pool {pool} has {counted(maximum, 'host')} for {counted(sum(counts), 'replica')}: an update starts "
+            f"{counted(needed - sum(counts), 'more pod')}, which stays Pending forever, although the service reports "
+            "Ready",
             allowed=f"maxNodes >= {needed}",
             fix=f"set maxNodes of pool {pool} to {needed}, or, without quota for that, updatesNeedStop: true "
             "(updates then mean: stop the model, change it, start it)",

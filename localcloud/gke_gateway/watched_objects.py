@@ -83,7 +83,7 @@ class Watched:
         self._tell()
 
     async def watch_kinds(self) -> None:
-        """Follows every kind, for ever."""
+        """Follows every kind, forever."""
         async with asyncio.TaskGroup() as group:
             for kind in RESOURCES:
                 group.create_task(self._watch(kind))

@@ -1,6 +1,6 @@
 """A view of a kind of Kubernetes objects that stays current.
 
-A watch goes on for ever: through closed connections, a restarted API server, a resource version that is too old (410)
+A watch goes on forever: through closed connections, a restarted API server, a resource version that is too old (410)
 and a kind whose CRD comes later, or goes
 (https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes).
 """
@@ -54,7 +54,7 @@ async def watch(
     labels: str | None = None,
     fields: str | None = None,
 ) -> AsyncGenerator[Event, None]:
-    """All objects, then every change, for ever. A kind that is not served has no objects.
+    """All objects, then every change, forever. A kind that is not served has no objects.
 
     After a gap the objects are listed anew, and the difference to what was known is told, deletions too.
     """

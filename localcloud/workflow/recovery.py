@@ -1,6 +1,6 @@
 """Puts right what a killed engine left behind: its lock, its child processes, and operations that it never saw end.
 
-A create that was under way is the delicate one. The engine keeps it as pending for ever (pulumi/pulumi v3.259.0,
+A create that was under way is the delicate one. The engine keeps it as pending forever (pulumi/pulumi v3.259.0,
 pkg/backend/snapshot.go), and a plain `up` would create the object a second time. So each is looked up in the cloud: an
 object that exists is taken over into the state with its id, one that does not is forgotten; a refresh then reads what
 was taken over. (``pulumi refresh --import-pending-creates`` does not do this: it marks the operation as an import,

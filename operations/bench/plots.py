@@ -90,7 +90,7 @@ def _bars(result: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def _save(figure: Any, axes: Any, result: dict[str, Any], path: Path) -> list[Path]:
-    chips = f", {result['chips']} chips" if result["chips"] else ""
+    chips = f", {result['chips']} chip{'' if result['chips'] == 1 else 's'}" if result["chips"] else ""
     axes.set_title(f"{result['model']} of stack {result['stack']}{chips}, {result['taken'][:10]}", fontsize=10)
     if result["mark"]:
         figure.text(

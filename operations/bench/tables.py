@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.table import Table
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.wording import cents, counted
 from operations.bench.result import Level, Result, workloads
 
 NAMES = {"random": "nothing shared (control)", "shared": "shared beginning"}
@@ -46,9 +47,10 @@ def run(result: Result) -> list[Table | str]:
     parts += gain(result)
     if result.usd_per_hour is None and not result.mark:
         parts.append("No price: nobody publishes one for this capacity and region.")
-    elif not result.mark:
+    elif result.usd_per_hour is not None and not result.mark:
         parts.append(
-            f"Price: {result.chips} chips at {result.usd_per_hour:,.2f} USD per hour, list price of {PRICES_AS_OF}."
+            f"Price: {counted(result.chips, 'chip')} at {cents(result.usd_per_hour):,.2f} USD per hour, list price of "
+            f"{PRICES_AS_OF}."
         )
     if result.mark:
         parts.append(f"NOT A MEASUREMENT: {result.mark}.")

@@ -6,6 +6,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.wording import cents, counted
 from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amount, StackPrice, State
 
 NOTES = (
@@ -59,7 +60,7 @@ def comparison(stack: str, before: StackPrice | None, after: StackPrice | None, 
 
 def hourly(amount: Amount) -> str:
     """USD per hour, or why there is no number."""
-    return amount.open if amount.usd_per_hour is None else f"{amount.usd_per_hour:,.2f}"
+    return amount.open if amount.usd_per_hour is None else f"{cents(amount.usd_per_hour):,.2f}"
 
 
 def monthly(amount: Amount) -> str:
@@ -83,7 +84,7 @@ def _table(title: str) -> Table:
 
 
 def _nodes(amount: Amount) -> str:
-    return f"{amount.nodes} {'node' if amount.nodes == 1 else 'nodes'}, {amount.chips} chips"
+    return f"{counted(amount.nodes, 'node')}, {counted(amount.chips, 'chip')}"
 
 
 def _at(found: StackPrice | None, state: State) -> Amount | None:

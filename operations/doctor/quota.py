@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from llmd_gke.wording import counted
 from operations.doctor.context import Context
 from operations.doctor.google import Missing, items
 from operations.doctor.result import Result, failed, ok, warning
@@ -45,11 +46,13 @@ def chips(context: Context) -> Iterator[Result]:
         elif 0 <= limit < need:
             yield failed(
                 "TPU quota",
-                f"{name} is {limit} chips, and the pools may grow to {need}",
+                f"{name} is {counted(limit, 'chip')}, and the pools may grow to {need}",
                 f"ask for {need}: {_page(context)}, or lower maxNodes",
             )
         else:
-            yield ok("TPU quota", f"{name} is {'unlimited' if limit < 0 else f'{limit} chips'}, {need} are asked for")
+            yield ok(
+                "TPU quota", f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are asked for"
+            )
 
 
 def regional(context: Context) -> Iterator[Result]:

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from llmd_gke.wording import cents, counted
 from operations.exits import BadInput, Exit, Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
@@ -88,11 +89,11 @@ def cost(target: Target) -> str:
 
     amount = estimate(target.stack, target.settings).totals["running"]
     if amount.usd_per_hour is None:
-        return f"{amount.chips} TPU chips, whose price nobody publishes, for about {USUAL_HOURS} h."
+        return f"{counted(amount.chips, 'TPU chip')}, whose price nobody publishes, for about {USUAL_HOURS} h."
     total = amount.usd_per_hour * USUAL_HOURS
     return (
-        f"{amount.chips} TPU chips: {amount.usd_per_hour:,.2f} USD per hour at list price, so about {total:,.0f} USD "
-        f"for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
+        f"{counted(amount.chips, 'TPU chip')}: {cents(amount.usd_per_hour):,.2f} USD per hour at list price, so about "
+        f"{total:,.0f} USD for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
     )
 
 

@@ -28,7 +28,7 @@ GATEWAY_CLASS = Rule(
     name="gateway-class",
     title="Gateways of GKE use a class that can carry an InferencePool",
     why="Of GKE's classes only the two regional, single-cluster ones take an InferencePool as a backend. Global, "
-    "classic and multi-cluster ones accept the Gateway and answer 503 for ever. Classes that are not GKE's "
+    "classic and multi-cluster ones accept the Gateway and answer 503 forever. Classes that are not GKE's "
     "(`gke-l7-…`) are not judged.",
     sources=(
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",

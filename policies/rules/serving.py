@@ -108,7 +108,7 @@ ROUTER_SHAPE = Rule(
     title="The router of an LLMInferenceService can become Ready",
     why="KServe's webhook refuses refs beside spec, an empty gateway beside route refs, parentRefs of an inline route "
     "that differ from the Gateway's refs, baseRefs in a Config, replicas beside scaling. A Gateway and a scheduler "
-    "without any route wait for ever (WaitingForGateway).",
+    "without any route wait forever (WaitingForGateway).",
     sources=(f"{KSERVE}/issues/5986", VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_shape,

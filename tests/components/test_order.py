@@ -88,7 +88,7 @@ def test_gke_policies_do_not_wait_for_the_service_that_needs_them(graph: Graph, 
     assert policies
     assert services
     waiting = [(p.name, s.name) for p in policies for s in services if graph.comes_before(s, p)]
-    assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting for ever"
+    assert not waiting, "a service becomes healthy only with its policies: waiting for it is waiting forever"
 
 
 def test_nothing_waits_for_a_service(graph: Graph) -> None:

@@ -83,6 +83,16 @@ def test_a_zone_without_v6e_is_an_error_and_a_zone_nobody_knows_a_warning(zone: 
     assert "europe-west4-a" in finding.allowed
 
 
+def test_a_misspelt_zone_is_answered_with_the_one_that_was_meant() -> None:
+    finding = only(list(rules.zone("ct6e-standard-4t", "europ-west4-a")))
+    assert (finding.severity, finding.fix) == ("warning", "did you mean europe-west4-a?")
+
+
+def test_a_single_host_or_replica_is_one_in_messages_too() -> None:
+    finding = only(list(rules.room_for_updates("v6e1", 1, [1])))
+    assert "pool v6e1 has 1 host for 1 replica: an update starts 1 more pod, which" in finding.problem
+
+
 @given(some.sampled_from(sorted(OFFERED)), some.integers(0, 40), some.integers(1, 40))
 def test_node_counts_fit_the_slice(shape: tuple[str, str], minimum: int, maximum: int) -> None:
     slice_ = tpu.find_slice(*shape)

@@ -110,7 +110,7 @@ def test_buckets_are_not_mounted_through_a_proxy(
     (uri,) = model.values()
     assert refused(config) == (
         f'{HEAD}  llmd-gke:models[0].{key} = "{uri}"\n'
-        f"    {uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait for ever  "
+        f"    {uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait forever  "
         "[egress-bucket]\n"
         "    allowed: hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names\n"
         "    fix:     set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com"

@@ -146,4 +146,4 @@ def test_the_room_for_an_update_is_that_of_the_models_that_run(
     config["llmd-gke:models"].append({**config["llmd-gke:models"][0], "name": "awake", "replicas": 1, "stopped": False})
     assert accepted(config)
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 1
-    assert "pool v6e4 has 1 hosts for 1 replicas: an update starts 1 pod more" in refused(config)
+    assert "pool v6e4 has 1 host for 1 replica: an update starts 1 more pod" in refused(config)

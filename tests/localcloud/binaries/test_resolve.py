@@ -97,7 +97,7 @@ def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
 
 
 def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
-    """It would be made to run itself, for ever."""
+    """It would be made to run itself, forever."""
     places = Places.of(tmp_path, kind="laptop")
     built = executable(cache_key.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.

@@ -18,8 +18,8 @@ NAT_PORTS = (256, 65536)
 (https://cloud.google.com/nat/docs/ports-and-addresses)."""
 
 SLOW_DELETE = pulumi.CustomTimeouts(delete="30m")
-"""GKE collects network endpoint groups and firewall rules after the cluster is gone; until then Google refuses to
-delete the network. Retries must outlast that (hashicorp/terraform-provider-google#5948)."""
+"""How long Google may take for one deletion. It makes nothing try again: where an endpoint group of GKE's outlives the
+cluster, Google refuses to delete the network at once, and ``llmd-gke destroy`` waits for it."""
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("operations.status.command", "One screen from the cluster's nodes to a model's token."),
     "smoke": Command("operations.smoke.command", "Ask a stack's models all that a client relies on."),
     "live": Command("operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),
+    "destroy": Command("operations.destroy.command", "Destroy a stack, and wait where Google still uses its network."),
     "bench": Command("operations.bench.command", "Throughput, time to first token and price of a model."),
 }
 

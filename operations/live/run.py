@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from operations.exits import NotUp, Problem
 from operations.live import engine, inside, leftovers
+from operations.live.destroying import destroy
 from operations.live.evidence import Evidence, Step, Verdict
 from operations.live.sections import MARK
 from operations.options import Cloud
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 Say = Callable[[str], None]
 
 UP_SECONDS = 90 * 60
-DOWN_SECONDS = 60 * 60
 
 
 @dataclass(frozen=True)
@@ -145,11 +145,11 @@ class Run:
     def _destroy(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "destroy.log"
         command = engine.down(self._target)
-        for again in (False, True):
-            status = engine.run(command, self._target, log, DOWN_SECONDS, lambda line: self._say(f"destroy: {line}"))
-            if status == 0:
-                break
-            self._say("destroy failed, once more" if not again else "destroy failed twice")
+        outcome = destroy(self._target, log, self._say)
+        if outcome.status and not outcome.in_use:
+            self._say("destroy failed, once more")
+            outcome = destroy(self._target, log, self._say)
+        status = outcome.status
         if status:
             still = "STILL THERE, AND BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
             return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"

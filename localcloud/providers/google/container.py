@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
-from localcloud.providers.google import capacity, control_plane, nodepools, serviceaccount
+from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
 from localcloud.providers.google.references import (  # fmt: skip
     CLUSTER,
     NETWORK,
@@ -166,6 +166,7 @@ def _cluster_delete(world: World, target: Target) -> None:
     """GKE deletes a cluster with its pools."""
     for ident in pools_of(world, target.id):
         world.drop(NODE_POOL, ident)
+    lingering.leave(world, network_id(target.text("network"), target.project), target.place["location"])
 
 
 def hosts(record: JsonObject) -> set[str]:

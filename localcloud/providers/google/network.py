@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from localcloud.providers.google import lingering
 from localcloud.providers.google.references import (
     ADDRESS,
     API,
@@ -38,6 +39,8 @@ def _network_free(world: World, target: Target) -> None:
         for ident, record in world.all(kind).items():
             if network_id(text(record, "inputs", "network"), target.project) == target.id:
                 raise in_use("Network", "network", target.id, ident)
+    if (group := lingering.group_in(world, target.id)) is not None:
+        raise in_use("Network", "network", target.id, group)
 
 
 def _ranges(inputs: JsonValue) -> Iterator[str]:

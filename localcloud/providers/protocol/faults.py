@@ -13,6 +13,7 @@
      "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
      "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
      "failDelete": {"gcp:compute/network:Network": "backend error"},
+     "inUseAfterCluster": 60,                            seconds that GKE's endpoint groups outlive their cluster
      "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
      "timeScale": 0.001}                                 factor on every wait, before $LLMD_GKE_TIME_SCALE
 
@@ -41,6 +42,7 @@ KEYS = frozenset(
         "failCreate",
         "failCreateOnce",
         "failDelete",
+        "inUseAfterCluster",
         "neverReady",
         "timeScale",
     ]

@@ -113,6 +113,23 @@ def test_a_subnetwork_cannot_vanish_under_a_cluster(google: Standin, subnet: Res
         google.delete(SUBNETWORK, subnet)
 
 
+def test_a_network_is_in_use_for_a_while_after_its_cluster_is_gone(
+    google: Standin, network: Result, subnet: Result, cluster: Result
+):
+    google.faults(enabledApis=["*"], inUseAfterCluster=3600)
+    google.delete("gcp:container/cluster:Cluster", cluster)
+    google.delete(SUBNETWORK, subnet)
+    with pytest.raises(Exception, match=r"already being used by '.*/networkEndpointGroups/.*', resourceInUse"):
+        google.delete(NETWORK, network)
+    saved = google.folder / "google.json"
+    cloud = json.loads(saved.read_text())
+    for left in cloud["lingering"].values():
+        left["until"] = 0
+    saved.write_text(json.dumps(cloud))
+    google.delete(NETWORK, network)
+    assert "lingering" not in json.loads(saved.read_text())
+
+
 def test_a_subnetwork_cannot_vanish_under_an_address(google: Standin, subnet: Result):
     google.create(ADDRESS, {"name": "ip", "addressType": "INTERNAL", "subnetwork": subnet.id})
     with pytest.raises(Exception, match="resourceInUseByAnotherResource"):

@@ -17,7 +17,7 @@ import pytest
 
 from operations.cli import main
 from operations.exits import Refused
-from operations.live import command, engine, leftovers, open_claims, preconditions, report
+from operations.live import command, destroying, engine, leftovers, open_claims, preconditions, report
 from operations.live import run as live_run
 from operations.live.evidence import Evidence, Step
 from operations.options import Cloud
@@ -103,6 +103,51 @@ def test_a_destroy_that_fails_is_tried_again_and_then_named_with_its_command(com
     assert (step.name, step.verdict) == ("destroy", "failed")
     assert "STILL THERE" in step.words
     assert "down.sh" in step.words
+
+
+IN_USE = "The network resource 'x' is already being used by 'projects/p/zones/z/networkEndpointGroups/k8s1-1'"
+
+
+def test_a_destroy_waits_while_google_says_that_something_uses_the_network(
+    commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited: list[float] = []
+    monkeypatch.setattr(destroying.destroy, "__kwdefaults__", {"pause": waited.append})
+    (commands / "down.sh").write_text(
+        f'echo down >> {commands}/calls; [ $(grep -c down {commands}/calls) -ge 3 ] || {{ echo "{IN_USE}"; exit 255; }}'
+    )
+    assert go(commands).steps[-1].verdict == "passed"
+    assert calls(commands)[-3:] == ["down"] * 3
+    assert waited == [180, 240]
+
+
+def test_a_network_that_stays_in_use_is_named_after_four_attempts(tmp_path: Path, commands: Path) -> None:
+    (commands / "down.sh").write_text(f'echo down >> {commands}/calls; echo "{IN_USE}"; exit 255')
+    waited: list[float] = []
+    outcome = destroying.destroy(TARGET, tmp_path / "log", quiet, pause=waited.append)
+    assert (outcome.status, outcome.attempts, waited) == (255, 4, [180, 240, 300])
+    assert outcome.in_use == [IN_USE]
+
+
+def test_another_error_is_not_waited_for(tmp_path: Path, commands: Path) -> None:
+    (commands / "down.sh").write_text("echo forbidden; exit 255")
+    waited: list[float] = []
+    outcome = destroying.destroy(TARGET, tmp_path / "log", quiet, pause=waited.append)
+    assert (outcome.status, outcome.attempts, waited) == (255, 1, [])
+
+
+def test_an_earlier_attempt_in_the_same_log_does_not_count(tmp_path: Path, commands: Path) -> None:
+    (tmp_path / "log").write_text(f"{IN_USE}\n")
+    (commands / "down.sh").write_text("echo forbidden; exit 255")
+    assert destroying.destroy(TARGET, tmp_path / "log", quiet, pause=lambda _: None).attempts == 1
+
+
+def test_the_command_asks_before_it_destroys(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", Path(os.devnull).open())  # noqa: SIM115
+    assert main(["destroy", "--stack", "eu4a", "--cloud", "google"]) == 4
+    assert "--yes" in capsys.readouterr().err
 
 
 def test_what_is_left_behind_fails_the_destroy(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,35 @@
+"""What GKE's controllers leave in a network for a while when their cluster is gone: network endpoint groups.
+
+Until they are collected, Compute Engine refuses to delete the network: "is already being used by"
+(hashicorp/terraform-provider-google#5948, #9812). The fault ``inUseAfterCluster`` says how many seconds that takes;
+without it nothing lingers.
+"""
+
+from __future__ import annotations
+
+import time
+
+from llmd_gke.catalog.zones import region_of
+from localcloud.providers.google.resource_type import World
+from localcloud.providers.protocol.values import JsonObject
+
+KEY = "lingering"
+
+
+def leave(world: World, network: str, location: str) -> None:
+    """A cluster in ``network`` has just been deleted."""
+    seconds = world.faults.read().get("inUseAfterCluster")
+    if isinstance(seconds, int | float):
+        zone = location if location.count("-") > 1 else f"{location}-a"
+        group = f"{network.split('/global/')[0]}/zones/{zone}/networkEndpointGroups/k8s1-{region_of(zone)}"
+        left: JsonObject = {"group": group, "until": time.time() + seconds}
+        world.content[KEY] = {network: left}
+
+
+def group_in(world: World, network: str) -> str | None:
+    """The endpoint group that still uses ``network``, if any."""
+    found = world.content.get(KEY)
+    left = found.get(network) if isinstance(found, dict) else None
+    if not isinstance(left, dict) or float(str(left["until"])) <= time.time():
+        return None
+    return str(left["group"])

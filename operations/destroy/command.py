@@ -1,0 +1,71 @@
+"""``llmd-gke destroy``."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from operations.exits import Failed, Refused
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.progress import working
+from operations.target import Target
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Destroy without asking.")] = False,
+) -> None:
+    """Destroy a stack, and wait where Google still holds what its cluster left behind.
+
+    `pulumi destroy` fails when a network endpoint group of GKE's outlives its cluster by some minutes ("already being
+    used by"). This waits 3 to 5 minutes and tries again, four times in all. Any other error ends it.
+
+    Exit status 1: something is left, and may be billed; 4: nobody consented.
+    """
+    with working(f"reading stack {stack}", quiet_seconds=0):
+        from operations.live import engine, leftovers
+        from operations.live.destroying import destroy
+        from operations.printing import show
+
+        target = Target.choose(stack, cloud)
+        words = " ".join(engine.down(target))
+    consent(target, yes)
+    folder = target.root / "live"
+    folder.mkdir(exist_ok=True)
+    log = folder / f"destroy-{stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        with working(words, quiet_seconds=0) as work:
+            outcome = destroy(target, log, work.say)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if outcome.status:
+        users = "".join(f"\n  {line}" for line in outcome.in_use)
+        raise Failed(
+            f"Stack {stack} is not destroyed after {outcome.attempts} attempts (status {outcome.status}); what is left "
+            f"may be billed. Log: {log}{users}\nFix: llmd-gke destroy --stack {stack}; a rule or group that stays for "
+            "more than an hour has to be deleted by hand (gcloud compute network-endpoint-groups list, firewall-rules "
+            "list)"
+        )
+    left = leftovers.look(target.settings) if target.cloud is Cloud.GOOGLE else ""
+    if left:
+        raise Failed(f"Stack {stack} is destroyed, and its cluster left behind: {left}\nFix: delete them by gcloud")
+    note = "" if left is not None else "; look with gcloud whether anything is left"
+    data = {"stack": stack, "attempts": outcome.attempts, "leftBehind": left, "log": str(log)}
+    show(output, data, f"Stack {stack} is destroyed{note}.")
+
+
+def consent(target: Target, yes: bool) -> None:
+    """Asks before anything is destroyed. Raises ``Refused`` without consent, and where nobody can be asked."""
+    if yes or target.cloud is not Cloud.GOOGLE:
+        return
+    if not sys.stdin.isatty():
+        raise Refused(f"Nobody can be asked here.\nFix: llmd-gke destroy --stack {target.stack} --yes")
+    if not typer.confirm(f"Destroy stack {target.stack} in project {target.settings.project}?", err=True):
+        raise Refused("Nothing was destroyed.")

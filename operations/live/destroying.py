@@ -1,0 +1,57 @@
+"""Destroying a stack while Google still holds what its cluster left behind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from operations.live import engine
+from operations.options import Cloud
+from operations.target import Target
+
+IN_USE = "already being used by"
+"""Compute Engine's error for a network or subnet that is in use (``RESOURCE_IN_USE_BY_ANOTHER_RESOURCE``).
+
+GKE collects network endpoint groups and firewall rules some minutes after their cluster is gone. The provider makes one
+attempt (hashicorp/terraform-provider-google ``google/services/compute/resource_compute_network.go`` @e03b7622): no
+timeout of a resource makes it try again.
+"""
+
+PAUSES_SECONDS = (180, 240, 300)
+"""Before the second, third and fourth attempt."""
+
+SECONDS = 60 * 60
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """``status`` of the last attempt, and how many there were. ``in_use``: what Google named in the last one."""
+
+    status: int
+    attempts: int
+    in_use: list[str] = field(default_factory=list[str])
+
+
+def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> Outcome:
+    """Destroys a stack. Waits and tries again while Google says "already being used by", and no other error.
+
+    On the clouds of this machine nothing takes Google's minutes, so the pauses are short there.
+    """
+    short = target.cloud is not Cloud.GOOGLE
+    attempt = 0
+    while True:
+        attempt += 1
+        before = log.stat().st_size if log.exists() else 0
+        status = engine.run(engine.down(target), target, log, SECONDS, lambda line: say(f"destroy: {line}"))
+        with log.open(encoding="utf-8") as file:
+            file.seek(before)
+            users = [line.strip() for line in file if IN_USE in line]
+        if status == 0 or not users or attempt > len(PAUSES_SECONDS):
+            return Outcome(status, attempt, users)
+        seconds = PAUSES_SECONDS[attempt - 1] / (60 if short else 1)
+        say(f"Google still uses what the cluster left; attempt {attempt + 1} in {seconds:g} s")
+        pause(seconds)

@@ -8,10 +8,8 @@ import pulumi
 from pulumi_gcp import projects, serviceaccount
 
 from components.fresh_apis import patient
+from llmd_gke.catalog.deployer import NODE_ROLES
 from llmd_gke.settings import StackSettings
-
-NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
-"""What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +23,7 @@ class Project(pulumi.ComponentResource):
     """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
 
     Makes one ``projects.Service`` for each of ``StackSettings.apis`` (left enabled on destroy: others may use them), a
-    service account and a project role binding for each of :data:`NODE_ROLES`. Outputs: ``node_service_account``
+    service account and a project role binding for each of ``NODE_ROLES``. Outputs: ``node_service_account``
     (e-mail).
     """
 

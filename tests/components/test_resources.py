@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from llmd_gke.catalog import deployer
 from llmd_gke.graph.recording import UNKNOWN, Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall
 from llmd_gke.settings import StackSettings
@@ -212,3 +213,12 @@ def test_namespaces_have_time_for_the_load_balancer_to_let_go_of_their_services(
     namespaces = of(kinds.NAMESPACE)(graph)
     assert namespaces
     assert [namespace.timeouts for namespace in namespaces] == [{"delete": "30m"}] * len(namespaces)
+
+
+def test_the_deploying_identity_may_grant_exactly_the_project_roles_of_the_graph(graph: Graph) -> None:
+    granted = {str(node.inputs["role"]) for node in of(kinds.ROLE)(graph)}
+    assert granted == set(deployer.NODE_ROLES)
+    assert all(f"'{role}'" in deployer.condition() for role in granted)
+    google = {node.type for node in graph.nodes.values() if node.type.startswith("gcp:")}
+    assert google
+    assert google <= deployer.BY_TYPE.keys() | deployer.BY_ROLE.keys()

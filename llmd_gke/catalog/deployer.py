@@ -1,0 +1,150 @@
+"""What the identity of CI may do that runs ``pulumi up``, and no more: derived from the resources that the graph has.
+
+``python -m llmd_gke.catalog.deployer`` prints the commands that make the identity (shown in docs/pull-requests.md).
+
+Permissions: https://cloud.google.com/iam/docs/permissions-reference and the pages of each method, among them
+https://cloud.google.com/compute/docs/reference/rest/v1/subnetworks/insert ("IAM Permissions").
+Condition: https://cloud.google.com/iam/docs/setting-limits-on-granting-roles.
+"""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from collections.abc import Iterable, Mapping
+
+NODE_ROLES = ("roles/container.defaultNodeServiceAccount", "roles/artifactregistry.reader")
+"""What nodes need: logs, metrics, and pulling images. Buckets are for pods, by Workload Identity.
+
+No other project role is granted by the graph, so the identity that deploys can grant no other.
+"""
+
+PREDEFINED = ("roles/container.admin", "roles/serviceusage.serviceUsageAdmin")
+"""Roles for clusters with everything in them, and for the project's APIs."""
+
+ALWAYS = (
+    "compute.globalOperations.get",
+    "compute.projects.get",
+    "compute.regionOperations.get",
+    "compute.regions.get",
+    "compute.regions.list",
+    "compute.zoneOperations.get",
+    "compute.zones.get",
+    "compute.zones.list",
+    "resourcemanager.projects.get",
+    "resourcemanager.projects.getIamPolicy",
+)
+"""What no single resource needs: results of operations, places, the project itself."""
+
+
+def _whole(resource: str, *more: str) -> tuple[str, ...]:
+    """Create, read, update and delete of a kind of resource, and what else its methods ask for."""
+    return (*(f"{resource}.{verb}" for verb in ("create", "delete", "get", "list", "update")), *more)
+
+
+BY_TYPE: Mapping[str, tuple[str, ...]] = {
+    "gcp:compute/address:Address": (
+        *(f"compute.addresses.{verb}" for verb in ("create", "delete", "get", "list", "setLabels", "use")),
+        "compute.addresses.createInternal",
+        "compute.addresses.deleteInternal",
+        "compute.subnetworks.use",
+    ),
+    "gcp:compute/network:Network": _whole("compute.networks", "compute.networks.updatePolicy", "compute.networks.use"),
+    "gcp:compute/regionSslPolicy:RegionSslPolicy": _whole("compute.regionSslPolicies", "compute.regionSslPolicies.use"),
+    "gcp:compute/resourcePolicy:ResourcePolicy": _whole("compute.resourcePolicies", "compute.resourcePolicies.use"),
+    "gcp:compute/router:Router": _whole("compute.routers", "compute.networks.updatePolicy"),
+    "gcp:compute/routerNat:RouterNat": (
+        "compute.routers.get",
+        "compute.routers.update",
+        "compute.networks.updatePolicy",
+    ),
+    "gcp:compute/subnetwork:Subnetwork": _whole(
+        "compute.subnetworks",
+        "compute.networks.updatePolicy",
+        "compute.subnetworks.expandIpCidrRange",
+        "compute.subnetworks.setPrivateIpGoogleAccess",
+        "compute.subnetworks.use",
+    ),
+    "gcp:dns/recordSet:RecordSet": (
+        *_whole("dns.resourceRecordSets"),
+        "dns.changes.create",
+        "dns.changes.get",
+        "dns.managedZones.get",
+    ),
+    # Without setIamPolicy: the right to change who may act as an account is the right to act as each of them.
+    "gcp:serviceaccount/account:Account": _whole("iam.serviceAccounts", "iam.serviceAccounts.actAs"),
+    "gcp:storage/bucket:Bucket": (
+        *_whole("storage.buckets"),
+        "storage.objects.delete",  # a compile cache is emptied before it is deleted
+        "storage.objects.list",
+    ),
+    "gcp:storage/bucketIAMMember:BucketIAMMember": ("storage.buckets.getIamPolicy", "storage.buckets.setIamPolicy"),
+}
+"""Permissions of the custom role, by the type of the resource that needs them."""
+
+BY_ROLE = {
+    "gcp:container/cluster:Cluster": "roles/container.admin",
+    "gcp:container/nodePool:NodePool": "roles/container.admin",
+    "gcp:projects/iAMMember:IAMMember": "roles/resourcemanager.projectIamAdmin",
+    "gcp:projects/service:Service": "roles/serviceusage.serviceUsageAdmin",
+}
+"""Types that a predefined role is for."""
+
+CONDITION = "api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).hasOnly([{roles}])"
+
+
+def permissions(types: Iterable[str]) -> tuple[str, ...]:
+    """The permissions of the custom role for resources of these types. Raises ``KeyError`` for an unknown type."""
+    found = set[str](ALWAYS)
+    for type_ in set(types) - BY_ROLE.keys():
+        found.update(BY_TYPE[type_])
+    return tuple(sorted(found))
+
+
+def condition(roles: Iterable[str] = NODE_ROLES) -> str:
+    """The condition under which the identity may change the project's grants: of these roles only."""
+    return CONDITION.format(roles=", ".join(f"'{role}'" for role in sorted(roles)))
+
+
+def commands() -> str:
+    """The commands that make the identity, for a shell in which PROJECT, STACK, REGION, BUCKET and POOL are set."""
+    listed = "\\\n".join(textwrap.wrap(", ".join(permissions(BY_TYPE)), 110)).replace(", ", ",")
+    predefined = " ".join(PREDEFINED)
+    return f"""\
+gcloud iam service-accounts create deploy-$STACK --project $PROJECT
+DEPLOYER=deploy-$STACK@$PROJECT.iam.gserviceaccount.com
+
+# Clusters and everything in them; the project's APIs.
+for role in {predefined}; do
+  gcloud projects add-iam-policy-binding $PROJECT --member serviceAccount:$DEPLOYER --role $role --condition None
+done
+
+# Project roles: it can grant the two roles of the nodes, and no other to anybody, itself included.
+cat > condition.yaml <<'EOF'
+title: roles of the nodes only
+expression: {condition()}
+EOF
+gcloud projects add-iam-policy-binding $PROJECT --member serviceAccount:$DEPLOYER \\
+  --role roles/resourcemanager.projectIamAdmin --condition-from-file condition.yaml
+
+# Network, addresses, accounts, buckets and records: what the graph creates, changes and deletes.
+gcloud iam roles create llmdGkeDeployer --project $PROJECT --title "llmd-gke deployer" --stage GA --permissions "\\
+{listed}"
+gcloud projects add-iam-policy-binding $PROJECT --member serviceAccount:$DEPLOYER \\
+  --role projects/$PROJECT/roles/llmdGkeDeployer --condition None
+
+# The stack's state, and its secrets.
+gcloud storage buckets add-iam-policy-binding gs://$BUCKET --member serviceAccount:$DEPLOYER \\
+  --role roles/storage.objectUser
+gcloud kms keys add-iam-policy-binding $STACK --project $PROJECT --location $REGION --keyring pulumi \\
+  --member serviceAccount:$DEPLOYER --role roles/cloudkms.cryptoKeyEncrypterDecrypter
+
+# Jobs of the environment $STACK that run for the branch main, and no other job.
+gcloud iam service-accounts add-iam-policy-binding $DEPLOYER --project $PROJECT \\
+  --role roles/iam.workloadIdentityUser \\
+  --member "principalSet://iam.googleapis.com/$POOL/attribute.deploy/$STACK:refs/heads/main"
+"""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(commands())

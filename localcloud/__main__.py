@@ -14,11 +14,10 @@ from llmd_gke.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
-from localcloud.cluster import lifecycle, status_table
-from localcloud.cluster import removal as laptop_removal
 from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import cloud_files, commands, processes, removal, shell, state
+from localcloud.workflow import backend, cloud_files, commands, processes, removal, shell, state
+from localcloud.workflow.say import say
 
 STATUSES = """
 Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
@@ -82,9 +81,7 @@ def down(
     stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
 ) -> None:
     """Destroy what is up and stop everything."""
-    here = places()
-    remove = laptop_removal.down if here.kind == "laptop" else removal.down
-    raise typer.Exit(remove(here, stack, console))
+    raise typer.Exit(removal.down(places(), stack, console))
 
 
 @app.command("shell")
@@ -107,10 +104,9 @@ def env() -> None:
 def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
     """Set up the engine, for the laptop cloud its programs, too, and nothing else."""
     engine = resolve.ensure(cache_folder(), console)
-    if places().kind == "laptop":
-        lifecycle.get_programs(places(), console)
+    backend.of(places()).get_binaries(console)
     if not quiet:
-        commands.say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
+        say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 
 
 @app.command("programs")
@@ -126,7 +122,7 @@ def programs_(
         return
     binaries.ensure(binaries.names(), console)
     for name in binaries.names():
-        commands.say(console, f"{name:<27} {binaries.path(name)}")
+        say(console, f"{name:<27} {binaries.path(name)}")
 
 
 @app.command()
@@ -134,19 +130,16 @@ def status() -> None:
     """Show the engine, the stacks, what their clouds hold, and what runs."""
     here = places()
     engine = resolve.ready(cache_folder())
-    commands.say(
-        console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}"
-    )
-    commands.say(console, f"folder   {here.home}")
+    say(console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}")
+    say(console, f"folder   {here.home}")
     for name in state.names(here):
         present = state.read(here, name)
         if present:
             pending = f", {len(present.pending)} operations unfinished" if present.pending else ""
-            commands.say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
-    commands.say(console, f"clouds   {len(cloud_files.objects(here))} objects")
-    if here.kind == "laptop":
-        status_table.show(here, console)
-    commands.say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
+            say(console, f"stack    {name}: {len(present.urns)} resources{pending}")
+    say(console, f"clouds   {len(cloud_files.objects(here))} objects")
+    backend.of(here).show_status(console)
+    say(console, f"running  {len(processes.engines(here)) + len(processes.left_over(here))} processes")
 
 
 @app.command()

@@ -32,8 +32,8 @@ def enter(target: Target) -> None:
     if target.cloud is not Cloud.LAPTOP:
         return
     from llmd_gke.problems import Stale
+    from localcloud.common.environment import clean
     from localcloud.linux_namespaces import discover, inside
-    from localcloud.workflow.environment import clean
 
     home = target.places.home
     if discover.inside(home):

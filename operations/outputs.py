@@ -119,10 +119,10 @@ def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
                 "Fix: https://www.pulumi.com/docs/install/; for a cloud of this machine: --cloud rehearsal"
             )
         return [found], os.environ
+    from localcloud.common.environment import clean
     from localcloud.common.workdir import cache_folder
     from localcloud.pulumi_cli import resolve
     from localcloud.workflow import state
-    from localcloud.workflow.environment import clean
 
     places = target.places
     if not (places.root / "Pulumi.yaml").exists() or target.stack not in state.names(places):

@@ -1,21 +1,51 @@
-"""Who may import whom: catalog, checks, settings, manifests, components, program, in this direction only."""
+"""Who may import whom: every folder of the tree has its place, and no arrow goes up."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-LAYERS = ("llmd_gke.catalog", "llmd_gke.rules", "llmd_gke.settings", "llmd_gke.manifests", "components", "__main__")
-PURE = LAYERS[:4]
+
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("llmd_gke",),  # problems, redaction, where the repository is: what every room shares
+    ("llmd_gke/catalog",),
+    ("llmd_gke/rules",),
+    ("llmd_gke/settings/sections", "llmd_gke/settings/validation", "llmd_gke/settings"),
+    ("llmd_gke/manifests",),
+    ("llmd_gke/graph",),
+    ("components", "policies", "policies/rules", "localcloud", "operations"),
+    ("__main__",),
+)
+"""From the ground up. A folder uses its own floor by :data:`WITHIN` only, and never a higher one."""
+
+WITHIN: dict[str, tuple[str, ...]] = {
+    "llmd_gke/settings/validation": ("llmd_gke/settings/sections",),
+    "llmd_gke/settings": ("llmd_gke/settings/sections", "llmd_gke/settings/validation"),
+    "policies": ("policies/rules",),
+    "operations": ("localcloud", "policies"),  # the comment judges a graph by the pack
+}
+"""Arrows inside a floor. ``localcloud`` and ``operations`` mean everything below them."""
+
+PURE = ("llmd_gke/catalog", "llmd_gke/rules", "llmd_gke/settings", "llmd_gke/manifests")
+PACKAGES = ("llmd_gke", "components", "policies", "localcloud", "operations")
 
 
-def files(layer: str) -> list[Path]:
-    place = ROOT.joinpath(*layer.split("."))
-    return sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
+def sources() -> Iterator[Path]:
+    """Every Python file of the product, its operations and its local clouds."""
+    yield ROOT / "__main__.py"
+    for package in PACKAGES:
+        yield from sorted((ROOT / package).rglob("*.py"))
+
+
+def folder_of(file: Path) -> str:
+    relative = file.relative_to(ROOT)
+    return relative.stem if len(relative.parts) == 1 else str(relative.parent)
 
 
 def imports(source: str) -> Iterator[str]:
@@ -30,68 +60,125 @@ def imports(source: str) -> Iterator[str]:
             yield from (f"{module}.{alias.name}" for alias in node.names)
 
 
+def target(module: str) -> str | None:
+    """The folder of a module of ours; ``None`` for anything else, and for what is a name in a module."""
+    path = ROOT.joinpath(*module.split("."))
+    if path.with_suffix(".py").is_file():
+        return folder_of(path.with_suffix(".py"))
+    return str(path.relative_to(ROOT)) if (path / "__init__.py").is_file() else None
+
+
+def targets(source: str) -> set[str]:
+    """The folders of ours that a source text imports from.
+
+    `from package import module` is an arrow to the module's folder, not to the package's.
+    """
+    found: set[str] = set()
+    names = list(imports(source))
+    for name in names:
+        known = target(name)
+        if known and not any(other.startswith(f"{name}.") and target(other) for other in names):
+            found.add(known)
+    return found
+
+
+@cache
+def arrows() -> Mapping[str, Mapping[str, list[str]]]:
+    """Folder to the folders it uses, each with the files that do."""
+    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for file in sources():
+        folder = folder_of(file)
+        for other in targets(file.read_text()) - {folder}:
+            found[folder][other].append(str(file.relative_to(ROOT)))
+    return found
+
+
+def floor(folder: str) -> tuple[int, str]:
+    """The floor of a folder, and the name under which it is listed there."""
+    for number, names in enumerate(FLOORS):
+        if folder in names:
+            return number, folder
+    for name in ("localcloud", "operations"):
+        if folder.startswith(f"{name}/"):
+            return floor(name)
+    raise AssertionError(f"{folder} has no floor: add it to FLOORS")
+
+
+def circles(graph: Mapping[str, Mapping[str, object]]) -> list[list[str]]:
+    """Folders that use each other, directly or by way of others."""
+
+    def reached(start: str) -> set[str]:
+        found: set[str] = set()
+        todo = list(graph.get(start, ()))
+        while todo:
+            if (one := todo.pop()) not in found:
+                found.add(one)
+                todo += graph.get(one, ())
+        return found
+
+    reach = {folder: reached(folder) for folder in graph}
+    return sorted(
+        [one, other] for one in graph for other in reach[one] if one < other and one in reach.get(other, set())
+    )
+
+
+def test_every_folder_has_a_floor() -> None:
+    folders = {folder_of(file) for file in sources()}
+    assert len(folders) > 30
+    assert all(floor(folder) for folder in folders)
+
+
+def test_no_folder_is_in_a_circle() -> None:
+    found = arrows()
+    assert len(found) > 30
+    assert circles(found) == []
+
+
+def test_no_arrow_goes_up_or_sideways() -> None:
+    wrong: dict[tuple[str, str], list[str]] = {}
+    for folder, used in arrows().items():
+        here, own = floor(folder)
+        for other, files in used.items():
+            there, name = floor(other)
+            if there > here or (there == here and own != name and name not in WITHIN.get(own, ())):
+                wrong[folder, other] = files
+    assert wrong == {}
+
+
+def test_the_pack_uses_the_rules_and_nothing_that_knows_a_cloud() -> None:
+    used = {other for folder, found in arrows().items() if folder.startswith("policies") for other in found}
+    assert used
+    assert {other for other in used if other.split("/")[0] not in ("llmd_gke", "policies")} == set()
+
+
 def within(module: str, package: str) -> bool:
     return module == package or module.startswith(f"{package}.")
 
 
-def against_the_direction(layer: str, source: str) -> list[str]:
-    above = LAYERS[LAYERS.index(layer) + 1 :]
-    return [module for module in imports(source) if any(within(module, higher) for higher in above)]
-
-
-@pytest.mark.parametrize("layer", LAYERS)
-def test_every_layer_has_files(layer: str) -> None:
-    assert [file for file in files(layer) if file.is_file()]
-
-
-@pytest.mark.parametrize("layer", LAYERS)
-def test_imports_go_in_one_direction(layer: str) -> None:
-    found = {str(file.relative_to(ROOT)): against_the_direction(layer, file.read_text()) for file in files(layer)}
-    assert {file: modules for file, modules in found.items() if modules} == {}
-
-
 @pytest.mark.parametrize("layer", PURE)
 def test_pure_layers_import_nothing_of_pulumi(layer: str) -> None:
+    files = sorted((ROOT / layer).rglob("*.py"))
+    assert files
     found = {
         str(file.relative_to(ROOT)): [module for module in imports(file.read_text()) if module.startswith("pulumi")]
-        for file in files(layer)
+        for file in files
     }
     assert {file: modules for file, modules in found.items() if modules} == {}
 
 
-@pytest.mark.parametrize("layer", LAYERS)
-def test_the_product_uses_nothing_of_the_laptop_the_graph_or_the_operations(layer: str) -> None:
-    strangers = ("localcloud", "llmd_gke.graph", "operations", "tests")
-    found = {
-        str(file.relative_to(ROOT)): [m for m in imports(file.read_text()) if any(within(m, s) for s in strangers)]
-        for file in files(layer)
-    }
-    assert {file: modules for file, modules in found.items() if modules} == {}
-
-
-@pytest.mark.parametrize(
-    ("room", "strangers"),
-    [
-        ("llmd_gke.graph", ("localcloud", "operations", "tests")),
-        ("localcloud", ("llmd_gke.graph", "operations", "tests")),
-        ("operations", ("tests",)),
-    ],
-)
-def test_the_graph_stands_alone_and_only_the_operations_use_the_laptop(room: str, strangers: tuple[str, ...]) -> None:
-    assert files(room)
-    found = {
-        str(file.relative_to(ROOT)): [m for m in imports(file.read_text()) if any(within(m, s) for s in strangers)]
-        for file in files(room)
-    }
+def test_nothing_imports_the_tests() -> None:
+    found = {str(file): [m for m in imports(file.read_text()) if within(m, "tests")] for file in sources()}
+    assert len(found) > 300
     assert {file: modules for file, modules in found.items() if modules} == {}
 
 
 def test_only_components_and_the_program_import_resource_packages() -> None:
     packages = ("pulumi_gcp", "pulumi_kubernetes")
+    allowed = ("components", "__main__", "localcloud/providers/google")  # the last reads the SDK's types
     found = {
         str(file.relative_to(ROOT))
-        for file in (ROOT / "llmd_gke").rglob("*.py")
-        if not file.is_relative_to(ROOT / "llmd_gke" / "laptop")
+        for file in sources()
+        if folder_of(file) not in allowed
         for module in imports(file.read_text())
         if any(within(module, package) for package in packages)
     }
@@ -99,13 +186,36 @@ def test_only_components_and_the_program_import_resource_packages() -> None:
 
 
 def test_the_program_and_its_components_do_not_know_where_they_run() -> None:
-    texts = {file.name: file.read_text() for layer in ("components", "__main__") for file in files(layer)}
+    files = [ROOT / "__main__.py", *sorted((ROOT / "components").rglob("*.py"))]
+    assert len(files) > 10
+    texts = {file.name: file.read_text() for file in files}
     signs = ("rehearsal", "LLMD_GKE_", "stand-in", "standin", "os.environ")
     assert {(name, sign) for name, text in texts.items() for sign in signs if sign in text} == set()
 
 
-def test_an_import_against_the_direction_is_noticed_wherever_it_stands() -> None:
-    assert against_the_direction("llmd_gke.catalog", "from llmd_gke import settings") == ["llmd_gke.settings"]
-    hidden = "def f():\n    import components.cluster\n"
-    assert against_the_direction("llmd_gke.manifests", hidden) == ["components.cluster"]
-    assert against_the_direction("components", "from llmd_gke.catalog import tpu") == []
+def test_only_the_table_of_backends_asks_which_local_cloud_it_is() -> None:
+    """The workflow knows a backend by its methods; folders and messages depend on the traits beside the kinds."""
+    files = sorted((ROOT / "localcloud").rglob("*.py"))
+    assert files
+    asked = {
+        str(file.relative_to(ROOT))
+        for file in files
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Attribute)
+        and node.left.attr == "kind"
+        and any(isinstance(one, ast.Constant) and one.value in ("laptop", "rehearsal") for one in node.comparators)
+    }
+    assert asked == set()
+
+
+def test_an_import_against_the_direction_is_noticed_wherever_it_is() -> None:
+    assert targets("from llmd_gke import settings") == {"llmd_gke/settings"}
+    assert targets("def f():\n    import components.cluster\n") == {"components"}
+    assert targets("from localcloud.workflow import state") == {"localcloud/workflow"}
+    assert targets("import json") == set()
+
+
+def test_a_circle_is_noticed_over_any_number_of_folders() -> None:
+    assert circles({"a": {"b": 1}, "b": {"c": 1}, "c": {"a": 1}}) == [["a", "b"], ["a", "c"], ["b", "c"]]
+    assert circles({"a": {"b": 1}, "b": {"c": 1}}) == []

@@ -20,7 +20,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from llmd_gke.problems import BadInput, Problem, Stale
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 
 API = "client.authentication.k8s.io/"
 VERSIONS = ("v1beta1", "v1")

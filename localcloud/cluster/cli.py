@@ -11,13 +11,13 @@ from rich.console import Console
 from llmd_gke.problems import Problem
 from localcloud import binaries
 from localcloud.cluster import start, status_table
-from localcloud.cluster.layout import Layout
 from localcloud.cluster.processes import PROGRAMS
+from localcloud.common.environment import is_proxy
+from localcloud.common.layout import Layout
+from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.crds import upstream
 from localcloud.linux_namespaces import discover, enter
-from localcloud.workflow.environment import is_proxy
-from localcloud.workflow.lock import exclusive
 
 app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True, pretty_exceptions_enable=False)
 Only = Annotated[list[str] | None, typer.Option("--only", help="Start these processes only; may be repeated.")]

@@ -12,10 +12,11 @@ from typing import cast
 from rich.console import Console
 
 from llmd_gke.problems import Problem
-from localcloud.cluster import kubectl, logs, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import kubectl, logs
 from localcloud.cluster.processes import API_SERVER
 from localcloud.cluster.service import STABLE_S
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.kubernetes.fields import each, part, text
 

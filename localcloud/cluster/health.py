@@ -9,12 +9,13 @@ import sys
 from collections.abc import Mapping
 from typing import cast
 
-from localcloud.cluster import crashes, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import crashes
 from localcloud.cluster.processes import ETCD_URL
+from localcloud.common import cluster_status as status
+from localcloud.common.environment import clean
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, enter
-from localcloud.workflow.environment import clean
 
 FULL = (
     "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"

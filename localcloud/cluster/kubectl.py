@@ -7,10 +7,10 @@ import subprocess
 
 from llmd_gke.problems import Problem
 from localcloud import binaries
-from localcloud.cluster.layout import Layout
+from localcloud.common.environment import clean
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, enter
-from localcloud.workflow.environment import clean
 
 
 def run(places: Places, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:

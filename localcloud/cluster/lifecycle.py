@@ -16,14 +16,14 @@ from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import capacity_check, health, start, variables
-from localcloud.cluster.layout import Layout
 from localcloud.cluster.processes import PROGRAMS
+from localcloud.common.environment import clean
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
 from localcloud.workflow import state
-from localcloud.workflow.environment import clean
 
 
 def check(places: Places) -> None:

@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 
 LIMIT = 20 << 20
 """The log of a process larger than this moves to NAME.previous.log."""

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.files import write
+from localcloud.common.layout import Layout
 from localcloud.linux_namespaces.addresses import API_SERVICE, CONTROL_PLANE, DNS_ENDPOINT, POD_RANGE, SERVICE_RANGE
-from localcloud.workflow.home import write
 
 VALID = timedelta(days=365)
 

@@ -11,8 +11,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from localcloud.cluster.layout import Layout
 from localcloud.cluster.service import Service, answers, written
+from localcloud.common.layout import Layout
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, POD_RANGE, SERVICE_RANGE
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"

@@ -19,11 +19,12 @@ from rich.console import Console
 
 from llmd_gke.problems import Problem, SetUpFailed
 from llmd_gke.repository import CLONE
-from localcloud.cluster import logs, status, variables
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import logs, variables
+from localcloud.common import cluster_status as status
+from localcloud.common.environment import clean
+from localcloud.common.layout import SUPERVISOR, Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, rights
-from localcloud.workflow.environment import clean
 
 START_S = 600.0
 """The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
@@ -74,7 +75,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
         "etcdQuota": variables.etcd_quota(),
     }
     (layout.run / "start.json").write_text(json.dumps(asked))
-    command = ["unshare", *options, sys.executable, "-P", "-m", discover.SUPERVISOR]
+    command = ["unshare", *options, sys.executable, "-P", "-m", SUPERVISOR]
     environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
     with layout.log("supervisor").open("ab") as log:
         launcher = subprocess.Popen(

@@ -9,8 +9,9 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from localcloud.cluster import health, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import health
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover
 

@@ -17,10 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
-from localcloud.cluster import processes, renew, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import processes
 from localcloud.cluster.logs import keep_small, tail
 from localcloud.cluster.service import ATTEMPTS, STABLE_S, Service, pause_s
+from localcloud.common import cluster_renewal as renew
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.linux_namespaces import etc, network
 
 STOP = (signal.SIGTERM, signal.SIGINT)

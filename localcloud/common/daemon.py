@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from llmd_gke.problems import BadInput, Problem
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 
 HOME = "LLMD_GKE_HOME"
 

@@ -20,6 +20,25 @@ def cache_folder() -> Path:
 Kind = Literal["rehearsal", "laptop"]
 """The rehearsal has stand-ins for both clouds, the laptop cloud only for Google's."""
 
+
+@dataclass(frozen=True)
+class Traits:
+    """What folders, environment and messages depend on.
+
+    ``label``: what people call it. ``make``: what selects it on a ``make`` command line. ``namespaced``: it runs in
+    Linux namespaces without a network.
+    """
+
+    label: str
+    make: str = ""
+    namespaced: bool = False
+
+
+TRAITS: dict[Kind, Traits] = {
+    "rehearsal": Traits("rehearsal"),
+    "laptop": Traits("laptop cloud", make="CLOUD=laptop", namespaced=True),
+}
+
 CLOUD = "LLMD_GKE_CLOUD"
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -111,13 +130,18 @@ class Places:
     @property
     def label(self) -> str:
         """What people call it."""
-        return "rehearsal" if self.kind == "rehearsal" else "laptop cloud"
+        return TRAITS[self.kind].label
+
+    @property
+    def namespaced(self) -> bool:
+        """Whether it runs in Linux namespaces of its own, without a network."""
+        return TRAITS[self.kind].namespaced
 
     def make(self, target: str, stack: str | None = None) -> str:
         """The `make` command that a message recommends."""
         words = ["make", target]
         words += [f"STACK={stack}"] if stack not in (None, "local") else []
-        words += ["CLOUD=laptop"] if self.kind == "laptop" else []
+        words += [selection] if (selection := TRAITS[self.kind].make) else []
         return " ".join(words)
 
     def stack_file(self, stack: str) -> Path:

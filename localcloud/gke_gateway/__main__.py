@@ -5,16 +5,16 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from localcloud.cluster.layout import Layout
 from localcloud.common import daemon
-from localcloud.gke_gateway import classes
+from localcloud.common.layout import Layout
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.controller import Controller
 from localcloud.gke_gateway.crds.install import definitions, install_crds
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.events import Events
-from localcloud.gke_gateway.objects import GATEWAY_CLASS, RESOURCES
+from localcloud.gke_gateway.resources import classes
+from localcloud.gke_gateway.resources.objects import GATEWAY_CLASS, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
 from localcloud.kubernetes import client
 

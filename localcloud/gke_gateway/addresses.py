@@ -9,8 +9,8 @@ from typing import Protocol, cast
 
 from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from localcloud.gke_gateway.classes import Class
-from localcloud.gke_gateway.objects import full_name
+from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.objects import full_name
 from localcloud.providers.google import pools_view
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, objects, text

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.objects import GATEWAY_GROUP
+from localcloud.gke_gateway.resources.objects import GATEWAY_GROUP
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 

@@ -11,10 +11,11 @@ from typing import cast
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.addresses import address_of, bring_up
 from localcloud.gke_gateway.applied_config import Store, write_programs
-from localcloud.gke_gateway.classes import CLASSES, CONTROLLER
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.events import Events
-from localcloud.gke_gateway.objects import (
+from localcloud.gke_gateway.policy_attachment import policy_statuses
+from localcloud.gke_gateway.resources.classes import CLASSES, CONTROLLER
+from localcloud.gke_gateway.resources.objects import (
     GATEWAY,
     GATEWAY_CLASS,
     HTTP_ROUTE,
@@ -28,7 +29,6 @@ from localcloud.gke_gateway.objects import (
     namespace,
     uid,
 )
-from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.translate import Program, Translation, translate
 from localcloud.gke_gateway.watched_objects import Watched
 from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Object, Unreachable

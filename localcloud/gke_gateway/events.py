@@ -7,7 +7,16 @@ import uuid
 from dataclasses import dataclass, field
 
 from localcloud.gke_gateway.conditions import timestamp
-from localcloud.gke_gateway.objects import GATEWAY, GATEWAY_GROUP, Key, full_name, generation, key, name, namespace
+from localcloud.gke_gateway.resources.objects import (
+    GATEWAY,
+    GATEWAY_GROUP,
+    Key,
+    full_name,
+    generation,
+    key,
+    name,
+    namespace,
+)
 from localcloud.gke_gateway.translate import Translation
 from localcloud.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
 from localcloud.providers.protocol.values import text

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.classes import Class
-from localcloud.gke_gateway.objects import SECRET, World, full_name, namespace
+from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.objects import SECRET, World, full_name, namespace
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
 
 REPORTS = "conformance/reports/v1.6.0/gke-gateway"

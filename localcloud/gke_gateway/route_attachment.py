@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.objects import (
+from localcloud.gke_gateway.resources.objects import (
     GATEWAY,
     GATEWAY_GROUP,
     HTTP_ROUTE,

@@ -9,9 +9,9 @@ deprecated conditions Scheduled, Ready and Detached.
 
 from __future__ import annotations
 
-from localcloud.gke_gateway.classes import CONTROLLER
 from localcloud.gke_gateway.conditions import Condition, kinds_of_routes, merged
-from localcloud.gke_gateway.objects import GATEWAY, GATEWAY_GROUP, generation, name, namespace
+from localcloud.gke_gateway.resources.classes import CONTROLLER
+from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation, name, namespace
 from localcloud.gke_gateway.translate import Bound, Translation
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 

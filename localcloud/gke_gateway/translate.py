@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from localcloud.gke_gateway import certificates
-from localcloud.gke_gateway.backends import Reference, resolve
-from localcloud.gke_gateway.classes import Class
-from localcloud.gke_gateway.endpoints import Source
 from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluster
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
 from localcloud.gke_gateway.envoy.routes import Rule, unmatched, virtual_host
-from localcloud.gke_gateway.objects import SECRET, World, key, name, namespace, uid
 from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
+from localcloud.gke_gateway.resources.backends import Reference, resolve
+from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.endpoints import Source
+from localcloud.gke_gateway.resources.objects import SECRET, World, key, name, namespace, uid
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text
 

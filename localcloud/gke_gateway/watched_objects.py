@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from localcloud.gke_gateway import addresses
-from localcloud.gke_gateway.objects import RESOURCES, SECRET, Key, World, key, uid
+from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, Key, World, key, uid
 from localcloud.kubernetes.client import Kube, Object
 from localcloud.kubernetes.watch import watch
 from localcloud.providers.google.references import CLUSTER

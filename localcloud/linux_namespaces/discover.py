@@ -11,8 +11,7 @@ from pathlib import Path
 
 import psutil
 
-SUPERVISOR = "localcloud.cluster.supervisor"
-"""The module that process 1 runs."""
+from localcloud.common.layout import SUPERVISOR
 
 FORMER = "llmd_gke.laptop.cluster.supervisor"
 """The same module in clones before the move of folders: a laptop cloud they started is still found."""

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from llmd_gke.problems import Problem, Stale
+from localcloud.common.environment import is_proxy
 from localcloud.linux_namespaces import discover, enter
-from localcloud.workflow.environment import is_proxy
 
 
 def command(home: Path, words: Sequence[str]) -> list[str]:

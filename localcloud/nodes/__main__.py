@@ -8,8 +8,8 @@ import logging
 import os
 
 from localcloud import binaries
-from localcloud.cluster.layout import Layout
 from localcloud.common import daemon
+from localcloud.common.layout import Layout
 from localcloud.kubernetes import client as kubernetes
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import Kube, Resource

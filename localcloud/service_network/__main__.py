@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 
-from localcloud.cluster.layout import Layout
 from localcloud.common import daemon
+from localcloud.common.layout import Layout
 from localcloud.kubernetes import client as kubernetes
 from localcloud.kubernetes.cache import mirrors
 from localcloud.service_network.dns_records import names

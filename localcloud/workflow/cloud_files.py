@@ -8,12 +8,9 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.problems import Stale
-from localcloud.cluster import pending_creates as cluster_pending
 from localcloud.common.workdir import Places
+from localcloud.workflow import backend
 from localcloud.workflow.state import SIGNATURE, Pending
-
-FIELD_MANAGER = "__fieldManager"
-"""Where the Kubernetes provider keeps in its outputs under which name it applies an object."""
 
 FILES = ("google.json", "kubernetes.json")
 
@@ -28,8 +25,9 @@ def find(places: Places, pending: Pending) -> str | None:
 
     The stand-ins note the URN; where one did not, the object with that type and those inputs is meant.
     """
-    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
-        return cluster_pending.made(places, pending)
+    cloud = backend.of(places)
+    if cloud.owns(pending):
+        return cloud.find_created(pending)
     there = objects(places)
     by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
     return by_urn or next(
@@ -44,10 +42,8 @@ def find(places: Places, pending: Pending) -> str | None:
 
 def noted(places: Places, pending: Pending) -> Mapping[str, object]:
     """What else the state has to say of such an object than its id."""
-    if places.kind == "laptop" and pending.type.startswith(cluster_pending.PROVIDER):
-        manager = cluster_pending.manager(places, pending)
-        return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
-    return {}
+    cloud = backend.of(places)
+    return cloud.created_outputs(pending) if cloud.owns(pending) else {}
 
 
 def _same(asked: object, made: object) -> bool:

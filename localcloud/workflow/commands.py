@@ -8,8 +8,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from rich.console import Console
@@ -17,38 +17,26 @@ from rich.text import Text
 
 from llmd_gke.problems import Problem
 from llmd_gke.repository import CLONE
-from localcloud.cluster import controllers, crashes, lifecycle, transient_errors
+from localcloud.common.environment import clean
+from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places, cache_folder
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import config, home, interlock, pack, recovery, state
-from localcloud.workflow.environment import clean
-from localcloud.workflow.lock import exclusive
-from localcloud.workflow.runner import STOPPED, Runner
+from localcloud.workflow import backend, config, home, interlock, pack, recovery, state
+from localcloud.workflow.runner import STOPPED, Runner, Watch
+from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
 
-FAILED = 1
 SUMMARY = "operations.summary"
 
 
-def say(console: Console, text: str) -> None:
-    """One paragraph for the user, never broken into lines of its own."""
-    console.print(text, highlight=False, soft_wrap=True, markup=False)
-
-
 def set_up(places: Places, console: Console, stack: str | None = None) -> Runner:
-    """The engine and the folder, ready, and on the laptop cloud the cluster.
-
-    The stack's summary is shown while something is built.
-    """
-    laptop = places.kind == "laptop"
-    if laptop:
-        lifecycle.check(places)
+    """The engine, the folder and the cloud, ready. The stack's summary is shown while something is built."""
+    cloud = backend.of(places)
+    cloud.check()
     engine = resolve.ensure(cache_folder(), console, _summary(places, stack, console))
-    if laptop:
-        lifecycle.get_programs(places, console)
+    cloud.get_binaries(console)
     home.prepare(places, engine)
-    if laptop:
-        lifecycle.begin(places, console)
+    cloud.start(console)
     interlock.check(places)
     return Runner(places, engine)
 
@@ -79,10 +67,10 @@ def up(places: Places, stack: str, console: Console) -> int:
     """Brings a stack up. Returns 0, 1 when the engine reports a failure, 130 when it was told to stop."""
     config.check_name(stack)
     pack.folder(places)
+    cloud = backend.of(places)
     with exclusive(places, "up"):
         required = secrets_of(places, stack)
-        if places.kind == "laptop":
-            lifecycle.check_data(places, stack)
+        cloud.check_stack(stack)
         runner = set_up(places, console, stack)
         say_missing(config.sync(places, stack, required), places, stack, console)
         recovery.clear_locks(runner, stack, console)
@@ -90,20 +78,18 @@ def up(places: Places, stack: str, console: Console) -> int:
         recovery.settle(runner, stack, copy, console)
         recovery.check_cloud(places, stack)
         ensure_stack(runner, stack, select=True)
-        status = _update(runner, stack, console)
+        status = cloud.update(partial(_update, runner, stack), console)
     again, down = places.make("up", stack), places.make("down")
     if status == 0:
         show_outputs(places, stack, console)
-        status = lifecycle.ask_models(places, stack, console) if places.kind == "laptop" else 0
+        status = cloud.after_up(stack, console)
         show_next(places, stack, console)
     elif status == STOPPED:
         say(console, f"\nStopped. What was done is kept; `{again}` goes on, `{down}` removes it.")
     elif status < 0:
-        if places.kind == "laptop":  # the whole cluster may have ended, and the engine with it
-            lifecycle.explain(places, console)
+        cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
-    elif places.kind == "laptop":
-        lifecycle.explain(places, console)
+    elif cloud.explain_failure(console):
         say(
             console,
             f"What was done is kept.\nFix: what the error above names, then `{again}`; `{down}` removes it all.",
@@ -111,24 +97,10 @@ def up(places: Places, stack: str, console: Console) -> int:
     return reported(status)
 
 
-def _update(runner: Runner, stack: str, console: Console) -> int:
-    """Runs the update; on the laptop cloud a second time where the first failed of something that passes."""
-    places = runner.places
-    command = ("up", "--yes", "--suppress-outputs", *_operation(places, stack))
-    if places.kind != "laptop":
-        return runner.stream(*command)
-    watch = crashes.Watch(places, console)
-    with tempfile.TemporaryDirectory(dir=places.home) as folder:
-        events = Path(folder) / "events.jsonl"
-        status = runner.stream(*command, events=events, watch=watch)
-        # Below 0: somebody killed the engine, which is not for us to undo.
-        cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
-    if cause is None:
-        return FAILED if status and watch.cause else status
-    say(console, f"\n{cause}; going on once more.")
-    controllers.wait(places, console)
-    status = runner.stream(*command, watch=watch)
-    return FAILED if status and watch.cause else status
+def _update(runner: Runner, stack: str, events: Path | None = None, watch: Watch | None = None) -> int:
+    """See :class:`~localcloud.workflow.backend.Update`."""
+    command = ("up", "--yes", "--suppress-outputs", *_operation(runner.places, stack))
+    return runner.stream(*command, events=events, watch=watch)
 
 
 def preview(places: Places, stack: str, console: Console) -> int:
@@ -136,8 +108,7 @@ def preview(places: Places, stack: str, console: Console) -> int:
     config.check_name(stack)
     pack.folder(places)
     required = secrets_of(places, stack)
-    if places.kind == "laptop":
-        lifecycle.check_data(places, stack)
+    backend.of(places).check_stack(stack)
     runner = set_up(places, console, stack)
     say_missing(config.sync(places, stack, required), places, stack, console)
     ensure_stack(runner, stack, select=False)
@@ -182,14 +153,8 @@ def show_next(places: Places, stack: str, console: Console) -> None:
         places.make("preview", "eu4a"): "another stack, without credentials",
         places.make("shell"): "plain pulumi commands: preview, up, refresh, stack output, destroy",
     }
-    if places.kind == "laptop":
-        tips[places.make("shell")] = "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A"
-        tips[places.make("status")] = "what runs, with memory, and where the logs are"
-    # Only `pulumi` and `kubectl` enter the namespaces by themselves.
-    here = (
-        "pulumi in this shell" if places.kind == "rehearsal" else "pulumi and kubectl in this shell; no other command"
-    )
-    tips[f"source {shlex.quote(str(places.env_script))}"] = here
+    tips[f"source {shlex.quote(str(places.env_script))}"] = "pulumi in this shell"
+    tips.update(backend.of(places).tips())
     tips[places.make("down")] = "removes everything again"
     width = max(map(len, tips))
     say(console, "\n".join(["\nNext:", *(f"  {do:<{width}}  {what}" for do, what in tips.items())]))
@@ -200,8 +165,7 @@ def clear_all(places: Places, console: Console) -> int:
     with exclusive(places, "clean"):
         if names := state.names(places):
             raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{places.make('down')}`, then `make clean`.")
-        if places.kind == "laptop":
-            lifecycle.end(places)
+        backend.of(places).stop()
         shutil.rmtree(places.home, ignore_errors=True)
     say(console, f"Removed {places.home}.")
     return 0

@@ -13,13 +13,13 @@ import yaml
 
 from llmd_gke.problems import BadInput
 from llmd_gke.settings import stack_files
+from localcloud.common.files import write
 from localcloud.common.workdir import Places
-from localcloud.workflow.home import write
+from localcloud.workflow import backend
 
 DUMMY = "rehearsal-dummy"
 """Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
 
-PLATFORM = "llmd-gke:platform"
 SALT = "encryptionsalt"
 FOREIGN = ("secretsprovider", "encryptedkey", SALT, "environment")
 """What ties a stack file to its own backend's secrets and environments; the rehearsal has none of them."""
@@ -81,13 +81,6 @@ def stood_in(table: Table, committed: Table, required: Sequence[str]) -> list[st
     return [key for key in required if key not in given and made.get(key) == DUMMY]
 
 
-def with_charts(copy: dict[str, object], folder: str) -> None:
-    """Has the Platform component install the charts of that folder: a laptop cloud has no way to their homes."""
-    config = cast("dict[str, object]", copy["config"])
-    platform = config.get(PLATFORM)
-    config[PLATFORM] = {**(cast("Table", platform) if isinstance(platform, dict) else {}), "chartFolder": folder}
-
-
 def read(text: str, name: str) -> Table:
     """A stack file's content. Raises ``BadInput`` for text that is not a YAML mapping."""
     try:
@@ -114,8 +107,7 @@ def sync(places: Places, stack: str, required: Sequence[str] = ()) -> list[str]:
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
     committed = read(text, file.name)
     table = merged(committed, present, required)
-    if places.kind == "laptop":
-        with_charts(table, str(places.charts))
+    backend.of(places).adapt_settings(table)
     content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write(

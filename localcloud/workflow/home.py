@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.metadata
-import os
 import secrets
 import sys
 from pathlib import Path
@@ -13,16 +12,14 @@ import yaml
 from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
-from localcloud.cluster.layout import Layout
+from localcloud.common.environment import quote, script
+from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
-from localcloud.workflow.environment import quote, script
+from localcloud.workflow import backend
 
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
-
-REAL = {"laptop": {"kubernetes": "pulumi-resource-kubernetes"}, "rehearsal": dict[str, str]()}
-"""The real providers of each kind of cloud, by their program's name."""
 
 
 def project(places: Places) -> str:
@@ -47,7 +44,7 @@ def launchers(places: Places) -> dict[Path, str]:
     found: dict[Path, str] = {}
     for provider, (package, module) in STAND_INS.items():
         folder = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}"
-        if program := REAL[places.kind].get(provider):
+        if program := backend.of(places).real_providers.get(provider):
             real = quote(str(binaries.path(program)))
             found[folder / f"pulumi-resource-{provider}"] = f'#!/bin/sh\nexec {real} "$@"\n'
             continue
@@ -86,33 +83,6 @@ def prepare(places: Places, engine: Engine) -> None:
         f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
     )
     write(places.wrapper / "pulumi", wrapper, 0o755)
-    for name, content in tools(places).items():
+    for name, content in backend.of(places).tools().items():
         write(places.wrapper / name, content, 0o755)
     write(places.env_script, script(places), 0o644)
-
-
-def tools(places: Places) -> dict[str, str]:
-    """The other scripts beside `pulumi`: in a laptop cloud `kubectl`, and the stub of Google's auth plugin."""
-    if places.kind != "laptop":
-        return {}
-    python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
-    home, kubeconfig = quote(str(places.home)), quote(str(Layout(places.home).kubeconfig))
-    kubectl = quote(str(binaries.path("kubectl")))
-    return {
-        "kubectl": f"#!/bin/sh\n# kubectl on the laptop cloud, as its administrator.\nexport KUBECONFIG={kubeconfig}\n"
-        f'LLMD_GKE_HOME={home} {python} localcloud.linux_namespaces.inside {kubectl} "$@"\n',
-        "gke-gcloud-auth-plugin": "#!/bin/sh\n# Stub of Google's: a token of the laptop cloud.\n"
-        f"LLMD_GKE_HOME={home} {python} localcloud.cluster.auth_plugin\n",
-    }
-
-
-def write(path: Path, content: str, mode: int) -> None:
-    """Replaces a file in one step, when its content or mode differs."""
-    if path.exists() and path.read_text() == content and path.stat().st_mode & 0o777 == mode:
-        return
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(handle, "w") as file:
-        file.write(content)
-        os.fchmod(file.fileno(), mode)
-    temporary.replace(path)

@@ -15,7 +15,7 @@ import yaml
 
 from llmd_gke.problems import Refused
 from localcloud.common.workdir import Places
-from localcloud.linux_namespaces import discover, routes
+from localcloud.workflow import backend
 from localcloud.workflow.home import launchers
 
 PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
@@ -25,18 +25,7 @@ def check(places: Places) -> None:
     """Raises ``Refused`` naming what could start a real provider, and the fix."""
     check_project(places)
     check_plugins(places)
-    if places.kind == "laptop":
-        check_network(places)
-
-
-def check_network(places: Places) -> None:
-    """The namespaces of a laptop cloud have no way to another machine."""
-    present = discover.running(places.home)
-    if present and (ways := routes.ways_out(present.init.pid)):
-        raise Refused(
-            f"{why(places)}: its network has a way out ({', '.join(ways)}).\n"
-            "Fix: make down CLOUD=laptop, which ends it."
-        )
+    backend.of(places).check_isolation()
 
 
 def why(places: Places) -> str:

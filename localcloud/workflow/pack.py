@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from llmd_gke.problems import BadInput
+from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.workflow.arguments import Call
-from localcloud.workflow.home import write
 
 RUNS_POLICIES = frozenset({"up", "update", "preview", "pre", "watch"})
 """Subcommands and their aliases with ``--policy-pack`` that may create something or say what would be created

@@ -22,8 +22,7 @@ from rich.console import Console
 
 from llmd_gke.problems import Busy, Stale
 from localcloud.common.workdir import Places
-from localcloud.linux_namespaces import discover
-from localcloud.workflow import cloud_files, processes, state
+from localcloud.workflow import backend, cloud_files, processes, state
 from localcloud.workflow.runner import Runner
 
 CREATING = "creating"
@@ -33,8 +32,8 @@ def is_alive(lock: state.Lock, places: Places) -> bool:
     """Whether the process that made the lock can still be running (its number may have been given away since)."""
     if lock.pid == 0:
         return False
-    if places.kind == "laptop":  # the number is one of its own namespaces
-        return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(places))
+    if (held := backend.of(places).holds(lock)) is not None:
+        return held
     if lock.host != socket.gethostname():
         return True
     try:

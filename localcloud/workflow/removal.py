@@ -2,45 +2,70 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 
-from llmd_gke.problems import Problem
+from llmd_gke.problems import Busy, Problem
+from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places
-from localcloud.workflow import cloud_files, config, processes, recovery, state
-from localcloud.workflow.commands import reported, say, set_up
-from localcloud.workflow.lock import exclusive
-from localcloud.workflow.runner import Runner
+from localcloud.workflow import backend, cloud_files, config, processes, recovery, state
+from localcloud.workflow.backend import Backend
+from localcloud.workflow.commands import reported, set_up
+from localcloud.workflow.runner import STOPPED, Runner
+from localcloud.workflow.say import say
 
 
 def down(places: Places, only: str | None, console: Console) -> int:
-    """Destroys one stack, or all; then nothing of them runs and nothing is left in a stand-in's cloud."""
+    """Destroys one stack, or all; then nothing of them runs and nothing is left in a cloud.
+
+    Returns 0; 1 when destroying failed or left something; 130 when it was stopped.
+    """
     if only is not None:
         config.check_name(only)
+    cloud = backend.of(places)
     with exclusive(places, "down"):
         names = state.names(places)
-        chosen = names if only is None else [name for name in names if name == only]
-        for name in chosen:
-            refuse_protected(places, name)
-        status, held = 0, any((one := state.read(places, name)) and one.urns for name in chosen)
-        if chosen:
-            runner = set_up(places, console)
+        chosen = [name for name in names if only in (None, name)]
+        if only is not None and not chosen:
+            there = ", ".join(names) or "none"
+            say(console, f"Stack {only} does not exist in this {places.label}. There are: {there}.")
+        if only is not None or not cloud.disposable:  # all stacks go with a disposable cloud
             for name in chosen:
-                status = status or remove(runner, name, console)
-                if status:
-                    break
-        elif only is not None:
-            say(console, f"Stack {only} does not exist in this rehearsal. There are: {', '.join(names) or 'none'}.")
-        left = processes.left_over(places)
-        processes.end(left)
-        if status == 0 and not state.names(places):
-            status = _forget_clouds(places, console, had_stacks=held)
+                refuse_protected(places, name)
+        held = [name for name in chosen if (one := state.read(places, name)) and one.urns]
+        status = _destroy(cloud, places, held if cloud.disposable else chosen, console)
+        everything = cloud.disposable and only is None
+        if status != STOPPED and (everything or not status):
+            processes.end(processes.left_over(places))
+            if everything or not state.names(places):
+                status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
     if status == 0:
-        say(
-            console,
-            "Nothing is left: "
-            + ("no stack, no object in a cloud, no process." if not state.names(places) else f"of {only}."),
-        )
+        left = state.names(places)
+        say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {cloud.nothing_left}.")
     return reported(status)
+
+
+def _destroy(cloud: Backend, places: Places, chosen: Sequence[str], console: Console) -> int:
+    """Destroys stacks. Returns 0 also when there is nothing to destroy, or nothing to destroy it with."""
+    if not chosen:
+        return 0
+    if reason := cloud.nothing_to_destroy():
+        say(console, reason)
+        return 0
+    try:
+        runner = set_up(places, console)
+        for name in chosen:
+            if status := remove(runner, name, console):
+                return status
+    except Busy:
+        raise
+    except Problem as problem:
+        if not cloud.disposable:
+            raise
+        say(console, str(problem))
+        return 1
+    return 0
 
 
 def refuse_protected(places: Places, name: str) -> None:
@@ -77,21 +102,4 @@ def remove(runner: Runner, name: str, console: Console) -> int:
         ):
             return status
     runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(places.config))
-    return 0
-
-
-def _forget_clouds(places: Places, console: Console, *, had_stacks: bool) -> int:
-    """With no stack left there must be no object either; what no stack knew is removed and named."""
-    there = cloud_files.objects(places)
-    cloud_files.clear(places)
-    if there and had_stacks:
-        names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
-        say(
-            console,
-            f"Destroying every stack left these objects in the stand-ins' clouds; they were removed now:\n{names}",
-        )
-        say(console, "A destroy on Google Cloud might leave them, too: please report it.")
-        return 1
-    if there:
-        say(console, f"Removed {len(there)} objects that no stack knew from the stand-ins' clouds.")
     return 0

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from llmd_gke.problems import Problem
+from localcloud.common.environment import clean
 from localcloud.common.workdir import Places
-from localcloud.linux_namespaces import inside
 from localcloud.pulumi_cli.discover import Engine
-from localcloud.workflow.environment import clean
+from localcloud.workflow import backend
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -87,12 +87,8 @@ class Runner:
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
     def _command(self, *arguments: str) -> list[str]:
-        """The engine's command line; on the laptop cloud it runs in the namespaces, and nowhere else.
-
-        Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
-        """
-        words = [str(self.engine.pulumi), *arguments]
-        return inside.command(self.places.home, words) if self.places.kind == "laptop" else words
+        """The engine's command line, where the clouds of its providers can be reached."""
+        return backend.of(self.places).enter([str(self.engine.pulumi), *arguments])
 
 
 def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:

@@ -6,11 +6,10 @@ import os
 import subprocess
 from pathlib import Path
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.environment import clean, quote
+from localcloud.common.files import write
 from localcloud.common.workdir import Places
-from localcloud.linux_namespaces import inside
-from localcloud.workflow.environment import clean, quote
-from localcloud.workflow.home import write
+from localcloud.workflow import backend
 
 
 def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
@@ -22,9 +21,9 @@ def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
     environment["PATH"] = f"{places.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     name = Path(wanted).name
     after = f'. {quote(str(places.env_script))}\nPS1="({places.label}) $PS1"\n'
-    if places.kind == "laptop":  # other tools find the cluster, too; the script above has pointed KUBECONFIG nowhere
-        environment["KUBECONFIG"] = str(Layout(places.home).kubeconfig)
-        after += f"export KUBECONFIG={quote(environment['KUBECONFIG'])}\n"
+    for variable, value in backend.of(places).shell_environment().items():  # the script above has pointed some nowhere
+        environment[variable] = value
+        after += f"export {variable}={quote(value)}\n"
     if name == "bash":
         start = places.home / "bashrc"
         write(start, f"[ -f ~/.bashrc ] && . ~/.bashrc\n{after}", 0o644)
@@ -40,6 +39,4 @@ def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
 def run(places: Places) -> int:
     """Starts the user's shell in the project folder, and waits for it to end."""
     words, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
-    if places.kind == "laptop":
-        words = inside.command(places.home, words)
-    return subprocess.run(words, env=environment, cwd=places.root, check=False).returncode
+    return subprocess.run(backend.of(places).enter(words), env=environment, cwd=places.root, check=False).returncode

@@ -20,10 +20,9 @@ from typing import cast
 
 from llmd_gke.problems import Problem
 from llmd_gke.settings.parse import NAMESPACE
+from localcloud.common.environment import clean
 from localcloud.common.workdir import Places
-from localcloud.linux_namespaces import inside
-from localcloud.workflow import arguments, config, interlock, pack
-from localcloud.workflow.environment import clean
+from localcloud.workflow import arguments, backend, config, interlock, pack
 from localcloud.workflow.home import project
 
 ENGINE = "LLMD_GKE_ENGINE"
@@ -115,16 +114,6 @@ def _exists(places: Places, stack: str) -> bool:
     return stack in state.names(places)
 
 
-def _become_inside(places: Places, words: Sequence[str], environment: Mapping[str, str]) -> int:  # noqa: RET503
-    """Becomes the engine in the namespaces of the laptop cloud, which must run."""
-    try:
-        found = inside.command(places.home, words)
-    except Problem as problem:
-        print(problem, file=sys.stderr)
-        return problem.status
-    os.execve(found[0], found, environment)  # noqa: S606 - no shell
-
-
 def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
     """Becomes the engine; returns only when something is wrong."""
     places = Places.of()
@@ -144,9 +133,15 @@ def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming ano
     for command in first:
         if status := subprocess.run([engine, *command], env=environment, check=False).returncode:
             return status
-    if places.kind == "laptop":
-        return _become_inside(places, [engine, *then], environment)
-    os.execve(engine, ["pulumi", *then], environment)  # noqa: S606 - no shell
+    try:
+        command = backend.of(places).enter([engine, *then])
+    except Problem as problem:
+        print(problem, file=sys.stderr)
+        return problem.status
+    if command[0] == engine:
+        command = ["pulumi", *then]
+        os.execve(engine, command, environment)  # noqa: S606 - no shell
+    os.execve(command[0], command, environment)  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ from typing import Any
 import yaml
 
 from llmd_gke.repository import CLONE
+from localcloud.common.environment import clean
 from localcloud.common.workdir import Places, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import cloud_files, commands, config, home, processes, state
-from localcloud.workflow.environment import clean
 from localcloud.workflow.runner import Runner
 
 LINKED = ("__main__.py", "components", "llmd_gke", "policies", ".venv")

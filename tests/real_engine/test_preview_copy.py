@@ -13,9 +13,9 @@ import pytest
 import yaml
 
 from llmd_gke.repository import CLONE
+from localcloud.common.environment import clean
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow.environment import clean
 from tests.real_engine.harness import Rehearsal
 
 TOKEN = "hf_CANARY0123456789"

@@ -13,11 +13,12 @@ from typing import Any
 import psutil
 
 from llmd_gke.repository import CLONE
-from localcloud.cluster import start, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import start
+from localcloud.common import cluster_status as status
+from localcloud.common.environment import clean
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, inside
-from localcloud.workflow.environment import clean
 from tests.real_engine.harness import Rehearsal, until
 
 __all__ = ["CONTROL_PLANE", "Laptop", "until"]

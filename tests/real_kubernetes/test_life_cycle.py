@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from localcloud.cluster import renew
+from localcloud.common import cluster_renewal as renew
 from localcloud.linux_namespaces import discover
 from localcloud.linux_namespaces.addresses import DNS_ENDPOINT
 from tests.real_kubernetes.harness import CONTROL_PLANE, Laptop, mounts_below, until

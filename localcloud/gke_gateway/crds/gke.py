@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from localcloud.gke_gateway.objects import BACKEND_POLICY, GATEWAY_POLICY, GKE_GROUP, HEALTH_CHECK_POLICY
+from localcloud.gke_gateway.resources.objects import BACKEND_POLICY, GATEWAY_POLICY, GKE_GROUP, HEALTH_CHECK_POLICY
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 _HOST = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from localcloud.gke_gateway.backends import Backend, Picker, Protocol
-from localcloud.gke_gateway.endpoints import Endpoint
 from localcloud.gke_gateway.envoy.common import extension, from_file, seconds, typed
-from localcloud.gke_gateway.policies import HealthCheck
+from localcloud.gke_gateway.resources.backends import Backend, Picker, Protocol
+from localcloud.gke_gateway.resources.endpoints import Endpoint
+from localcloud.gke_gateway.resources.policies import HealthCheck
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 CONNECT_SECONDS = 5

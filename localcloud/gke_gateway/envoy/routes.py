@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.backends import Picker, Reference
 from localcloud.gke_gateway.envoy.common import NOWHERE, seconds, typed
-from localcloud.gke_gateway.objects import age
+from localcloud.gke_gateway.resources.backends import Picker, Reference
+from localcloud.gke_gateway.resources.objects import age
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text, texts
 
 PICKER_FILTER = "envoy.filters.http.ext_proc"

@@ -15,8 +15,8 @@ from typing import cast
 
 from llmd_gke.catalog import zones
 from llmd_gke.problems import Problem
-from localcloud.cluster import renew
-from localcloud.cluster.layout import Layout
+from localcloud.common import cluster_renewal as renew
+from localcloud.common.layout import Layout
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import Target, World, digits
 from localcloud.providers.protocol.rules import Refused

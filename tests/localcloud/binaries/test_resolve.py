@@ -15,7 +15,7 @@ from localcloud.binaries import cache_key, official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
 from localcloud.common.workdir import Places
 from localcloud.go_builds import lock
-from localcloud.workflow import home
+from localcloud.workflow import backend
 
 
 @pytest.fixture(autouse=True)
@@ -102,7 +102,7 @@ def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_o
     built = executable(cache_key.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
     script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
-    comments = "".join(f"# {line}\n" for line in home.tools(places)["kubectl"].splitlines())
+    comments = "".join(f"# {line}\n" for line in backend.of(places).tools()["kubectl"].splitlines())
     script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
     assert binaries.path("kubectl") == built
 

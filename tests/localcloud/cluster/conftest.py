@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 
 
 @pytest.fixture

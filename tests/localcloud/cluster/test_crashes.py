@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from localcloud.cluster import crashes, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import crashes
 from localcloud.cluster.processes import API_SERVER
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.workflow import runner
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.cluster import logs
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 
 
 def test_a_large_log_moves_aside_and_the_process_goes_on_at_its_beginning(tmp_path: Path) -> None:

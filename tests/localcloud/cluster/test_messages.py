@@ -10,8 +10,10 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.problems import Problem, SetUpFailed
-from localcloud.cluster import renew, start, status
-from localcloud.cluster.layout import Layout
+from localcloud.cluster import start
+from localcloud.common import cluster_renewal as renew
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.envoy import process
 from localcloud.gke_gateway.envoy.files import Files

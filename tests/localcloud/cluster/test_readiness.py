@@ -10,7 +10,7 @@ from typing import cast
 
 import pytest
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 from localcloud.gke_gateway import __main__ as gateway
 from localcloud.kubernetes import client
 from localcloud.kubernetes.cache import Mirror

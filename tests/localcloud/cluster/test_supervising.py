@@ -15,15 +15,16 @@ import psutil
 import pytest
 
 from llmd_gke.repository import CLONE
-from localcloud.cluster import renew, status
-from localcloud.cluster.layout import Layout
 from localcloud.cluster.service import Service, pause_s, written
 from localcloud.cluster.supervisor import Kept, Supervisor
+from localcloud.common import cluster_renewal as renew
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import Layout
 
 SUPERVISE = """
 import json, signal, sys
-from localcloud.cluster import renew, status
-from localcloud.cluster.layout import Layout
+from localcloud.common import cluster_renewal as renew, cluster_status as status
+from localcloud.common.layout import Layout
 from localcloud.cluster.service import Service, written
 from localcloud.cluster.supervisor import STOP, Kept, Supervisor
 signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx
 
 from localcloud.gke_gateway.applied_config import write_programs
-from localcloud.gke_gateway.classes import CLASSES
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.envoy.process import Envoy
-from localcloud.gke_gateway.objects import World, key, world
+from localcloud.gke_gateway.resources.classes import CLASSES
+from localcloud.gke_gateway.resources.objects import World, key, world
 from localcloud.gke_gateway.translate import Program, translate
 from localcloud.providers.protocol.values import JsonObject, text
 from tests.localcloud.gke_gateway.servers import eventually, free_port

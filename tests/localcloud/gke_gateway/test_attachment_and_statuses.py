@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from localcloud.gke_gateway import statuses
-from localcloud.gke_gateway.classes import CLASSES
 from localcloud.gke_gateway.envoy.files import Files
-from localcloud.gke_gateway.objects import World, world
 from localcloud.gke_gateway.policy_attachment import policy_statuses
+from localcloud.gke_gateway.resources.classes import CLASSES
+from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.route_attachment import attachments, hostnames
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text

@@ -4,10 +4,10 @@ import json
 from pathlib import Path
 
 from localcloud.gke_gateway.addresses import address_of, reserved
-from localcloud.gke_gateway.classes import CLASSES
-from localcloud.gke_gateway.endpoints import Endpoint, Source, endpoints
-from localcloud.gke_gateway.objects import world
-from localcloud.gke_gateway.policies import HealthCheck, backend_settings, health_check
+from localcloud.gke_gateway.resources.classes import CLASSES
+from localcloud.gke_gateway.resources.endpoints import Endpoint, Source, endpoints
+from localcloud.gke_gateway.resources.objects import world
+from localcloud.gke_gateway.resources.policies import HealthCheck, backend_settings, health_check
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 

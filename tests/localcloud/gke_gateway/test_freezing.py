@@ -7,11 +7,11 @@ from unittest.mock import Mock
 
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.applied_config import Store, without_secrets, write_programs
-from localcloud.gke_gateway.classes import CLASSES
 from localcloud.gke_gateway.controller import Controller
-from localcloud.gke_gateway.endpoints import endpoints
 from localcloud.gke_gateway.envoy.files import Files
-from localcloud.gke_gateway.objects import World, world
+from localcloud.gke_gateway.resources.classes import CLASSES
+from localcloud.gke_gateway.resources.endpoints import endpoints
+from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.providers.protocol.values import JsonObject, dig, objects, text
 from tests.localcloud.gke_gateway import builders as b

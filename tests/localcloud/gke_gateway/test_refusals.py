@@ -6,10 +6,10 @@ import pytest
 
 from llmd_gke.manifests import routing
 from llmd_gke.settings import GatewaySettings, ModelSettings
-from localcloud.gke_gateway.classes import CLASSES
 from localcloud.gke_gateway.envoy.files import Files
-from localcloud.gke_gateway.objects import world
 from localcloud.gke_gateway.refusals import gateway_refusal, route_refusal
+from localcloud.gke_gateway.resources.classes import CLASSES
+from localcloud.gke_gateway.resources.objects import world
 from localcloud.gke_gateway.translate import translate
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b

@@ -11,7 +11,7 @@ from llmd_gke.catalog import versions
 from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
 from localcloud.cluster import lifecycle
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.crds import install, upstream
 from localcloud.go_builds import charts, modules

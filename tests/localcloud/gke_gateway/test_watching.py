@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from localcloud.gke_gateway import watched_objects
-from localcloud.gke_gateway.objects import HTTP_ROUTE
+from localcloud.gke_gateway.resources.objects import HTTP_ROUTE
 from localcloud.gke_gateway.watched_objects import Watched
 from localcloud.kubernetes.client import Kube, Object, Resource
 from localcloud.kubernetes.watch import Event

@@ -10,13 +10,14 @@ from pathlib import Path
 import psutil
 import pytest
 
+from localcloud.common.layout import SUPERVISOR
 from localcloud.linux_namespaces import discover
 
 
 @pytest.fixture
 def named(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     """A shell with the supervisor's name among its words and that folder as its home; it waits for its input."""
-    command = ["sh", "-c", "read line", discover.SUPERVISOR]
+    command = ["sh", "-c", "read line", SUPERVISOR]
     process = subprocess.Popen(command, env={**os.environ, discover.HOME: str(tmp_path)}, stdin=subprocess.PIPE)
     yield process
     process.kill()

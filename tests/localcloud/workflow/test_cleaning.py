@@ -8,9 +8,9 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.problems import Busy
+from localcloud.common.lock import exclusive
 from localcloud.common.workdir import KINDS, Kind, Places
 from localcloud.workflow.commands import clear_all
-from localcloud.workflow.lock import exclusive
 
 
 @pytest.fixture(params=KINDS)

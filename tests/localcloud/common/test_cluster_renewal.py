@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.problems import Problem
-from localcloud.cluster import renew
-from localcloud.cluster.layout import Layout
+from localcloud.common import cluster_renewal as renew
+from localcloud.common.layout import Layout
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ import pytest
 from llmd_gke.problems import BadInput, SetUpFailed
 from llmd_gke.repository import CLONE
 from localcloud.cluster import processes
-from localcloud.cluster.layout import Layout
 from localcloud.cluster.service import written
 from localcloud.common import daemon
+from localcloud.common.layout import Layout
 
 BEGIN = """
 import asyncio, signal

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
-from localcloud.gke_gateway.classes import Class
-from localcloud.gke_gateway.endpoints import Source, service_port
-from localcloud.gke_gateway.objects import (
+from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.endpoints import Source, service_port
+from localcloud.gke_gateway.resources.objects import (
     GATEWAY_GROUP,
     HEALTH_CHECK_POLICY,
     HTTP_ROUTE,
@@ -22,7 +22,7 @@ from localcloud.gke_gateway.objects import (
     name,
     namespace,
 )
-from localcloud.gke_gateway.policies import (
+from localcloud.gke_gateway.resources.policies import (
     BackendSettings,
     CheckType,
     HealthCheck,

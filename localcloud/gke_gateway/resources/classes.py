@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
-from localcloud.gke_gateway.objects import GATEWAY_CLASS, GATEWAY_GROUP
+from localcloud.gke_gateway.resources.objects import GATEWAY_CLASS, GATEWAY_GROUP
 from localcloud.providers.protocol.values import JsonObject
 
 CONTROLLER = "networking.gke.io/gateway"

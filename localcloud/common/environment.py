@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Mapping
 
-from localcloud.cluster.layout import Layout
+from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 
 PREFIXES = (
@@ -61,7 +61,7 @@ def own(places: Places) -> dict[str, str]:
 def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
     """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
     found = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
-    if places.kind != "laptop":
+    if not places.namespaced:
         return found
     found = {name: value for name, value in found.items() if not is_proxy(name)}
     return found | inside(places, found)

@@ -12,9 +12,8 @@ import time
 from pathlib import Path
 
 from llmd_gke.problems import Problem
-from localcloud.cluster import status
-from localcloud.cluster.layout import Layout
-from localcloud.linux_namespaces.discover import SUPERVISOR
+from localcloud.common import cluster_status as status
+from localcloud.common.layout import SUPERVISOR, Layout
 
 RENEW = signal.SIGHUP
 """Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS, INFERENCE_POOL_GROUP
-from localcloud.gke_gateway.objects import (
+from localcloud.gke_gateway.resources.objects import (
     BACKEND_POLICY,
     GATEWAY,
     GATEWAY_GROUP,

@@ -6,6 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+SUPERVISOR = "localcloud.cluster.supervisor"
+"""The module that process 1 of a laptop cloud runs."""
+
 
 @dataclass(frozen=True)
 class Layout:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.common.environment import clean, is_removed, own, quote, script
 from localcloud.common.workdir import Places
-from localcloud.workflow.environment import clean, is_removed, own, quote, script
 
 
 @pytest.fixture

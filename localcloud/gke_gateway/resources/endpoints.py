@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.objects import (
+from localcloud.gke_gateway.resources.objects import (
     ENDPOINT_SLICE,
     POD,
     POOL,

@@ -1,0 +1,183 @@
+"""The laptop cloud as a backend of the workflow: real Kubernetes and KServe in namespaces of this machine."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import cast
+
+from rich.console import Console
+
+from llmd_gke.problems import Refused
+from llmd_gke.repository import CLONE
+from localcloud import binaries
+from localcloud.cluster import controllers, crashes, lifecycle, pending_creates, status_table, transient_errors
+from localcloud.common.environment import quote
+from localcloud.common.layout import Layout
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover, inside, routes
+from localcloud.workflow import processes
+from localcloud.workflow.backend import Update
+from localcloud.workflow.runner import STOPPED
+from localcloud.workflow.say import say
+from localcloud.workflow.state import Lock, Pending
+
+PLATFORM = "llmd-gke:platform"
+FIELD_MANAGER = "__fieldManager"
+"""Where the Kubernetes provider keeps in its outputs under which name it applies an object."""
+
+FAILED = 1
+
+
+class LaptopCloud:
+    """See :class:`~localcloud.workflow.backend.Backend`, whose methods these are."""
+
+    real_providers: Mapping[str, str] = {"kubernetes": "pulumi-resource-kubernetes"}
+    disposable = True
+    nothing_left = "no stack, no process, no cluster"
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+
+    def check(self) -> None:
+        """Variables, rights, memory and disk."""
+        lifecycle.check(self.places)
+
+    def check_stack(self, stack: str) -> None:
+        """The cluster's data are still there."""
+        lifecycle.check_data(self.places, stack)
+
+    def get_binaries(self, console: Console) -> None:
+        """Kubernetes, KServe and what they need; charts and CRDs."""
+        lifecycle.get_programs(self.places, console)
+
+    def start(self, console: Console) -> None:
+        """The namespaces with the cluster in them."""
+        lifecycle.begin(self.places, console)
+
+    def tools(self) -> Mapping[str, str]:
+        """`kubectl`, and the stub of Google's auth plugin."""
+        python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
+        home, kubeconfig = quote(str(self.places.home)), quote(str(Layout(self.places.home).kubeconfig))
+        kubectl = quote(str(binaries.path("kubectl")))
+        return {
+            "kubectl": "#!/bin/sh\n# kubectl on the laptop cloud, as its administrator.\n"
+            f"export KUBECONFIG={kubeconfig}\n"
+            f'LLMD_GKE_HOME={home} {python} localcloud.linux_namespaces.inside {kubectl} "$@"\n',
+            "gke-gcloud-auth-plugin": "#!/bin/sh\n# Stub of Google's: a token of the laptop cloud.\n"
+            f"LLMD_GKE_HOME={home} {python} localcloud.cluster.auth_plugin\n",
+        }
+
+    def adapt_settings(self, copy: dict[str, object]) -> None:
+        """Has the Platform component install charts from a folder: there is no way to their registries."""
+        config = cast("dict[str, object]", copy["config"])
+        platform = config.get(PLATFORM)
+        kept = cast("Mapping[str, object]", platform) if isinstance(platform, dict) else {}
+        config[PLATFORM] = {**kept, "chartFolder": str(self.places.charts)}
+
+    def check_isolation(self) -> None:
+        """The namespaces have no way to another machine."""
+        present = discover.running(self.places.home)
+        if present and (ways := routes.ways_out(present.init.pid)):
+            raise Refused(
+                f"The {self.places.label} must not reach Google Cloud, so it does not start: its network has a way out "
+                f"({', '.join(ways)}).\nFix: make down CLOUD=laptop, which ends it."
+            )
+
+    def enter(self, words: Sequence[str]) -> list[str]:
+        """Runs them in the namespaces, and nowhere else.
+
+        Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
+        """
+        return inside.command(self.places.home, words)
+
+    def shell_environment(self) -> Mapping[str, str]:
+        """Other tools than `kubectl` find the cluster, too."""
+        return {"KUBECONFIG": str(Layout(self.places.home).kubeconfig)}
+
+    def holds(self, lock: Lock) -> bool | None:
+        """The process number is one of its own namespaces."""
+        return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(self.places))
+
+    def owns(self, pending: Pending) -> bool:
+        """Kubernetes objects are in the API server."""
+        return pending.type.startswith(pending_creates.PROVIDER)
+
+    def find_created(self, pending: Pending) -> str | None:
+        """Asks the API server."""
+        return pending_creates.made(self.places, pending)
+
+    def created_outputs(self, pending: Pending) -> Mapping[str, object]:
+        """The field manager, without which the object could never be changed."""
+        manager = pending_creates.manager(self.places, pending)
+        return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
+
+    def update(self, run: Update, console: Console) -> int:
+        """Stops an update that waits for what keeps ending; repeats one that failed of something that passes."""
+        watch = crashes.Watch(self.places, console)
+        with tempfile.TemporaryDirectory(dir=self.places.home) as folder:
+            events = Path(folder) / "events.jsonl"
+            status = run(events=events, watch=watch)
+            # Below 0: somebody killed the engine, which is not for us to undo.
+            cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
+        if cause is None:
+            return FAILED if status and watch.cause else status
+        say(console, f"\n{cause}; going on once more.")
+        controllers.wait(self.places, console)
+        status = run(watch=watch)
+        return FAILED if status and watch.cause else status
+
+    def after_up(self, stack: str, console: Console) -> int:
+        """Every model answers through the gateway."""
+        return lifecycle.ask_models(self.places, stack, console)
+
+    def explain_failure(self, console: Console) -> bool:
+        """What is wrong with the cluster."""
+        lifecycle.explain(self.places, console)
+        return True
+
+    def tips(self) -> Mapping[str, str]:
+        """`kubectl`, and where the logs are."""
+        return {
+            self.places.make("shell"): "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A",
+            self.places.make("status"): "what runs, with memory, and where the logs are",
+            # Only `pulumi` and `kubectl` enter the namespaces by themselves.
+            f"source {shlex.quote(str(self.places.env_script))}": "pulumi and kubectl in this shell; no other command",
+        }
+
+    def show_status(self, console: Console) -> None:
+        """Every process of the cluster."""
+        status_table.show(self.places, console)
+
+    def nothing_to_destroy(self) -> str:
+        """Without the cluster's data the provider would wait for objects that are gone."""
+        if lifecycle.has_data(self.places):
+            return ""
+        return "The cluster's data are gone; only what the stacks remember is removed."
+
+    def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
+        """Stops everything and removes cluster, state and the stand-in's cloud. Logs stay after a failure."""
+        del had_stacks  # the cluster goes with everything in it
+        if failed:
+            lifecycle.explain(self.places, console)
+            kept = self.places.home / "last-logs"
+            shutil.rmtree(kept, ignore_errors=True)
+            if (logs := Layout(self.places.home).logs).is_dir():
+                shutil.copytree(logs, kept)
+            say(
+                console,
+                "Destroying did not succeed (above). The laptop cloud is removed all the same, with all that was in "
+                f"it; on Google Cloud something would be left now. Logs are kept in {kept}.",
+            )
+        lifecycle.end(self.places)
+        for folder in (self.places.state, self.places.cloud, self.places.config):
+            shutil.rmtree(folder, ignore_errors=True)
+        return 0
+
+    def stop(self) -> None:
+        """The cluster, with its files."""
+        lifecycle.end(self.places)

@@ -1,0 +1,140 @@
+"""A local cloud as the workflow sees it: what the rehearsal and the laptop cloud do differently, and nothing else."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Protocol, cast
+
+from rich.console import Console
+
+from localcloud.common.workdir import Kind, Places
+from localcloud.workflow.state import Lock, Pending
+
+BACKENDS: dict[Kind, str] = {
+    "rehearsal": "localcloud.rehearsal.Rehearsal",
+    "laptop": "localcloud.cluster.backend.LaptopCloud",
+}
+"""The class of each kind of local cloud. This table chooses; nothing else asks which kind it is."""
+
+
+class Update(Protocol):
+    """Runs the engine's update once and returns its status.
+
+    The engine's own events go to the file ``events``; once ``watch`` says so, the engine is stopped.
+    """
+
+    def __call__(self, events: Path | None = None, watch: Callable[[], bool] | None = None) -> int:
+        """The engine's status; 130 when it was told to stop, below 0 when it was killed."""
+        ...
+
+
+class Backend(Protocol):
+    """One local cloud. Made with its folders; every method may be called when nothing runs."""
+
+    @property
+    def real_providers(self) -> Mapping[str, str]:
+        """Provider name to the binary that is run instead of our stand-in."""
+        ...
+
+    @property
+    def disposable(self) -> bool:
+        """Whether `make down` removes everything even where a destroy failed."""
+        ...
+
+    @property
+    def nothing_left(self) -> str:
+        """What is gone after `make down`, for its last message."""
+        ...
+
+    def check(self) -> None:
+        """Prerequisites, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
+        ...
+
+    def check_stack(self, stack: str) -> None:
+        """Raises ``Stale`` when what the stack remembers is gone."""
+        ...
+
+    def get_binaries(self, console: Console) -> None:
+        """Builds or fetches what :meth:`start` needs."""
+        ...
+
+    def start(self, console: Console) -> None:
+        """Starts what providers talk to, unless it runs."""
+        ...
+
+    def tools(self) -> Mapping[str, str]:
+        """Scripts beside `pulumi` in the folder that is first on PATH: name to content."""
+        ...
+
+    def adapt_settings(self, copy: dict[str, object]) -> None:
+        """Changes the copy of a stack file where this cloud needs it."""
+        ...
+
+    def check_isolation(self) -> None:
+        """Raises ``Refused`` when a process in it could reach another machine."""
+        ...
+
+    def enter(self, words: Sequence[str]) -> list[str]:
+        """The command line that runs ``words`` where the providers' clouds can be reached."""
+        ...
+
+    def shell_environment(self) -> Mapping[str, str]:
+        """Variables that an interactive shell gets on top."""
+        ...
+
+    def holds(self, lock: Lock) -> bool | None:
+        """Whether the engine that made the lock runs; ``None`` where the process number answers that."""
+        ...
+
+    def owns(self, pending: Pending) -> bool:
+        """Whether the object of an unfinished create would be in this cloud's own API, not in a stand-in's file."""
+        ...
+
+    def find_created(self, pending: Pending) -> str | None:
+        """The id of what such a create made, ``None`` when it made nothing."""
+        ...
+
+    def created_outputs(self, pending: Pending) -> Mapping[str, object]:
+        """What the state needs to know of such an object beside its id."""
+        ...
+
+    def update(self, run: Update, console: Console) -> int:
+        """Runs an update, again where a failure passes by itself. Returns the engine's status."""
+        ...
+
+    def after_up(self, stack: str, console: Console) -> int:
+        """Proves that a stack that came up serves. Returns 0, or 1 when it does not."""
+        ...
+
+    def explain_failure(self, console: Console) -> bool:
+        """Says what is wrong with the cloud after a failed update; whether there is anything it can say."""
+        ...
+
+    def tips(self) -> Mapping[str, str]:
+        """Commands to try next, with what they do."""
+        ...
+
+    def show_status(self, console: Console) -> None:
+        """What runs, beyond stacks and engines."""
+        ...
+
+    def nothing_to_destroy(self) -> str:
+        """Why no stack can be destroyed any more; empty when it can."""
+        ...
+
+    def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
+        """Removes what is left once no stack is. Returns 1 when a destroy should have removed some of it."""
+        ...
+
+    def stop(self) -> None:
+        """Stops everything and removes its files."""
+        ...
+
+
+def of(places: Places) -> Backend:
+    """The backend of that folder."""
+    module, _, name = BACKENDS[places.kind].rpartition(".")
+    make = cast("Callable[[Places], Backend]", getattr(importlib.import_module(module), name))
+    return make(places)

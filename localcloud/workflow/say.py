@@ -1,0 +1,10 @@
+"""Text for the user."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+
+def say(console: Console, text: str) -> None:
+    """One paragraph, never broken into lines of its own."""
+    console.print(text, highlight=False, soft_wrap=True, markup=False)

@@ -76,7 +76,7 @@ class LaptopCloud:
         """Has the Platform component install charts from a folder: there is no way to their registries."""
         config = cast("dict[str, object]", copy["config"])
         platform = config.get(PLATFORM)
-        kept = cast("Mapping[str, object]", platform) if isinstance(platform, dict) else {}
+        kept: Mapping[str, object] = cast("dict[str, object]", platform) if isinstance(platform, dict) else {}
         config[PLATFORM] = {**kept, "chartFolder": str(self.places.charts)}
 
     def check_isolation(self) -> None:

@@ -12,8 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from policies.example_files import Example  # noqa: E402
 from policies.rules import ALL, GROUPS, Group  # noqa: E402
+from policies.rules.example_files import Example  # noqa: E402
 from policies.rules.rule import Parameter, Rule  # noqa: E402
 
 INDEX = ROOT / "docs" / "policies.md"

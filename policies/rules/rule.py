@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 from llmd_gke.rules import gateway, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-from policies import example_files
+from policies.rules import example_files
 
 Level: TypeAlias = Literal["mandatory", "advisory"]
 Setting: TypeAlias = "str | int | tuple[str, ...]"

@@ -8,8 +8,8 @@ import grpc
 import pytest
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.example_files import Example
 from policies.pack import Analyzer
+from policies.rules.example_files import Example
 from policies.rules.gateway import GATEWAY_CLASS
 from policies.rules.routes import ROUTE_TIMEOUTS
 from tests.policies.objects import GATEWAY_YAML

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from policies import example_files
 from policies.generate_docs import FOLDER, main, pages
-from policies.rules import ALL, GROUPS, Group, page_of
+from policies.rules import ALL, GROUPS, Group, example_files, page_of
 
 ROOT = Path(__file__).parents[2]
 

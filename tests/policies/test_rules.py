@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from policies.example_files import Example
 from policies.rules import ALL
+from policies.rules.example_files import Example
 from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Rule
 from tests.policies.conftest import InStack
 from tests.policies.support import UNKNOWN, Resource, Said, judge, of, replaced, resources, secret

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.graph.recording import load
-from policies.example_files import Example
+from policies.rules.example_files import Example
 from policies.rules.serving import PRESET
 from tests.policies.conftest import InStack
 from tests.policies.objects import (

@@ -6,8 +6,8 @@ import dataclasses
 
 from pulumi.runtime.proto import analyzer_pb2
 
-from policies.example_files import Example
 from policies.pack import Analyzer
+from policies.rules.example_files import Example
 from tests.policies.objects import GOOD_CHECK, GOOD_ROUTE, GOOD_TIMEOUT
 from tests.policies.support import UNKNOWN, Resource, judge, of, replaced, resources
 

@@ -10,7 +10,7 @@ from typing import cast
 
 import yaml
 
-FOLDER = Path(__file__).with_name("examples")
+FOLDER = Path(__file__).parents[1] / "examples"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,10 @@ pulumi preview --policy-pack policies               # the same by hand
 pulumi preview --policy-pack policies --policy-pack-config policies.json
 ```
 
+`make preview`, `make up` and the commands in `make shell` read a configuration from the file that
+`LLMD_GKE_POLICY_CONFIG` names, and run the packs in `LLMD_GKE_POLICY_PACKS`, too:
+[rules of your own](custom-policies.md).
+
 A *mandatory* violation fails `pulumi preview`, and `pulumi up` does not create the resource. An *advisory* one is only
 shown. A value that is not known during a preview turns a verdict into an advisory message, which says what is missing.
 

@@ -1,14 +1,19 @@
-"""The policy pack of the project, which every preview and every update runs."""
+"""The policy packs that every preview and every update runs: the project's, and those of one's own."""
 
 from __future__ import annotations
 
+import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 from llmd_gke.problems import BadInput
 from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.workflow.arguments import Call
+
+PACKS, CONFIG = "LLMD_GKE_POLICY_PACKS", "LLMD_GKE_POLICY_CONFIG"
+"""Folders of more packs, with ``:`` between them, and a JSON file with the configuration of the project's pack."""
 
 RUNS_POLICIES = frozenset({"up", "update", "preview", "pre", "watch"})
 """Subcommands and their aliases with ``--policy-pack`` that may create something or say what would be created
@@ -24,13 +29,56 @@ def folder(places: Places) -> Path:
     return found
 
 
+def more(environ: Mapping[str, str] | None = None) -> list[Path]:
+    """The packs of one's own, from ``$LLMD_GKE_POLICY_PACKS``. Raises ``BadInput`` for a folder that holds none."""
+    given = (os.environ if environ is None else environ).get(PACKS, "")
+    found = [Path(one).absolute() for one in given.split(os.pathsep) if one]
+    for one in found:
+        if not (one / "PulumiPolicy.yaml").is_file():
+            raise BadInput(
+                f"{PACKS}: there is no PulumiPolicy.yaml in {one}.\nAllowed: folders of policy packs, with "
+                f"{os.pathsep!r} between them.\nFix: correct the path, or unset {PACKS}. See docs/custom-policies.md."
+            )
+    return found
+
+
+def configuration(environ: Mapping[str, str] | None = None) -> Path | None:
+    """The configuration of the project's pack, from ``$LLMD_GKE_POLICY_CONFIG``. Raises ``BadInput`` for no JSON."""
+    given = (os.environ if environ is None else environ).get(CONFIG, "")
+    if not given:
+        return None
+    file = Path(given).absolute()
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BadInput(f"{CONFIG}={given}: {error}\nFix: name a JSON file as in docs/policies.md.") from None
+    if not isinstance(content, dict):
+        raise BadInput(
+            f"{CONFIG}={given}: no JSON object.\nAllowed: an object with a key for each rule.\n"
+            "Fix: see docs/policies.md."
+        )
+    return file
+
+
 def flags(places: Places) -> list[str]:
-    """The flags that make a preview or an update run the pack. Raises ``BadInput`` when it is missing."""
-    return ["--policy-pack", str(folder(places))]
+    """The flags that make a preview or an update run the packs. Raises ``BadInput`` when one is missing."""
+    return _flags(places, configured=False)
+
+
+def _flags(places: Places, *, configured: bool, before: int = 0) -> list[str]:
+    """``configured``: the command line names configurations already; ``before``: packs without one come first."""
+    own, chosen = more(), configuration()
+    words = [word for one in (folder(places), *own) for word in ("--policy-pack", str(one))]
+    if not (configured or chosen):
+        return words
+    empty = places.home / "no-policy-config.json"
+    write(empty, "{}\n", 0o644)
+    files = [*[empty] * before, chosen or empty, *[empty] * len(own)]
+    return [*words, *(word for one in files for word in ("--policy-pack-config", str(one)))]
 
 
 def missing_flags(places: Places, call: Call) -> list[str]:
-    """The flags to add to a command line so that it runs the pack, too; none where it does so already.
+    """The flags to add to a command line so that it runs the packs, too; none where it does so already.
 
     The engine wants as many ``--policy-pack-config`` as ``--policy-pack``, or none of them.
     """
@@ -40,8 +88,5 @@ def missing_flags(places: Places, call: Call) -> list[str]:
     start = Path(call.folder or os.curdir)
     if any((start / given).resolve() == ours.resolve() for given in call.packs):
         return []
-    if not call.pack_configs:
-        return flags(places)
-    empty = places.home / "no-policy-config.json"
-    write(empty, "{}\n", 0o644)
-    return [*flags(places), "--policy-pack-config", str(empty)]
+    configured = bool(call.pack_configs)
+    return _flags(places, configured=configured, before=0 if configured else len(call.packs))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from llmd_gke.repository import CLONE
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import Rehearsal
@@ -116,3 +118,19 @@ def test_a_rule_about_the_whole_program_judges_the_first_preview(rehearsal: Rehe
     assert preview.returncode != 0
     assert "health-check-missing" in preview.stdout
     assert "backend-timeout" in preview.stdout
+
+
+def test_the_pack_that_the_page_shows_runs_beside_the_shipped_one(rehearsal: Rehearsal) -> None:
+    page = (CLONE / "docs" / "custom-policies.md").read_text()
+    house = rehearsal.root / "house"
+    house.mkdir()
+    blocks = dict(re.findall(r"```(yaml|python)\n(.*?)```", page, re.DOTALL))
+    (house / "PulumiPolicy.yaml").write_text(blocks["yaml"])
+    (house / "__main__.py").write_text(blocks["python"])
+    config = rehearsal.root / "policies.json"
+    config.write_text('{"gateway-class": {"allowed": ["gke-l7-rilb"]}}')
+    rehearsal.environ |= {"LLMD_GKE_POLICY_PACKS": str(house), "LLMD_GKE_POLICY_CONFIG": str(config)}
+    preview = rehearsal.preview("eu4a", check=False)
+    assert preview.returncode != 0
+    assert "the cluster has no label `team`" in preview.stdout
+    assert "is not among the classes that this stack's policies allow" in preview.stdout

@@ -150,6 +150,12 @@ GATEWAY: tuple[Word, ...] = (
     ),
     Word(
         BAD,
+        "GKE has not brought the route into the load balancer; the last one it accepted goes on, for the whole Gateway",
+        type="Reconciled",
+        fix="kubectl -n {namespace} get httproute {name} -o yaml",
+    ),
+    Word(
+        BAD,
         "the reserved address cannot be used: gone, in use, or of another region or tier",
         type="Programmed",
         reason="AddressNotUsable|AddressNotAssigned|UnsupportedAddress",

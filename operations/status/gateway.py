@@ -72,7 +72,7 @@ def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]
         return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
     found: list[Line] = []
     for parent in parents:
-        found += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs"))
+        found += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
     return found or [Line(subject, State.GOOD, "accepted, its backends are known")]
 
 

@@ -183,6 +183,16 @@ def test_policies_that_are_missing_or_not_in_force_are_bad_for_pool_and_service(
     assert "kubectl -n models get healthcheckpolicy" in lines[1].fix
 
 
+@pytest.mark.parametrize(("status", "state"), [("True", State.GOOD), ("False", State.BAD)])
+def test_a_route_that_gke_has_not_reconciled_is_bad_although_it_is_accepted(status: str, state: State) -> None:
+    reconciled = condition("Reconciled", status, "ReconciliationFailed", "GWCER102")
+    route = attached("HTTPRoute", "qwen-route", *GOOD_PARENT, reconciled)
+    lines = gateway.model_lines(Snapshot(now=NOW, routes=[route]), "models", "qwen", "eu4a")
+    (found,) = [line for line in lines if line.subject == "qwen: route"]
+    assert found.state is state
+    assert (status == "True") or "kubectl -n models get httproute qwen-route" in found.fix
+
+
 def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
     assert edge()[0].text == "GKE's gateway has not looked at it yet"
 

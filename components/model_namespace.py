@@ -31,18 +31,18 @@ class ModelNamespace(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:ModelNamespace", name, None, opts)
+        models = [model for model in args.settings.models if model.namespace == args.namespace]
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={
                 "name": args.namespace,
                 # The server's image runs as root, without privileges: more than `baseline` would refuse it.
-                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels("baseline")},
+                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels(pod_security.level(models))},
             },
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
-        models = [model for model in args.settings.models if model.namespace == args.namespace]
         if any(model.needs_token for model in models):
             core.Secret(
                 f"{name}-hugging-face-token",

@@ -27,8 +27,12 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 DOWNLOADED = ("hf://", "s3://")
 """Schemes that KServe's storage initializer loads, in the model's pods and (tokenizer) in the endpoint picker's."""
 
-PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
-"""Where the control plane's endpoint for pods is; its address is not known before the cluster exists."""
+PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
+"""Where the control plane's endpoint for pods is; its address is not known before the cluster exists. And what else is
+in the VPC and behind it."""
+
+NOT_OUTSIDE = (*PRIVATE_RANGES, "169.254.0.0/16")
+"""Not meant by "every address": the VPC and its peers, and link-local addresses such as the metadata server's."""
 
 NEVER_PROXIED = ("localhost", "127.0.0.1", "169.254.169.254", "metadata.google.internal", ".svc", ".cluster.local")
 
@@ -40,17 +44,23 @@ def _https(*ranges: str) -> JsonObject:
 
 def downloads(egress: EgressSettings) -> list[Json]:
     """Rules of a NetworkPolicy for downloads. Names are not among them: those have a policy of their own."""
+    inside: list[Json] = [_https(*egress.ranges)] if egress.ranges else []
     if egress.mode == "open":
-        return [_https("0.0.0.0/0")]
+        outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](NOT_OUTSIDE)}
+        return [{"to": [{"ipBlock": outside}], "ports": [{"protocol": "TCP", "port": 443}]}, *inside]
     if egress.mode == "names" or egress.proxy is None:
-        return []
+        return inside
     proxy = urlsplit(egress.proxy)
-    return [{"to": [{"ipBlock": {"cidr": f"{proxy.hostname}/32"}}], "ports": [{"protocol": "TCP", "port": proxy.port}]}]
+    through: JsonObject = {
+        "to": [{"ipBlock": {"cidr": f"{proxy.hostname}/32"}}],
+        "ports": [{"protocol": "TCP", "port": proxy.port}],
+    }
+    return [through, *inside]
 
 
-def control_plane(egress: EgressSettings) -> list[Json]:
+def control_plane() -> list[Json]:
     """Rules for what talks to the API server, beside downloads."""
-    return [] if egress.mode == "open" else [_https(*PRIVATE_RANGES)]
+    return [_https(*PRIVATE_RANGES)]
 
 
 def names(model: ModelSettings, egress: EgressSettings) -> list[str]:

@@ -88,10 +88,12 @@ def model_policies(
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)
-    metadata: list[Json] = [
+    identity: list[Json] = [
         {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)},
         {"to": _blocks(METADATA), "ports": _ports(80)},
     ]
+    # Only pods that mount a bucket need a Google identity.
+    metadata = identity if model.uses_buckets else []
     group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
     return {
         **group,
@@ -114,9 +116,8 @@ def model_policies(
                 "ingress": [{"from": data_plane, "ports": _ports(naming.PICKER_PORT, naming.PICKER_HEALTH_PORT)}],
                 "egress": [
                     {"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)},
-                    *egress.control_plane(network.egress),
+                    *egress.control_plane(),
                     *downloads,
-                    *metadata,
                 ],
             },
         ),

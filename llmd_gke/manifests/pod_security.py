@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
+
+from llmd_gke.settings import ModelSettings
 
 PREFIX = "pod-security.kubernetes.io"
 
-Level = Literal["baseline", "restricted"]
+Level = Literal["privileged", "baseline", "restricted"]
+
+BASELINE_CAPABILITIES = frozenset(
+    {
+        "AUDIT_WRITE",
+        "CHOWN",
+        "DAC_OVERRIDE",
+        "FOWNER",
+        "FSETID",
+        "KILL",
+        "MKNOD",
+        "NET_BIND_SERVICE",
+        "SETFCAP",
+        "SETGID",
+        "SETPCAP",
+        "SETUID",
+        "SYS_CHROOT",
+    }
+)
+"""Capabilities that ``baseline`` lets a container add
+(https://kubernetes.io/docs/concepts/security/pod-security-standards/#baseline)."""
 
 
 def labels(enforce: Level) -> dict[str, str]:
     """Pods below ``enforce`` are refused. Those that are not ``restricted`` are named in warnings and the audit log."""
     return {f"{PREFIX}/enforce": enforce, f"{PREFIX}/warn": "restricted", f"{PREFIX}/audit": "restricted"}
+
+
+def level(models: Iterable[ModelSettings]) -> Level:
+    """What a namespace of these models can enforce: ``baseline``, unless settings give a server more than that."""
+    beyond = any(model.privileged or set(model.capabilities) - BASELINE_CAPABILITIES for model in models)
+    return "privileged" if beyond else "baseline"

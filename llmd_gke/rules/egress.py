@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from urllib.parse import SplitResult, urlsplit
 
+from llmd_gke.rules import addresses, names
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -82,6 +83,37 @@ def bucket(uri: str, mode: str) -> Iterator[Finding]:
             f"{uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait forever",
             allowed="hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names",
             fix="set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com",
+        )
+
+
+def range_(value: str) -> Iterator[Finding]:
+    """A range of addresses inside the VPC or behind it."""
+    found = list(names.cidr(value))
+    yield from found
+    if not found and addresses.everybody([value]):
+        yield Finding(
+            "egress-range",
+            f"{value} is a large part of all addresses",
+            allowed=f"/{addresses.NARROWEST_V4} or narrower",
+            fix="name the range of the mirror, or mode: open",
+        )
+
+
+def trusts_remote_code(arguments: Sequence[str]) -> bool:
+    """Whether the server runs Python code that comes with the weights."""
+    flags = {word.partition("=")[0].replace("_", "-") for word in arguments if word.partition("=")[2] != "false"}
+    return "--trust-remote-code" in flags
+
+
+def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
+    """Code from a model's repository runs where it cannot send anything to everybody."""
+    if mode == "open" and trusts_remote_code(arguments):
+        yield Finding(
+            "remote-code",
+            "--trust-remote-code runs code of the model's repository, in a pod that reaches every public address",
+            allowed="llmd-gke:network.egress.mode names or proxy",
+            fix="narrow egress (docs/network.md), and pin the revision: hf://OWNER/NAME:COMMIT",
+            severity="warning",
         )
 
 

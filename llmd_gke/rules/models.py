@@ -231,6 +231,23 @@ def tested_on_tpu(model_uri: str) -> Iterator[Finding]:
         )
 
 
+COMMIT = re.compile(r"[0-9a-f]{40}")
+
+
+def revision(model_uri: str) -> Iterator[Finding]:
+    """Weights of Hugging Face are named by a commit: a branch is whatever its owner makes of it."""
+    found = model_uri.partition("://")[2].partition(":")[2]
+    if model_uri.startswith("hf://") and not COMMIT.fullmatch(found):
+        yield Finding(
+            "model-revision",
+            f"the weights are those of {f'the revision {found}' if found else 'the main branch'} at each pod's start: "
+            "their owner can change them",
+            allowed="hf://OWNER/NAME:COMMIT, with the 40 digits of a commit",
+            fix=f"{model_uri.partition('://')[0]}://{models.repository_of(model_uri)}:COMMIT",
+            severity="warning",
+        )
+
+
 def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> Iterator[Finding]:
     """No argument that makes the server exit on TPU, or (``refuse_owned``) that a typed setting writes."""
     words = list(arguments)

@@ -41,15 +41,17 @@ class ExistingNetworkSettings(Shape):
 class EgressSettings(Shape):
     """What model pods may reach outside of the cluster, see ``docs/network.md``.
 
-    ``mode``: ``open`` is port 443 of every address, ``names`` port 443 of the hosts that weights come from (GKE's
+    ``mode``: ``open`` is port 443 of public addresses, ``names`` port 443 of the hosts that weights come from (GKE's
     FQDNNetworkPolicy), ``proxy`` the proxy only. ``names`` are hosts beside those, ``*.example.com`` for one label.
-    ``proxy`` is ``http://ADDRESS:PORT``; ``no_proxy`` are hosts that downloads reach without it.
+    ``proxy`` is ``http://ADDRESS:PORT``; ``no_proxy`` are hosts that downloads reach without it. ``ranges`` are open on
+    port 443 in every mode, for a mirror or endpoint inside the VPC.
     """
 
     mode: Literal["open", "names", "proxy"] = "open"
     names: tuple[str, ...] = Field(default=(), strict=False)
     proxy: str | None = None
     no_proxy: tuple[str, ...] = Field(default=(), strict=False)
+    ranges: tuple[Cidr, ...] = Field(default=(), strict=False)
 
 
 class NetworkSettings(Shape):

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from llmd_gke.catalog import versions, zones
-from llmd_gke.rules import egress, maintenance, names
+from llmd_gke.rules import egress, maintenance, models, names
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
@@ -137,7 +137,13 @@ def outside(settings: StackSettings) -> Iterator[Located]:
     if out.proxy is not None:
         # Its value may hold a password.
         yield from at(f"{key}.proxy", None, egress.proxy(out.proxy))
+    for index, cidr in enumerate(out.ranges):
+        yield from at(f"{key}.ranges[{index}]", cidr, egress.range_(cidr))
     for index, model in enumerate(settings.models):
+        arguments = f"llmd-gke:models[{index}].extraArgs"
+        yield from at(arguments, list(model.extra_args), egress.remote_code(model.extra_args, out.mode))
+        if settings.cluster.protect or egress.trusts_remote_code(model.extra_args):
+            yield from at(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
         for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
             if uri is not None:
                 yield from at(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))

@@ -13,6 +13,8 @@ from tests.llmd_gke.manifests.conftest import MakeModel
 NAMES = EgressSettings(mode="names", names=("mirror.example.com", "*.example.org"))
 PROXY = EgressSettings(mode="proxy", proxy="http://10.1.2.3:3128", no_proxy=("mirror.internal",))
 
+PRIVATE = {(cidr, 443) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")}
+
 
 def outside(model: ModelSettings, how: EgressSettings, policy: str = "allow-workload") -> set[tuple[str, int]]:
     """Addresses and ports that a NetworkPolicy opens, but for the metadata server."""
@@ -28,8 +30,48 @@ def outside(model: ModelSettings, how: EgressSettings, policy: str = "allow-work
 
 @pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
 def test_port_443_is_open_to_all_unless_settings_say_otherwise(model: ModelSettings, policy: str) -> None:
-    assert outside(model, EgressSettings(), policy) == {("0.0.0.0/0", 443)}
+    control_plane = PRIVATE if policy == "allow-picker" else set[tuple[str, int]]()
+    assert outside(model, EgressSettings(), policy) == {("0.0.0.0/0", 443), *control_plane}
     assert egress.fqdn_policy(model, EgressSettings()) is None
+
+
+@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+def test_every_address_is_every_public_one(model: ModelSettings, policy: str) -> None:
+    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), spans_hosts=True))[policy]
+    blocks = [peer["ipBlock"] for rule in rules["spec"]["egress"] for peer in rule.get("to", []) if "ipBlock" in peer]
+    (everybody,) = [block for block in blocks if block["cidr"] == "0.0.0.0/0"]
+    assert everybody["except"] == [
+        "10.0.0.0/8",
+        "172.16.0.0/12",
+        "192.168.0.0/16",
+        "100.64.0.0/10",
+        "169.254.0.0/16",
+    ]
+
+
+@pytest.mark.parametrize("mode", ["open", "names"])
+@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+def test_ranges_of_the_settings_are_open_in_every_mode(model: ModelSettings, mode: str, policy: str) -> None:
+    how = EgressSettings.model_validate({"mode": mode, "ranges": ["10.20.0.0/24"]})
+    assert ("10.20.0.0/24", 443) in outside(model, how, policy)
+
+
+@pytest.mark.parametrize("policy", ["allow-workload", "allow-picker", "allow-group"])
+@pytest.mark.parametrize("cache", [None, "gs://cache/qwen"])
+def test_only_servers_that_mount_buckets_reach_the_metadata_server(
+    make_model: MakeModel, policy: str, cache: str | None
+) -> None:
+    model = make_model(compile_cache=cache)
+    rules = cast("Any", firewall.model_policies(model, NetworkSettings(), spans_hosts=True))[policy]
+    reached = {
+        (peer["ipBlock"]["cidr"], port["port"])
+        for rule in rules["spec"]["egress"]
+        for peer in rule.get("to", [])
+        for port in rule.get("ports", [])
+        if peer.get("ipBlock", {}).get("cidr", "").startswith("169.254.")
+    }
+    wanted = {("169.254.169.252/32", 987), ("169.254.169.252/32", 988), ("169.254.169.254/32", 80)}
+    assert reached == (wanted if cache and policy != "allow-picker" else set())
 
 
 @pytest.mark.parametrize("policy", ["allow-workload", "allow-group"])
@@ -39,9 +81,8 @@ def test_model_pods_reach_the_proxy_only_or_names_only(model: ModelSettings, pol
 
 
 def test_the_picker_still_reaches_the_control_plane(model: ModelSettings) -> None:
-    private = {("10.0.0.0/8", 443), ("172.16.0.0/12", 443), ("192.168.0.0/16", 443)}
-    assert outside(model, NAMES, "allow-picker") == private
-    assert outside(model, PROXY, "allow-picker") == {*private, ("10.1.2.3/32", 3128)}
+    assert outside(model, NAMES, "allow-picker") == PRIVATE
+    assert outside(model, PROXY, "allow-picker") == {*PRIVATE, ("10.1.2.3/32", 3128)}
 
 
 def test_names_are_those_of_the_weights_and_the_settings_own(model: ModelSettings) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from llmd_gke.manifests import charts, platform_firewall, pod_security
 from llmd_gke.settings import NetworkSettings
+from tests.llmd_gke.manifests.conftest import MakeModel
 
 NAMESPACES = sorted(charts.WEBHOOK_PORTS)
 
@@ -72,3 +73,18 @@ def test_what_is_not_restricted_is_named_and_what_is_below_the_level_is_refused(
         "pod-security.kubernetes.io/warn": "restricted",
         "pod-security.kubernetes.io/audit": "restricted",
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "level"),
+    [
+        ({}, "baseline"),
+        ({"capabilities": ("CHOWN", "SETUID")}, "baseline"),
+        ({"capabilities": ("SYS_RESOURCE",)}, "privileged"),
+        ({"privileged": True}, "privileged"),
+    ],
+)
+def test_a_namespace_enforces_what_the_settings_of_its_models_allow(
+    make_model: MakeModel, changes: dict[str, object], level: str
+) -> None:
+    assert pod_security.level([make_model(), make_model(**changes)]) == level

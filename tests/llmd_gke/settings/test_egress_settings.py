@@ -117,3 +117,49 @@ def test_buckets_are_not_mounted_through_a_proxy(
     )
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}
     assert accepted(config)
+
+
+@pytest.mark.parametrize(
+    ("cidr", "rule"), [("0.0.0.0/0", "egress-range"), ("8.0.0.0/7", "egress-range"), ("10.1", "cidr")]
+)
+def test_a_range_that_is_too_wide_or_none_is_refused(config: Config, refused: Refuse, cidr: str, rule: str) -> None:
+    config["llmd-gke:network"] = {"egress": {"ranges": [cidr]}}
+    assert f"[{rule}]" in refused(config)
+
+
+def rules(checked: Checked) -> set[str]:
+    return {one.finding.rule for one in checked.warnings}
+
+
+@pytest.mark.parametrize(
+    ("argument", "warned"),
+    [("--trust-remote-code", True), ("--trust_remote_code=true", True), ("--trust-remote-code=false", False)],
+)
+def test_code_of_a_model_that_reaches_everybody_is_a_warning(
+    config: Config, accepted: Callable[..., Checked], argument: str, warned: bool
+) -> None:
+    config["llmd-gke:models"][0]["extraArgs"] = [argument]
+    assert ({"remote-code", "model-revision"} <= rules(accepted(config))) is warned
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    assert "remote-code" not in rules(accepted(config)), "it reaches the hosts of its weights only"
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    ("uri", "warned"),
+    [
+        ("hf://Qwen/Qwen3-4B", True),
+        ("hf://Qwen/Qwen3-4B:main", True),
+        (f"hf://Qwen/Qwen3-4B:{COMMIT}", False),
+        ("gs://weights/qwen", False),
+    ],
+)
+def test_weights_of_a_protected_stack_that_their_owner_can_change_are_a_warning(
+    config: Config, accepted: Callable[..., Checked], uri: str, warned: bool
+) -> None:
+    config["llmd-gke:models"][0]["uri"] = uri
+    assert "model-revision" not in rules(accepted(config)), "a stack for trials"
+    config["llmd-gke:cluster"]["protect"] = True
+    assert ("model-revision" in rules(accepted(config))) is warned

@@ -1,34 +1,39 @@
-"""The official installer, through the SDK's own ``PulumiCommand.install``."""
+"""The official engine: the archive of the release, checked by the release's list of checksums.
+
+Both come from one host: this finds an archive that was damaged or exchanged alone, not a host that lies.
+
+Names: ``pulumi-vVERSION-linux-x64.tar.gz`` holds a folder ``pulumi``, ``pulumi-VERSION-checksums.txt`` has lines of a
+SHA-256 and a name (https://get.pulumi.com/install.sh; https://www.pulumi.com/docs/install/versions/).
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import platform
 import shutil
-import subprocess
-import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
 import httpx
 
 from llmd_gke.catalog.versions import engine_cli
+from llmd_gke.problems import SetUpFailed
 from localcloud.pulumi_cli.discover import Engine, judge
 
-INSTALLER = "https://get.pulumi.com/install.sh"
-"""What ``pulumi.automation.PulumiCommand.install`` downloads and runs (pulumi 3.272, ``automation/_cmd.py``)."""
+RELEASES = "https://get.pulumi.com/releases/sdk"
 
 OFF = "LLMD_GKE_NO_INSTALLER"
-"""Set to 1 to build the engine even where the installer can be reached."""
+"""Set to 1 to build the engine even where the releases can be reached."""
 
 ANSWER_S = 4.0
-INSTALL_S = 300.0
+SILENCE_S = 60.0
+LARGEST = 1024 * 1024 * 1024
+"""Bytes of an archive. That of 3.259.0 has about 90 MB."""
 
-_INSTALL = """
-import sys
-from semver import VersionInfo
-from pulumi.automation import PulumiCommand
-PulumiCommand.install(root=sys.argv[1], version=VersionInfo.parse(sys.argv[2]))
-"""
+SYSTEMS = {"Linux": "linux", "Darwin": "darwin"}
+MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64", "arm64": "arm64"}
 
 
 def folder(cache: Path) -> Path:
@@ -39,31 +44,88 @@ def folder(cache: Path) -> Path:
 def present(cache: Path) -> Engine | None:
     """The engine that an earlier run installed."""
     verdict = judge(folder(cache) / "bin" / "pulumi")
-    return Engine(verdict.pulumi, verdict.version, "official installer") if isinstance(verdict, Engine) else None
+    return Engine(verdict.pulumi, verdict.version, "official release") if isinstance(verdict, Engine) else None
+
+
+def archive() -> str | None:
+    """The name of this machine's archive; ``None`` where there is none."""
+    system, machine = SYSTEMS.get(platform.system()), MACHINES.get(platform.machine())
+    return f"pulumi-v{engine_cli()}-{system}-{machine}.tar.gz" if system and machine else None
+
+
+def checksums() -> str:
+    """The name of the release's list of checksums."""
+    return f"pulumi-{engine_cli()}-checksums.txt"
 
 
 def reachable() -> bool:
-    """Whether the installer's host answers soon; silence must not hold anyone up."""
-    if os.environ.get(OFF) == "1":
+    """Whether the releases' host answers soon; silence must not hold anyone up."""
+    if os.environ.get(OFF) == "1" or archive() is None:
         return False
     try:
-        answer = httpx.head(INSTALLER, timeout=ANSWER_S, follow_redirects=True)
+        answer = httpx.head(f"{RELEASES}/{checksums()}", timeout=ANSWER_S, follow_redirects=True)
     except (httpx.HTTPError, OSError):
         return False
     return answer.is_success
 
 
 def install(cache: Path) -> Engine | None:
-    """Installs the pinned version into the cache; ``None`` when that did not work, which leaves nothing behind."""
+    """Installs the pinned version into the cache; ``None`` when that did not work, which leaves nothing behind.
+
+    Raises ``SetUpFailed`` for an archive that is not the one of the list: nothing of it was unpacked.
+    """
+    name = archive()
+    if name is None:
+        return None
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="official-", dir=cache) as work:
-        command = [sys.executable, "-c", _INSTALL, f"{work}/engine", engine_cli()]
+        file, unpacked = Path(work, name), Path(work, "unpacked")
         try:
-            done = subprocess.run(command, capture_output=True, timeout=INSTALL_S, check=False)
-        except subprocess.TimeoutExpired:
+            expected = _expected(name)
+            found = _download(name, file)
+        except (httpx.HTTPError, OSError, ValueError):
             return None
-        if done.returncode or not isinstance(judge(Path(work, "engine", "bin", "pulumi")), Engine):
+        if found != expected:
+            raise SetUpFailed(
+                f"{RELEASES}/{name} has the SHA-256 {found}, {checksums()} says {expected}: it was not unpacked.\n"
+                f"Fix: run the command again; if it stays so, set {OFF}=1 to build the engine, and tell Pulumi"
+            )
+        try:
+            with tarfile.open(file) as opened:
+                opened.extractall(unpacked, filter="data")
+        except (tarfile.TarError, OSError):
+            return None
+        if not isinstance(judge(unpacked / "pulumi" / "pulumi"), Engine):
             return None
         shutil.rmtree(folder(cache), ignore_errors=True)
-        Path(work, "engine").rename(folder(cache))
+        folder(cache).mkdir()
+        (unpacked / "pulumi").rename(folder(cache) / "bin")
     return present(cache)
+
+
+def _expected(name: str) -> str:
+    """The checksum that the release's list has for an archive. Raises ``ValueError`` where it has none."""
+    answer = httpx.get(f"{RELEASES}/{checksums()}", timeout=SILENCE_S, follow_redirects=True).raise_for_status()
+    listed = {
+        words[1].lstrip("*"): words[0].lower() for line in answer.text.splitlines() if len(words := line.split()) == 2
+    }
+    if name not in listed:
+        raise ValueError(f"{checksums()} does not list {name}")
+    return listed[name]
+
+
+def _download(name: str, file: Path) -> str:
+    """Writes an archive to a file, and says its SHA-256. Raises ``ValueError`` for one that is too large."""
+    digest, size = hashlib.sha256(), 0
+    with (
+        httpx.stream("GET", f"{RELEASES}/{name}", timeout=SILENCE_S, follow_redirects=True) as answer,
+        file.open("wb") as written,
+    ):
+        answer.raise_for_status()
+        for part in answer.iter_bytes():
+            size += len(part)
+            if size > LARGEST:
+                raise ValueError(f"{name} is larger than {LARGEST} bytes")
+            digest.update(part)
+            written.write(part)
+    return digest.hexdigest()

@@ -28,7 +28,7 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
     for one in left_aside:
         console.print(f"engine: {one.pulumi} is left aside: {one.reason}.", highlight=False, soft_wrap=True)
     if installer.reachable():
-        console.print("engine: not there yet; running the official installer ...", highlight=False, soft_wrap=True)
+        console.print("engine: not there yet; fetching the official release ...", highlight=False, soft_wrap=True)
         meanwhile()
         if engine := installer.install(cache):
             console.print(
@@ -38,12 +38,12 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
             )
             return engine
         console.print(
-            "engine: the official installer did not succeed; building instead.", highlight=False, soft_wrap=True
+            "engine: the official release could not be installed; building instead.", highlight=False, soft_wrap=True
         )
         meanwhile = lambda: None  # noqa: E731 - it was shown
     else:
         console.print(
-            "engine: not there yet, and the official installer cannot be reached; building it (once).",
+            "engine: not there yet, and the official releases cannot be reached; building it (once).",
             highlight=False,
             soft_wrap=True,
         )

@@ -117,9 +117,17 @@ def weights(context: Context) -> Iterator[Result]:
     if not models:
         yield skipped("weights", "none of the models comes from Hugging Face")
         return
-    token = context.token()
-    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    # Only a licence gate needs the token: nobody else gets it, and no one who listens.
+    token = context.token() if any(model.needs_token for model in models.values()) else None
+    if token and not _private(base):
+        yield failed(
+            "weights",
+            f"HF_ENDPOINT is {base}: the token of stack {context.stack} is not sent without encryption",
+            "set HF_ENDPOINT to an address that begins with https://, or unset it",
+        )
+        return
     for name, model in models.items():
+        headers = {"Authorization": f"Bearer {token}"} if token and model.needs_token else {}
         if model.needs_token and not token:
             yield failed(
                 "weights",
@@ -134,7 +142,13 @@ def weights(context: Context) -> Iterator[Result]:
         except httpx.HTTPError as error:
             yield warning("weights", f"{base} did not answer ({type(error).__name__})", "check the network")
             return
-        yield _weights(context, name, status, with_token=bool(token))
+        yield _weights(context, name, status, with_token=bool(headers))
+
+
+def _private(base: str) -> bool:
+    """Whether what is sent to that address cannot be read on the way: by HTTPS, or to this machine."""
+    url = httpx.URL(base)
+    return url.scheme == "https" or (url.scheme == "http" and url.host in ("127.0.0.1", "::1", "localhost"))
 
 
 def _weights(context: Context, name: str, status: int, *, with_token: bool) -> Result:

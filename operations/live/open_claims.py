@@ -205,7 +205,7 @@ POINTS: tuple[Point, ...] = (
 BY_HAND: Mapping[int, str] = {
     6: "needs a day: pulumi refresh --stack STACK must show no change",
     13: "needs a change of a live stack: pulumi preview --diff in both clouds",
-    15: "about this machine, not about Google: make up where the official installer can be reached",
+    15: "about this machine, not about Google: make up where the official releases can be reached",
     16: "needs a domain and a certificate: curl -v http://DOMAIN and https://DOMAIN",
     17: "needs HTTPS: gcloud compute target-https-proxies describe",
     20: "needs a second model that is stopped: kubectl -n models get all",
@@ -213,6 +213,14 @@ BY_HAND: Mapping[int, str] = {
     26: "needs a change of a live pool: pulumi preview --diff",
     27: "needs a model with experimentalMultiHost: the leader's log says `hosts in the group: 4 of 4`",
     28: "needs egress.mode names: the download in the log of storage-initializer, and the picker's pod Ready",
+    29: "needs the workflows: `preview` of an unchanged branch says `unchanged` only",
+    30: "needs the workflows: `preview` and `drift` pass, and a job without its environment gets no token",
+    31: "needs a compile cache in a bucket: no /var/run/secrets/kubernetes.io in the model's pod, which starts",
+    32: "needs a compile cache in a bucket: no 403 in the log of gke-gcsfuse-sidecar",
+    33: "needs a model's pod: `first completion: 200` in the log of warm-up, as user 65534",
+    34: "needs platform.networkPolicies: `pulumi up` gets past platform-kserve-runtime-configs",
+    35: "needs a new cluster: the first `pulumi up` makes platform-kserve-namespace",
+    36: "needs the identity of the workflow `deploy`: `pulumi up` and `pulumi destroy` by it alone",
 }
 """Points that this run cannot answer, and what would."""
 

@@ -42,7 +42,8 @@ def api_off(api: str) -> tuple[int, object]:
 class Google:
     """One project that has everything ``eu4a`` needs. Tests change ``answers`` and ``faults`` before they ask.
 
-    ``calls``: method and path of each request. ``instances``: names of the TPU hosts that exist.
+    ``calls``: method and path of each request, ``heard``: path and headers.
+    ``instances``: names of the TPU hosts that exist.
     """
 
     def __init__(self) -> None:
@@ -68,6 +69,7 @@ class Google:
         self.images_gone: set[str] = set()
         self.identities = {"gcloud-token": "me@example.com", "None": "me@example.com"}
         self.weights: dict[str, int] = {}
+        self.heard: list[tuple[str, dict[str, str]]] = []
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[int, object]:
         """Status and JSON of one request."""
@@ -226,6 +228,7 @@ def serving(google: Google) -> Generator[str]:
             form = self.headers.get("content-type") == "application/x-www-form-urlencoded"
             body = dict(parse_qsl(given)) if form else json.loads(given or "{}")
             google.calls.append((self.command, url.path))
+            google.heard.append((url.path, {name.lower(): value for name, value in self.headers.items()}))
             if google.hold and re.search(google.hold, url.path):
                 google.held.wait(60)
             status, answer = google.answer(self.command, url.path, parse_qs(url.query), body)

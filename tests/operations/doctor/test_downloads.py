@@ -58,3 +58,37 @@ def test_gated_weights_that_cannot_be_read_say_what_to_do_and_never_the_token(
     assert found.verdict is Verdict.FAILED
     assert fix in found.fix
     assert token is None or token not in f"{found}"
+
+
+def asked_for_weights(google: Google) -> list[str | None]:
+    """What each request for weights had as its authorization."""
+    return [headers.get("authorization") for path, headers in google.heard if path.startswith("/hf/")]
+
+
+def test_only_models_behind_a_gate_see_the_token(google: Google, eu4a: StackSettings) -> None:
+    (model,) = eu4a.models
+    behind = model.model_copy(update={"name": "gated", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"})
+    context = Context("eu4a", eu4a.model_copy(update={"models": (model, behind)}), lambda: "hf_good")
+    open_, closed = ask(context, "weights")
+    assert (open_.verdict, closed.verdict) == (Verdict.OK, Verdict.OK)
+    assert asked_for_weights(google) == [None, "Bearer hf_good"]
+
+
+def test_without_a_model_behind_a_gate_the_token_is_not_even_read(google: Google, eu4a: StackSettings) -> None:
+    def read() -> str:
+        raise AssertionError("the token was read")
+
+    (found,) = ask(Context("eu4a", eu4a, read), "weights")
+    assert found.verdict is Verdict.OK
+    assert asked_for_weights(google) == [None]
+
+
+def test_the_token_is_not_sent_without_encryption(
+    google: Google, eu4a: StackSettings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example")
+    (found,) = ask(gated(eu4a, "hf_good"), "weights")
+    assert found.verdict is Verdict.FAILED
+    assert "https://" in found.fix
+    assert "hf_good" not in f"{found}"
+    assert asked_for_weights(google) == []

@@ -1,0 +1,58 @@
+"""What GitHub reads beside the workflows: updates, code owners, the security policy."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+
+import pytest
+import yaml
+
+from tests.workflows.conftest import ROOT
+
+UPDATES = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
+OWNED = [
+    line.split()[0]
+    for line in (ROOT / ".github" / "CODEOWNERS").read_text().splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def folders(update: dict[str, object]) -> list[str]:
+    found = update.get("directories") or [update["directory"]]
+    assert isinstance(found, list)
+    return [str(one) for one in found]
+
+
+def test_every_kind_of_dependency_has_updates() -> None:
+    assert {update["package-ecosystem"] for update in UPDATES} == {"pip", "gomod", "github-actions"}
+    assert all(update["schedule"]["interval"] in ("weekly", "monthly") for update in UPDATES)
+
+
+def test_every_go_module_and_every_set_of_requirements_is_in_a_folder_that_is_updated() -> None:
+    go = [pattern for update in UPDATES if update["package-ecosystem"] == "gomod" for pattern in folders(update)]
+    modules = [path for path in ROOT.rglob("go.mod") if ".venv" not in path.parts]
+    assert len(modules) >= 6
+    for module in modules:
+        folder = f"/{module.parent.relative_to(ROOT)}"
+        assert any(fnmatch(folder, pattern) for pattern in go), folder
+    assert [folders(update) for update in UPDATES if update["package-ecosystem"] == "pip"] == [["/requirements"]]
+    assert list((ROOT / "requirements").glob("*.in"))
+
+
+@pytest.mark.parametrize("path", [".github", "policies", "__main__.py", "components", "llmd_gke/rules", "requirements"])
+def test_what_decides_about_credentials_and_rules_has_owners(path: str) -> None:
+    assert f"/{path}" in OWNED or f"/{path}/" in OWNED
+
+
+def test_every_line_of_the_code_owners_means_something() -> None:
+    assert len(OWNED) > 8
+    assert [path for path in OWNED if not list(ROOT.glob(path.strip("/")))] == []
+
+
+def test_the_security_policy_says_where_to_report_and_its_links_exist() -> None:
+    text = (ROOT / "SECURITY.md").read_text()
+    assert "Report a vulnerability" in text
+    links = re.findall(r"\]\(([^)#]+)", text)
+    assert links
+    assert [link for link in links if not (ROOT / link).exists()] == []

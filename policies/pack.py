@@ -15,6 +15,7 @@ Rules about the whole program judge *inputs*, collected while the engine shows r
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import replace
@@ -81,7 +82,7 @@ def message(rule: Rule, label: str, finding: Finding) -> str:
 def policy(rule: Rule, collected: Collected) -> Policy:
     """The policy that a rule becomes."""
     schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
-    level = EnforcementLevel.MANDATORY if rule.level == "mandatory" else EnforcementLevel.ADVISORY
+    level = _level(rule, rule.settings({}, _stack()))
     validate = _validate(rule) if rule.check is not None else _validate_program(rule, collected)
     make = ResourceValidationPolicy if rule.check is not None else StackValidationPolicy
     return make(
@@ -167,6 +168,16 @@ def _broken(error: Exception) -> str:
     return f"this rule failed on the object ({type(error).__name__}): a defect of the rule, please report it"
 
 
+def _stack() -> str:
+    """The stack, as the engine tells it to the process of a pack."""
+    return os.environ.get("PULUMI_STACK", "")
+
+
+def _level(rule: Rule, settings: Settings) -> EnforcementLevel:
+    production = rule.level == "production" and settings.is_production
+    return EnforcementLevel.MANDATORY if rule.level == "mandatory" or production else EnforcementLevel.ADVISORY
+
+
 def _settings(rule: Rule, config: Mapping[str, object]) -> Settings:
     return rule.settings(config, pulumi.get_stack())
 
@@ -181,6 +192,27 @@ class Server(Protocol):
     def Configure(self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: object) -> empty_pb2.Empty:  # noqa: N802
         """Takes configuration."""
         ...
+
+
+class _Servicer(_PolicyAnalyzerServicer):
+    """The SDK's server, with levels that go by the stack."""
+
+    def __init__(self, policies: list[Policy], rules: Mapping[str, Rule]) -> None:
+        super().__init__(NAME, VERSION, policies, EnforcementLevel.ADVISORY)
+        self._rules = rules
+
+    def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
+        """The level as configured, else the rule's own.
+
+        The engine configures every policy, those that nobody has configured with the level that the pack has told it:
+        that level is no choice of anybody's, and where it goes by the stack, the configured ``stacks`` decide.
+        """
+        level = super()._get_enforcement_level(policy)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
+        rule = self._rules[policy.name]
+        if rule.level != "production" or level != policy.enforcement_level:
+            return level
+        config = cast("Mapping[str, object]", self._get_policy_config(policy.name) or {})  # pyright: ignore[reportUnknownMemberType]
+        return _level(rule, _settings(rule, config))
 
 
 class Analyzer(_PolicyAnalyzerServicer):
@@ -198,7 +230,7 @@ class Analyzer(_PolicyAnalyzerServicer):
     def _server(self, names: tuple[str, ...]) -> Server:
         if names not in self._servers:
             policies = [self._policies[name] for name in names]
-            server = cast("Server", _PolicyAnalyzerServicer(NAME, VERSION, policies, EnforcementLevel.ADVISORY))
+            server = cast("Server", _Servicer(policies, self.rules))
             if self._configuration is not None:
                 server.Configure(self._configuration, None)
             self._servers[names] = server

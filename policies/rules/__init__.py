@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from policies.rules import (
     cluster,
     egress,
+    exposure,
     gateway,
     health,
     platform,
@@ -41,6 +42,7 @@ GROUPS = (
     Group("clusters", "Clusters and networks", cluster.RULES),
     Group("egress", "Egress", egress.RULES),
     Group("tpu-node-pools", "TPU node pools", tpu_pools.RULES),
+    Group("exposure", "Exposure", exposure.RULES),
     Group("production", "Production stacks", production.RULES),
 )
 """The rules by group, in the order of the documentation."""

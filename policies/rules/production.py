@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from fnmatch import fnmatchcase
 
 from llmd_gke.rules import cluster, gateway, node_pools
 from llmd_gke.rules.finding import Finding
@@ -14,6 +13,7 @@ from policies.rules.rule import (
     LISTENER_SETS,
     NETWORK,
     NODE_POOL,
+    STACKS,
     Parameter,
     Program,
     Rule,
@@ -22,31 +22,26 @@ from policies.rules.rule import (
     Verdict,
 )
 
-STACKS = Parameter("stacks", ("prod*",), "Names of the stacks this rule is about; `*` stands for any text")
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 OPT_OUT = "Choose the stacks with `stacks`; an empty list switches the rule off."
 
 
-def _is_production(settings: Settings) -> bool:
-    return any(fnmatchcase(settings.stack.lower(), pattern.lower()) for pattern in settings.texts("stacks"))
-
-
 def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterable[Finding]:
-        return check(subject.node) if _is_production(settings) else ()
+        return check(subject.node) if settings.is_production else ()
 
     return run
 
 
 def _private(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    if _is_production(settings):
+    if settings.is_production:
         yield from (
             cluster.private_pool(subject.node) if subject.kind == NODE_POOL else cluster.private_nodes(subject.node)
         )
 
 
 def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    if not _is_production(settings):
+    if not settings.is_production:
         return
     if not subject.protect:
         yield Finding(
@@ -60,7 +55,7 @@ def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    if not _is_production(settings) or _may_be_plain(subject, settings.texts("plainHttpGateways")):
+    if not settings.is_production or _may_be_plain(subject, settings.texts("plainHttpGateways")):
         return
     partial = subject.partial or subject.kind != GATEWAY
     if gateway.may_face_the_internet(subject.spec.get("gatewayClassName"), partial=partial):
@@ -76,7 +71,7 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
 
 
 def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
-    if _is_production(settings):
+    if settings.is_production:
         return
     for subject in program.of(CLUSTER, NETWORK):
         if subject.protect:
@@ -91,7 +86,7 @@ def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
 
 
 def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
-    if not _is_production(settings):
+    if not settings.is_production:
         return
     pools = [pool for pool in program.of(NODE_POOL) if node_pools.is_tpu(pool.node)]
     if pools and all(node_pools.capacity_mode(pool.node) == "spot" for pool in pools):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast
 
 from llmd_gke.rules import gateway, pods
@@ -12,7 +13,9 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules import example_files
 
-Level: TypeAlias = Literal["mandatory", "advisory"]
+Level: TypeAlias = Literal["mandatory", "advisory", "production"]
+"""``production``: mandatory in the stacks that the parameter ``stacks`` names, advisory in others."""
+
 Setting: TypeAlias = "str | int | tuple[str, ...]"
 
 
@@ -81,10 +84,18 @@ class Settings:
         """A text parameter."""
         return str(self.values[name])
 
+    @property
+    def is_production(self) -> bool:
+        """Whether the stack is one of those that the parameter ``stacks`` names by patterns, upper or lower case."""
+        return any(fnmatchcase(self.stack.lower(), pattern.lower()) for pattern in self.texts("stacks"))
+
     def number(self, name: str) -> int:
         """A number parameter."""
         value = self.values[name]
         return value if isinstance(value, int) else 0
+
+
+STACKS = Parameter("stacks", ("prod*",), "Names of production stacks; `*` stands for any text")
 
 
 @dataclass(frozen=True)
@@ -197,7 +208,7 @@ class Rule:
         if subject.kind in self.kinds:
             return True
         if subject.kind.group == "gcp":
-            return False
+            return ANY_GOOGLE in self.kinds and not subject.inline
         if ANY_WORKLOAD in self.kinds and any(pods.pods_within(Node(subject.node.value))):
             return True
         return ANY_POLICY in self.kinds and any(gateway.targets(Node(subject.node.value)))
@@ -223,6 +234,8 @@ class Rule:
 
 ANY_WORKLOAD = Kind("*", "any kind with a pod template")
 """Objects that hold pods, recognized by the shape of a pod template, whatever their kind."""
+
+ANY_GOOGLE = Kind("gcp", "any resource of Google Cloud")
 
 ANY_POLICY = Kind("*", "any kind with a target")
 """Objects that refer to a target or to backends in the Gateway API's way, whatever their kind."""

@@ -12,6 +12,7 @@ from policies.pack import Analyzer
 from policies.rules.example_files import Example
 from policies.rules.gateway import GATEWAY_CLASS
 from policies.rules.routes import ROUTE_TIMEOUTS
+from tests.policies.conftest import InStack
 from tests.policies.objects import GATEWAY_YAML
 from tests.policies.support import judge, of, resources
 
@@ -88,3 +89,34 @@ def test_wrong_configuration_is_refused_in_words(rule: str, values: dict[str, An
     with pytest.raises(Refused, match=r"policy pack llmd-gke") as refused:
         configured(rule=rule, **values)
     assert said in str(refused.value)
+
+
+LOAD_BALANCER = Example(
+    "apiVersion: v1\nkind: Service\nmetadata: {name: a, namespace: b}\nspec: {type: LoadBalancer}\n"
+)
+
+
+def levels(analyzer: Analyzer) -> list[str]:
+    return [one.level for one in of(judge(resources(LOAD_BALANCER), analyzer), "public-service")]
+
+
+def test_what_is_exposed_is_a_violation_in_production_and_advice_elsewhere(in_stack: InStack) -> None:
+    for stack, level in (("dev", "ADVISORY"), ("prod", "MANDATORY"), ("Production-eu", "MANDATORY")):
+        in_stack(stack)
+        assert levels(Analyzer()) == [level]
+
+
+def test_the_stacks_of_a_rule_decide_its_level_unless_somebody_has_chosen_one(in_stack: InStack) -> None:
+    in_stack("live")
+    told = analyzer_pb2.ADVISORY  # the engine configures what nobody has configured with the level it was told
+    assert levels(configured(told, rule="public-service", stacks=["live"])) == ["MANDATORY"]
+    in_stack("prod")
+    assert levels(configured(analyzer_pb2.ADVISORY, rule="public-service")) == ["ADVISORY"]
+    assert levels(configured(analyzer_pb2.DISABLED, rule="public-service")) == []
+    assert levels(configured(analyzer_pb2.MANDATORY, rule="public-service", stacks=[])) == ["ADVISORY"]
+
+
+def test_an_object_may_be_named_that_may_be_exposed() -> None:
+    for name in ("a", "b/a"):
+        assert levels(configured(analyzer_pb2.ADVISORY, rule="public-service", allowed=[name])) == []
+    assert levels(configured(analyzer_pb2.ADVISORY, rule="public-service", allowed=["c/a"])) == ["ADVISORY"]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.graph.recording import load
+from policies.rules import GROUPS
 from tests.policies.conftest import InStack
 from tests.policies.support import judge, recorded
 
@@ -53,3 +54,13 @@ def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: In
     said = judge(program)
     assert [one for one in said if one.level == "MANDATORY"] == []
     assert [one for one in said if "can't run policy" in one.text] == []
+
+
+def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
+    """Not even as advice, and with the rules as they are in production."""
+    exposed = {rule.name for group in GROUPS if group.slug == "exposure" for rule in group.rules}
+    assert len(exposed) > 5
+    in_stack("prod")
+    for stack in STACKS:
+        said = judge(recorded(load(ROOT, stack, preview=False)))
+        assert [one for one in said if one.policy in exposed] == []

@@ -1,0 +1,241 @@
+"""Rules about what is open to more people than it should be: addresses, roles, host access, readable secrets.
+
+Sources: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (host access),
+https://cloud.google.com/iam/docs/overview (allUsers, allAuthenticatedUsers, basic roles),
+https://kubernetes.io/docs/reference/access-authn-authz/rbac/ (groups that everybody is in).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from llmd_gke.rules import addresses, pods, secret_texts
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
+
+INTERNAL_ANNOTATIONS = ("networking.gke.io/load-balancer-type", "cloud.google.com/load-balancer-type")
+INTERNAL_INGRESS = "gce-internal"
+INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
+
+EVERYBODY = re.compile(
+    r"\ball(?:authenticated)?users\b|principalset://goog/public:all|workloadidentitypools/[^/\s]+/\*", re.IGNORECASE
+)
+MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
+BASIC_ROLE = re.compile(r"\broles/(?:owner|editor|admin|writer)\b", re.IGNORECASE)
+ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
+
+OPEN_SUBJECTS: Mapping[str, str] = {
+    "system:unauthenticated": "everybody who reaches the API server",
+    "system:anonymous": "everybody who reaches the API server",
+    "system:authenticated": "on GKE everybody with a Google account",
+    "system:serviceaccounts": "every pod of the cluster",
+}
+STRONG_CAPABILITIES = frozenset(
+    {"ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "NET_ADMIN", "DAC_READ_SEARCH", "BPF", "SYS_BOOT"}
+)
+PRIVILEGED_LABEL = "pod-security.kubernetes.io/enforce"
+
+
+def service(node: Node) -> Iterator[Finding]:
+    """A Service has no address outside the cluster, or an internal one, or one for named ranges only."""
+    spec = node.get("spec")
+    kind = spec.get("type").text()
+    annotations = node.get("metadata", "annotations")
+    internal = any((annotations.get(key).text() or "").lower() == "internal" for key in INTERNAL_ANNOTATIONS)
+    ranges = [text for entry in spec.get("loadBalancerSourceRanges").each() if (text := entry.text())]
+    limited = bool(ranges) and not addresses.everybody(ranges)
+    if kind == "LoadBalancer" and not internal and not limited:
+        yield _exposed(
+            "public-service",
+            "spec.type LoadBalancer: it gets a public address, past the Gateway with its TLS and its routes",
+            "ClusterIP, an internal load balancer, or loadBalancerSourceRanges that name somebody",
+            f"serve it by the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
+        )
+    if kind == "NodePort":
+        yield _exposed(
+            "public-service", "spec.type NodePort: a port of every node is open", "ClusterIP", "serve it by the Gateway"
+        )
+    if list(spec.get("externalIPs").each()):
+        yield _exposed(
+            "public-service",
+            "spec.externalIPs: whoever makes the Service may take traffic of any address (CVE-2020-8554)",
+            "no externalIPs",
+            "serve it by the Gateway",
+        )
+
+
+def ingress(node: Node) -> Iterator[Finding]:
+    """No Ingress: it makes a load balancer of its own, which none of the rules about Gateways sees."""
+    names = (node.get("spec", "ingressClassName"), node.get("metadata", "annotations", INGRESS_ANNOTATION))
+    texts = [name.text() for name in names]
+    if INTERNAL_INGRESS not in texts and not any(isinstance(name.value, Unknown) for name in names):
+        yield _exposed(
+            "ingress",
+            "an Ingress makes a public load balancer of its own, past the Gateway",
+            f"an HTTPRoute of the Gateway, or ingressClassName {INTERNAL_INGRESS}",
+            "make an HTTPRoute",
+        )
+
+
+def _texts(node: Node, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Node]:
+    """The texts below keys that a pattern finds."""
+    if isinstance(node.value, Mapping):
+        for key, item in node.pairs():
+            yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from _texts(item, wanted, inside=inside)
+    elif inside and isinstance(node.value, str | Unknown):
+        yield node
+
+
+def iam_members(node: Node) -> Iterator[Finding]:
+    """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
+
+    A member that is not known yet comes from another resource, so it is an account, and not everybody.
+    """
+    for place in _texts(node, MEMBER_KEY):
+        found = EVERYBODY.search(place.value) if isinstance(place.value, str) else None
+        if found:
+            yield _exposed(
+                "public-iam-member",
+                f"{place.path} grants access to {found[0]}: everybody on the Internet, or everybody of a pool",
+                "named accounts, groups and service accounts",
+                "name who needs it",
+            )
+
+
+def iam_roles(node: Node) -> Iterator[Finding]:
+    """Nobody gets a basic role, which may change nearly everything."""
+    for place in _texts(node, ROLE_KEY):
+        found = BASIC_ROLE.search(place.text() or "")
+        if found:
+            yield _exposed(
+                "basic-iam-role",
+                f"{place.path} is {found[0]}, which may change nearly everything in the project",
+                "predefined or custom roles",
+                "grant the roles that the work needs",
+            )
+
+
+def binding(node: Node) -> Iterator[Finding]:
+    """No role of the cluster is bound to everybody."""
+    for subject in node.get("subjects").each():
+        name = subject.get("name").text() or ""
+        who = OPEN_SUBJECTS.get(name)
+        if who:
+            yield _exposed(
+                "anonymous-binding",
+                f"{subject.path} is {name}, which means {who}",
+                "named users, groups and service accounts",
+                "name who needs it",
+            )
+
+
+def cluster(node: Node) -> Iterator[Finding]:
+    """A cluster does not let everybody in by a switch."""
+    switches = (
+        "enableLegacyAbac",
+        "masterAuth.clientCertificateConfig.issueClientCertificate",
+        "rbacBindingConfig.enableInsecureBindingSystemUnauthenticated",
+        "rbacBindingConfig.enableInsecureBindingSystemAuthenticated",
+    )
+    for path in switches:
+        if node.get(*path.split(".")).flag() is True:
+            yield _exposed(
+                "anonymous-binding", f"{path} is true: it undoes what RBAC restricts", "false", f"leave {path} out"
+            )
+
+
+def pod(spec: Node) -> Iterator[Finding]:
+    """A pod keeps to its own namespaces, files and network."""
+    for key in ("hostNetwork", "hostPID", "hostIPC"):
+        if spec.get(key).flag() is True:
+            yield _host(f"{_at(spec)}{key} is true", f"leave {key} out")
+    for volume in spec.get("volumes").each():
+        if volume.get("hostPath").value is not None:
+            yield _host(f"{volume.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
+    if spec.get("securityContext", "windowsOptions", "hostProcess").flag() is True:
+        yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
+    for container in pods.containers(spec):
+        yield from _container(container)
+
+
+def _at(node: Node) -> str:
+    return f"{node.path}." if node.path else ""
+
+
+def _container(container: Node) -> Iterator[Finding]:
+    context = container.get("securityContext")
+    if context.get("privileged").flag() is True:
+        yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
+    if context.get("procMount").text() == "Unmasked":
+        yield _host(f"{context.path}.procMount is Unmasked", "leave it out")
+    if context.get("windowsOptions", "hostProcess").flag() is True:
+        yield _host(f"{context.path}.windowsOptions.hostProcess is true", "leave it out")
+    for added in context.get("capabilities", "add").each():
+        name = (added.text() or "").upper().removeprefix("CAP_")
+        if name in STRONG_CAPABILITIES:
+            yield _host(f"{added.path} is {name}, which is as good as root on the node", "add what is needed only")
+    for port in container.get("ports").each():
+        if (port.get("hostPort").integer() or 0) > 0:
+            yield _host(f"{port.path}.hostPort opens a port of the node", "leave hostPort out")
+
+
+def _host(problem: str, fix: str) -> Finding:
+    allowed = "pods without access to their node"
+    return _exposed("privileged-pod", f"{problem}: who takes over the pod takes over its node", allowed, fix)
+
+
+def volume(node: Node) -> Iterator[Finding]:
+    """A PersistentVolume is no folder of a node."""
+    if node.get("spec", "hostPath").value is not None:
+        yield _host("spec.hostPath is a folder of the node", "use a disk, a claim or a bucket")
+
+
+def namespace(node: Node) -> Iterator[Finding]:
+    """A namespace does not admit privileged pods."""
+    if node.get("metadata", "labels", PRIVILEGED_LABEL).text() == "privileged":
+        yield _host(f"label {PRIVILEGED_LABEL} is privileged: the namespace admits such pods", "use baseline")
+
+
+def secret_values(node: Node) -> Iterator[Finding]:
+    """The values of a Kubernetes Secret are secrets of Pulumi, too: else they are in the state in plain text."""
+    for key in ("data", "stringData"):
+        for name, value in node.get(key).pairs():
+            if value.text() and not isinstance(value.value, SecretText):
+                yield _plain(f"{key}.{name} is not marked as secret: it is in the state in plain text")
+
+
+def config_values(node: Node) -> Iterator[Finding]:
+    """A ConfigMap holds no tokens and passwords."""
+    for key in ("data", "binaryData"):
+        for name, value in node.get(key).pairs():
+            if _is_secret(name, value.value):
+                yield _plain(f"{key}.{name} of a ConfigMap looks like a token or a password")
+
+
+def _is_secret(name: str, value: Value) -> bool:
+    if not isinstance(value, str) or not value:
+        return False
+    return secret_texts.is_name(name.replace("-", "_").replace(".", "_")) or secret_texts.has_shape(value)
+
+
+def _plain(problem: str) -> Finding:
+    return _exposed(
+        "plain-secret-value",
+        problem,
+        "values from pulumi.Config().require_secret or pulumi.Output.secret, in a Secret",
+        "mark the value as secret, and put it into a Secret",
+    )
+
+
+def _exposed(rule: str, problem: str, allowed: str, fix: str) -> Finding:
+    return Finding(rule, problem, allowed=allowed, fix=fix)
+
+
+def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:
+    """Whether an object, given by namespace and name, is in a list of ``NAME`` or ``NAMESPACE/NAME``."""
+    place, name = label
+    return name in allowed or (place is not None and f"{place}/{name}" in allowed)

@@ -1,0 +1,188 @@
+"""What is open to more people than it should be. Advisory, and mandatory in production stacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from llmd_gke.rules import exposure, pods
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+from policies.rules.rule import (
+    ANY_GOOGLE,
+    ANY_WORKLOAD,
+    CLUSTER,
+    CONFIG_MAP,
+    STACKS,
+    Kind,
+    Parameter,
+    Rule,
+    Settings,
+    Subject,
+)
+
+SERVICE = Kind("", "Service")
+SECRET = Kind("", "Secret")
+NAMESPACE = Kind("", "Namespace")
+VOLUME = Kind("", "PersistentVolume")
+INGRESSES = (
+    Kind("networking.k8s.io", "Ingress"),
+    Kind("extensions", "Ingress"),
+    Kind("networking.gke.io", "MultiClusterIngress"),
+)
+BINDINGS = (
+    Kind("rbac.authorization.k8s.io", "RoleBinding"),
+    Kind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
+)
+CONNECTOR = tuple(
+    Kind("iam.cnrm.cloud.google.com", name)
+    for name in ("IAMPolicy", "IAMPartialPolicy", "IAMPolicyMember", "IAMPartialPolicyMember")
+)
+"""Config Connector's objects, which grant roles on Google Cloud from inside the cluster."""
+
+DENY = Kind("gcp", "iam/denyPolicy:DenyPolicy")
+ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
+OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
+
+
+def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        allowed = settings.texts("allowed")
+        if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
+            yield from check(subject.node)
+
+    return run
+
+
+def _google(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        if subject.kind != DENY and subject.resource not in settings.texts("allowed"):
+            yield from check(subject.node)
+
+    return run
+
+
+def _pods(subject: Subject) -> Iterator[Finding]:
+    if subject.kind == NAMESPACE:
+        yield from exposure.namespace(subject.node)
+    elif subject.kind == VOLUME:
+        yield from exposure.volume(subject.node)
+    else:
+        for pod in pods.pods_within(subject.node):
+            yield from exposure.pod(pod)
+
+
+def _privileged(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    allowed = settings.texts("allowed")
+    if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
+        yield from _pods(subject)
+
+
+def _binding(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if subject.kind == CLUSTER:
+        yield from exposure.cluster(subject.node)
+    elif subject.name not in settings.texts("allowed"):
+        yield from exposure.binding(subject.node)
+
+
+def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    if exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
+        return
+    yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
+
+
+PUBLIC_SERVICE = Rule(
+    name="public-service",
+    title="Services have no public address",
+    why="A Service of type LoadBalancer or NodePort, or with externalIPs, is reached past the Gateway: without its "
+    "TLS, its routes and its health checks. A model server answers whoever reaches its port.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
+    kinds=(SERVICE,),
+    check=_named(exposure.service),
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+INGRESS = Rule(
+    name="ingress",
+    title="Traffic comes in by Gateways, not by Ingress",
+    why="An Ingress makes a load balancer of its own. It takes no InferencePool, and no rule about Gateways sees it.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
+    kinds=INGRESSES,
+    check=_named(exposure.ingress),
+    level="production",
+    severity="medium",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+IAM_MEMBER = Rule(
+    name="public-iam-member",
+    title="Nothing on Google Cloud is granted to everybody",
+    why="`allUsers` is everybody on the Internet, `allAuthenticatedUsers` everybody with a Google account, `…/*` of a "
+    "workload identity pool everybody whom its provider lets in. Judged in every field that can hold members, of "
+    "every resource of the gcp package and of Config Connector.",
+    sources=("https://cloud.google.com/iam/docs/overview#all-users",),
+    kinds=(ANY_GOOGLE, *CONNECTOR),
+    check=_google(exposure.iam_members),
+    level="production",
+    severity="critical",
+    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
+    opt_out=OPT_OUT,
+)
+
+IAM_ROLE = Rule(
+    name="basic-iam-role",
+    title="Nobody is granted a basic role",
+    why="`roles/owner` and `roles/editor` may change nearly everything in a project, secrets included.",
+    sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
+    kinds=(ANY_GOOGLE, *CONNECTOR),
+    check=_google(exposure.iam_roles),
+    level="production",
+    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
+    opt_out=OPT_OUT,
+)
+
+BINDING = Rule(
+    name="anonymous-binding",
+    title="No role of a cluster is bound to everybody",
+    why="On GKE `system:authenticated` is everybody with a Google account, `system:unauthenticated` and "
+    "`system:anonymous` everybody who reaches the API server, `system:serviceaccounts` every pod. Legacy ABAC and "
+    "client certificates go past RBAC.",
+    sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
+    kinds=(*BINDINGS, CLUSTER),
+    check=_binding,
+    level="production",
+    severity="critical",
+    parameters=(STACKS, Parameter("allowed", (), "Names of bindings that may be so")),
+    opt_out=OPT_OUT,
+)
+
+PRIVILEGED = Rule(
+    name="privileged-pod",
+    title="Pods have no access to their node",
+    why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever takes "
+    "over a pod its node, and with that the tokens and weights of every pod there. Judged in every kind that has a "
+    "pod template, in PersistentVolumes, and in namespaces that admit such pods.",
+    sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
+    kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
+    check=_privileged,
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+SECRET_VALUE = Rule(
+    name="plain-secret-value",
+    title="Values of Kubernetes Secrets are secrets of Pulumi, too",
+    why="A value that is not marked as secret is in the stack's state, in previews and in logs in plain text; one in a "
+    "ConfigMap is readable by everybody who may read the namespace.",
+    sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
+    kinds=(SECRET, CONFIG_MAP),
+    check=_secrets,
+    level="production",
+    parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+RULES = (PUBLIC_SERVICE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)

@@ -1,10 +1,9 @@
-"""Google APIs that a project needs, and the permissions of whoever runs ``pulumi up``.
+"""Google APIs that a project needs.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways (compute, container),
 https://cloud.google.com/kubernetes-engine/docs/concepts/about-gke-inference-gateway (networkservices),
 https://cloud.google.com/kubernetes-engine/docs/how-to/image-streaming (containerfilesystem),
-https://cloud.google.com/kubernetes-engine/docs/troubleshooting/dns ("Cloud DNS API Disabled"),
-https://cloud.google.com/iam/docs/permissions-reference.
+https://cloud.google.com/kubernetes-engine/docs/troubleshooting/dns ("Cloud DNS API Disabled").
 """
 
 from __future__ import annotations
@@ -25,28 +24,6 @@ APIS = (
 """What every stack needs. ``cloudresourcemanager`` is for role bindings on the project, ``containerfilesystem`` for
 image streaming, ``dns`` for the cluster's own names (with Cloud DNS as the cluster's DNS they do not resolve without
 it), ``networkservices`` for the Inference Gateway, ``logging`` and ``monitoring`` for nodes."""
-
-PERMISSIONS = (
-    "container.clusters.create",
-    "container.clusters.get",
-    "container.clusters.update",
-    "compute.addresses.create",
-    "iam.serviceAccounts.create",
-    "iam.serviceAccounts.actAs",
-    "resourcemanager.projects.setIamPolicy",
-    "serviceusage.services.enable",
-)
-"""What every stack needs of the caller in its own project."""
-
-OWN_NETWORK_PERMISSIONS = (
-    "compute.networks.create",
-    "compute.subnetworks.create",
-    "compute.routers.create",
-)
-"""On top for a stack that makes its own VPC."""
-
-SHARED_NETWORK_PERMISSIONS = ("compute.subnetworks.use",)
-"""In the project that owns an existing VPC."""
 
 
 def needed(

@@ -40,7 +40,8 @@ def command(
 
         target = Target.choose(stack, cloud)
         impersonate = read_config(target.root, stack).get(IMPERSONATE)
-        context = Context(stack, target.settings, token.reader(target), str(impersonate) if impersonate else None)
+        account = str(impersonate) if impersonate else None
+        context = Context(stack, target.settings, token.reader(target), account, _types(target))
     if target.cloud is not Cloud.GOOGLE:
         found = list(run.results(run.CHECKS[0], context))
         notes = [
@@ -58,6 +59,19 @@ def command(
     show(stack, output, found, notes)
     if bad:
         raise Failed(f"{len(bad)} of {len(found)} findings would stop `{target.up}`; each names its fix above.")
+
+
+def _types(target: Target) -> frozenset[str]:
+    """The types of the resources in the stack's graph, where Google is asked about them."""
+    if target.cloud is not Cloud.GOOGLE:
+        return frozenset()
+    from llmd_gke.catalog.permissions import GOOGLE
+    from operations.record_graph import record
+
+    try:
+        return frozenset(node.type for node in record(target).graph.nodes.values())
+    except Failed:  # without a graph: whatever a program of this kind may make
+        return frozenset([*GOOGLE, "kubernetes:helm.sh/v3:Release"])
 
 
 def consent(context: Context, yes: bool) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from llmd_gke.catalog.permissions import GOOGLE
 from operations.doctor.google import ENDPOINT, Google, Missing, login
 
 if TYPE_CHECKING:
@@ -16,14 +17,16 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none.
-    ``impersonate``: the service account of ``gcp:impersonateServiceAccount``.
+    """One run of ``doctor``. ``token`` reads the stack's Hugging Face token, or says there is none. ``impersonate``:
+    the service account of ``gcp:impersonateServiceAccount``. ``types``: of the resources in the stack's graph, which
+    decide what the caller must be able to do.
     """
 
     stack: str
     settings: StackSettings
     token: Callable[[], str | None] = lambda: None
     impersonate: str | None = None
+    types: Collection[str] = tuple(GOOGLE)
 
     @cached_property
     def google(self) -> Google:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-from llmd_gke.catalog import apis
+from llmd_gke.catalog import permissions as catalogue
 from operations.doctor.context import Context
 from operations.doctor.google import ApiOff, Denied, Missing, items
 from operations.doctor.result import Result, failed, ok, warning
@@ -83,14 +83,20 @@ def services(context: Context) -> Iterator[Result]:
         yield warning("APIs", f"off: {', '.join(off)}; `pulumi up` turns them on", fix)
 
 
+AT_ONCE = 100
+"""Permissions that one question may name (``testIamPermissions``)."""
+
+
 def permissions(context: Context) -> Iterator[Result]:
-    """The caller may do what ``pulumi up`` does, in the project and in the one that shares its VPC."""
-    settings = context.settings
-    own = (*apis.PERMISSIONS, *(apis.OWN_NETWORK_PERMISSIONS if settings.network.existing is None else ()))
-    asked: dict[str, tuple[str, ...]] = {settings.project: own}
-    if settings.network.existing is not None:
-        shared = apis.SHARED_NETWORK_PERMISSIONS
-        asked[context.network_project] = (*asked.get(context.network_project, ()), *shared)
+    """The caller may do what ``pulumi up`` and ``pulumi destroy`` do, in the project and in the one that shares its
+    VPC.
+
+    Which permissions these are follows from the types of the resources in the stack's graph.
+    """
+    asked: dict[str, tuple[str, ...]] = {context.settings.project: catalogue.needed(context.types)}
+    if context.settings.network.existing is not None:
+        more = {*asked.get(context.network_project, ()), *catalogue.SHARED_NETWORK}
+        asked[context.network_project] = tuple(sorted(more))
     with ThreadPoolExecutor(len(asked)) as pool:
         answers = list(pool.map(partial(_granted, context), asked, asked.values()))
     for (name, wanted), granted in zip(asked.items(), answers, strict=True):
@@ -104,13 +110,16 @@ def permissions(context: Context) -> Iterator[Result]:
                 "and roles/serviceusage.serviceUsageAdmin, or a role with these permissions",
             )
         else:
-            yield ok("permissions", f"all {len(wanted)} that were asked for in {name} are there")
+            yield ok("permissions", f"all {len(wanted)} that up and destroy need in {name} are there")
 
 
 def _granted(context: Context, name: str, wanted: tuple[str, ...]) -> set[str]:
-    answer = context.google.ask(
-        "cloudresourcemanager.projects.testIamPermissions",
-        resource=f"projects/{name}",
-        body={"permissions": list(wanted)},
-    )
-    return {str(permission) for permission in items(answer, "permissions")}
+    granted: set[str] = set()
+    for first in range(0, len(wanted), AT_ONCE):
+        answer = context.google.ask(
+            "cloudresourcemanager.projects.testIamPermissions",
+            resource=f"projects/{name}",
+            body={"permissions": list(wanted[first : first + AT_ONCE])},
+        )
+        granted |= {str(permission) for permission in items(answer, "permissions")}
+    return granted

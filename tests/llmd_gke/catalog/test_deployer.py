@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.catalog import apis, deployer
+from llmd_gke.catalog import deployer, permissions
 
 ROOT = Path(__file__).parents[3]
 MODULES = ("compute", "container", "dns", "projects", "serviceaccount", "storage")
@@ -54,7 +54,7 @@ def test_what_the_doctor_asks_for_is_given() -> None:
         "serviceusage.": "roles/serviceusage.serviceUsageAdmin",
         "resourcemanager.projects.setIamPolicy": "roles/resourcemanager.projectIamAdmin",
     }
-    asked = (*apis.PERMISSIONS, *apis.OWN_NETWORK_PERMISSIONS, *apis.SHARED_NETWORK_PERMISSIONS)
+    asked = permissions.needed(deployer.BY_TYPE)
     given = set(deployer.permissions(deployer.BY_TYPE))
     assert [one for one in asked if one not in given and not one.startswith(tuple(by_role))] == []
     assert {role for role in by_role.values() if role not in deployer.commands()} == set()

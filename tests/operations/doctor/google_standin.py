@@ -102,6 +102,8 @@ def _services(google: Google, method: str, parts: Parts, query: Query, body: dic
 
 def _permissions(google: Google, method: str, parts: Parts, query: Query, body: dict[str, Any]) -> tuple[int, object]:
     asked = body["permissions"]
+    if len(asked) > 100:
+        return error(400, "Too many permissions", "badRequest")
     return 200, {"permissions": [one for one in asked if google.granted is None or one in google.granted]}
 
 

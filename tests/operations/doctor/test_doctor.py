@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from llmd_gke.catalog.permissions import GOOGLE
 from llmd_gke.settings.sections import StackSettings
 from operations.doctor import availability, project, quota, run
 from operations.doctor.context import Context
@@ -148,6 +149,16 @@ def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, c
     assert found.verdict is Verdict.FAILED
     assert "container.clusters.create" in found.said
     assert "container.clusters.get" not in found.said
+
+
+def test_more_permissions_than_one_question_may_name_are_asked_in_several(google: Google, eu4a: StackSettings) -> None:
+    everything = (*GOOGLE, "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace")
+    (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
+    assert found.verdict is Verdict.OK, found.said
+    google.granted = {"container.clusters.create"}
+    (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
+    assert "container.clusterRoles.escalate" in found.said
+    assert "container.clusters.delete" in found.said
 
 
 def test_a_channel_that_is_older_than_the_floor_names_one_that_is_not(google: Google, context: Context) -> None:

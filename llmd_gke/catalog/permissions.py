@@ -1,0 +1,95 @@
+"""What the caller of ``pulumi up`` and ``pulumi destroy`` must be able to do, by the types of the resources in the
+graph.
+
+Sources: https://cloud.google.com/iam/docs/permissions-reference and
+https://cloud.google.com/kubernetes-engine/docs/reference/api-permissions (Kubernetes objects: ``container.*``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from llmd_gke.catalog import deployer
+
+
+def _all(resource: str, *more: str) -> tuple[str, ...]:
+    return (*(f"container.{resource}.{verb}" for verb in ("create", "delete", "get", "update")), *more)
+
+
+GOOGLE: Mapping[str, tuple[str, ...]] = {
+    **deployer.BY_TYPE,
+    # The DNS endpoint of the control plane asks for `connect`.
+    "gcp:container/cluster:Cluster": (
+        *_all("clusters", "container.clusters.connect", "container.clusters.list"),
+        "container.operations.get",
+        "compute.networks.use",
+        "compute.subnetworks.use",
+    ),
+    "gcp:container/nodePool:NodePool": ("container.clusters.update", "container.operations.get"),
+    "gcp:projects/iAMMember:IAMMember": (
+        "resourcemanager.projects.getIamPolicy",
+        "resourcemanager.projects.setIamPolicy",
+    ),
+    "gcp:projects/service:Service": (
+        "serviceusage.services.enable",
+        "serviceusage.services.get",
+        "serviceusage.services.list",
+    ),
+}
+
+OBJECTS: Mapping[str, str] = {
+    "CustomResourceDefinition": "customResourceDefinitions",
+    "Namespace": "namespaces",
+    "NetworkPolicy": "networkPolicies",
+    "Secret": "secrets",
+    "ServiceAccount": "serviceAccounts",
+}
+"""Kinds of Kubernetes with permissions of their own; every custom resource has those of ``thirdPartyObjects``."""
+
+RELEASE: tuple[str, ...] = (
+    *(
+        permission
+        for resource in (
+            "clusterRoleBindings",
+            "clusterRoles",
+            "configMaps",
+            "customResourceDefinitions",
+            "deployments",
+            "jobs",
+            "mutatingWebhookConfigurations",
+            "namespaces",
+            "roleBindings",
+            "roles",
+            "secrets",
+            "serviceAccounts",
+            "services",
+            "validatingWebhookConfigurations",
+        )
+        for permission in _all(resource)
+    ),
+    # Charts give their controllers rights that the caller need not have.
+    "container.clusterRoles.bind",
+    "container.clusterRoles.escalate",
+    "container.roles.bind",
+    "container.roles.escalate",
+)
+"""What the charts of cert-manager, LeaderWorkerSet and KServe hold."""
+
+SHARED_NETWORK = ("compute.subnetworks.use",)
+"""In the project that owns an existing VPC."""
+
+
+def needed(types: Iterable[str]) -> tuple[str, ...]:
+    """Permissions for resources of these types; components and providers need none. Raises ``KeyError`` for a Google
+    type that is not known.
+    """
+    found: set[str] = set()
+    for type_ in types:
+        if type_.startswith("gcp:"):
+            found.update(GOOGLE[type_])
+        elif type_.startswith("kubernetes:helm.sh/"):
+            found.update(RELEASE)
+        elif type_.startswith("kubernetes:"):
+            kind = type_.rpartition(":")[2].removesuffix("Patch")
+            found.update(_all(OBJECTS.get(kind, "thirdPartyObjects")))
+    return tuple(sorted(found))

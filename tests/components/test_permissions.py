@@ -1,0 +1,53 @@
+"""What the caller must be able to do follows from what the graphs hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmd_gke.catalog import deployer, permissions
+from llmd_gke.graph.recording import Graph
+
+
+def types(graph: Graph) -> set[str]:
+    return {node.type for node in graph.nodes.values()}
+
+
+def test_every_type_of_a_graph_has_its_permissions(graph: Graph) -> None:
+    needed = permissions.needed(types(graph))
+    assert {
+        "container.clusters.connect",
+        "container.clusterRoles.escalate",
+        "container.clusterRoles.bind",
+        "container.customResourceDefinitions.create",
+        "container.thirdPartyObjects.create",
+        "container.networkPolicies.create",
+        "compute.subnetworks.use",
+        "compute.networks.updatePolicy",
+    } <= set(needed)
+
+
+def test_destroy_is_asked_for_too(graph: Graph) -> None:
+    needed = permissions.needed(types(graph))
+    assert {
+        "container.clusters.delete",
+        "container.namespaces.delete",
+        "compute.networks.delete",
+        "compute.subnetworks.delete",
+        "compute.addresses.delete",
+        "iam.serviceAccounts.delete",
+    } <= set(needed)
+
+
+def test_what_a_graph_does_not_hold_is_not_asked_for(graph: Graph) -> None:
+    some = types(graph) - {"gcp:compute/network:Network"}
+    assert "compute.networks.create" not in permissions.needed(some)
+
+
+def test_every_google_type_of_the_program_is_known_and_no_other_is() -> None:
+    assert deployer.BY_TYPE.keys() | deployer.BY_ROLE.keys() == permissions.GOOGLE.keys()
+    with pytest.raises(KeyError):
+        permissions.needed(["gcp:sql/databaseInstance:DatabaseInstance"])
+
+
+def test_components_and_providers_need_nothing() -> None:
+    assert permissions.needed(["llmd-gke:edge:Edge", "pulumi:providers:gcp"]) == ()

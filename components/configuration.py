@@ -10,7 +10,7 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
-from llmd_gke.settings.parse import NAMESPACE, SECRETS
+from llmd_gke.settings.parse import SECRET_KEYS, plain_secrets
 
 _STRUCTURED = ("[", "{")
 
@@ -31,10 +31,11 @@ def read() -> StackSettings:
 
 def _parse() -> Checked:
     values: dict[str, object] = {**get_config_env(), **CONFIG.get()}
-    secrets = [f"{NAMESPACE}:{secret}" for secret in SECRETS]
-    raw = {key: _decoded(value) for key, value in values.items() if key not in secrets}
     encrypted = [key for key in values if is_config_secret(key)]
-    return parse(raw, pulumi.get_stack(), [key for key in secrets if key in values], encrypted=encrypted)
+    if plain := plain_secrets(values, encrypted):
+        raise SettingsError(pulumi.get_stack(), plain)
+    raw = {key: _decoded(value) for key, value in values.items() if key not in SECRET_KEYS}
+    return parse(raw, pulumi.get_stack(), [key for key in SECRET_KEYS if key in values], encrypted=encrypted)
 
 
 def _decoded(value: object) -> object:
@@ -42,6 +43,6 @@ def _decoded(value: object) -> object:
     if isinstance(value, str) and value.startswith(_STRUCTURED):
         try:
             return cast("object", json.loads(value))
-        except json.JSONDecodeError:
+        except (json.JSONDecodeError, RecursionError):
             return value
     return value

@@ -27,7 +27,7 @@ class EdgeArgs:
 class Edge(pulumi.ComponentResource):
     """``llmd-gke:edge:Edge``: the Gateway in a namespace of its own, at the reserved address.
 
-    It waits until GKE has programmed the load balancer. Only namespaces with our label may attach routes. As the
+    It waits until GKE has programmed the load balancer. Only the models' namespaces may attach routes. As the
     settings ask: the certificate's Secret, a regional SSL policy with the GCPGatewayPolicy that names it, and the
     redirect from HTTP.
     """
@@ -50,7 +50,7 @@ class Edge(pulumi.ComponentResource):
         gateway = custom_resource(
             f"{name}-gateway",
             # The SDK resolves an Output wherever it stands in a specification.
-            routing.gateway(settings, cast("str", args.network.address_name)),
+            routing.gateway(settings, cast("str", args.network.address_name), args.settings.namespaces),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

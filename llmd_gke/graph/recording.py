@@ -12,7 +12,7 @@ import os
 import runpy
 import sys
 import warnings
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -130,13 +130,25 @@ def record(
     return graph
 
 
-def load(root: Path, stack: str, *, preview: bool = True, changes: Mapping[str, object] | None = None) -> Graph:
-    """The graph of a stack file as it stands, with ``changes`` to its configuration (full keys)."""
+def load(
+    root: Path,
+    stack: str,
+    *,
+    preview: bool = True,
+    changes: Mapping[str, object] | None = None,
+    plain: Collection[str] = (),
+) -> Graph:
+    """The graph of a stack file as it stands, with ``changes`` to its configuration (full keys).
+
+    Secrets count as encrypted, except those that ``plain`` names.
+    """
     from llmd_gke.settings.load import read_config
+    from llmd_gke.settings.parse import SECRET_KEYS
 
     config = {**read_config(root, stack), **(changes or {})}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    return record(root, stack, texts, preview=preview)
+    secrets = tuple(key for key in texts if key in SECRET_KEYS and key not in plain)
+    return record(root, stack, texts, secrets, preview=preview)
 
 
 def _have_event_loop() -> None:

@@ -11,7 +11,7 @@ from llmd_gke.manifests.types import Json, JsonObject
 GATEWAY_NAMESPACE = "inference-gateway"
 GATEWAY_NAME = "inference-gateway"
 GATEWAY_ACCESS_LABEL = "llmd-gke/gateway-access"
-"""Label of the namespaces whose routes the Gateway admits."""
+"""Label of the namespaces whose routes the Gateway admits, for people to find them; the Gateway goes by their names."""
 
 TLS_SECRET = "gateway-certificate"  # noqa: S105 - the name of an object
 

@@ -6,6 +6,8 @@ conformance reports claim or users proved: prefix and exact paths, prefix replac
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llmd_gke.catalog import endpoints
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.manifests import naming
@@ -14,6 +16,9 @@ from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
 GKE_API = "networking.gke.io/v1"
+NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
+"""Set on every namespace by the API server, and by nobody else
+(https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/#automatic-labelling)."""
 
 HEALTH_CHECK_INTERVAL_SECONDS = 15
 HEALTH_CHECK_TIMEOUT_SECONDS = 5
@@ -24,8 +29,12 @@ def gateway_class(settings: GatewaySettings) -> str:
     return gke.REGIONAL_EXTERNAL if settings.exposure == "external" else gke.REGIONAL_INTERNAL
 
 
-def gateway(settings: GatewaySettings, address_name: str) -> JsonObject:
-    """The Gateway at a reserved address (by the address resource's name), open to labelled namespaces only."""
+def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[str]) -> JsonObject:
+    """The Gateway at a reserved address (by the address resource's name), open to routes of ``namespaces`` only.
+
+    They are named, not labelled: the API server sets ``kubernetes.io/metadata.name`` itself, while whoever may label a
+    namespace could admit it, and take over a path.
+    """
     return {
         "apiVersion": GATEWAY_API,
         "kind": "Gateway",
@@ -37,14 +46,15 @@ def gateway(settings: GatewaySettings, address_name: str) -> JsonObject:
         "spec": {
             "gatewayClassName": gateway_class(settings),
             "addresses": [{"type": "NamedAddress", "value": address_name}],
-            "listeners": _listeners(settings),
+            "listeners": _listeners(settings, namespaces),
         },
     }
 
 
-def _listeners(settings: GatewaySettings) -> list[Json]:
-    admitted: JsonObject = {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}}
-    for_models: JsonObject = {"from": "Selector", "selector": admitted}
+def _listeners(settings: GatewaySettings, namespaces: Sequence[str]) -> list[Json]:
+    values: list[Json] = [*sorted(namespaces)]
+    named: JsonObject = {"key": NAMESPACE_NAME_LABEL, "operator": "In", "values": values}
+    for_models: JsonObject = {"from": "Selector", "selector": {"matchExpressions": [named]}}
     if settings.tls is None:
         return [_listener(settings, "http", 80, for_models)]
     https: JsonObject = {**_listener(settings, "https", 443, for_models), "tls": _termination(settings.tls)}

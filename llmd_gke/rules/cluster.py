@@ -16,6 +16,8 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
 SMALLEST_PROXY_PREFIX = 26
+WIDEST_PROXY_PREFIX = 16
+"""NetworkPolicies admit the range to the port of the model servers: what is wider holds others, too."""
 WORKLOAD_POOL = re.compile(r"[a-z0-9][-a-z0-9.:]*\.(?:svc|hub)\.id\.goog")
 HYPERDISK_ONLY = frozenset({"n4", "c4"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
@@ -144,6 +146,13 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
             f"{cidr} is too small for the region's Envoys",
             f"/{SMALLEST_PROXY_PREFIX} or larger",
             "take a /23",
+        )
+    if prefix < WIDEST_PROXY_PREFIX:
+        yield _cluster(
+            "proxy-subnet",
+            f"{cidr} is no proxy-only subnet: all its addresses could reach the port of the model servers",
+            f"/{SMALLEST_PROXY_PREFIX} to /{WIDEST_PROXY_PREFIX}",
+            "name the subnet's own range, such as a /23",
         )
 
 

@@ -89,6 +89,9 @@ def bucket_uri(value: str) -> Iterator[Finding]:
         yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
     else:
         yield from bucket(name)
+    if ".." in value.split("/"):
+        problem = f"{value!r} leaves its bucket: `..` is no folder of Cloud Storage"
+        yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "write the path without `..`")
     if "," in value:
         yield Finding("bucket-uri", f"{value!r} has a comma, which ends a mount option", fix="rename the folder")
 

@@ -11,7 +11,7 @@ from llmd_gke.rules.finding import Finding
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 LABEL_KEY = re.compile(r"[a-z][-_a-z0-9]{0,62}")
 LABEL_VALUE = re.compile(r"[-_a-z0-9]{0,63}")
-KMS_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+KMS_KEY = re.compile(r"projects/[^\s/]+/locations/([^\s/]+)/keyRings/[\w-]+/cryptoKeys/[\w-]+")
 PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 
 MODEL_NAME_LIMIT = 38

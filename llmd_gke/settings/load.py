@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
-from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse
+from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse, plain_secrets
 from llmd_gke.settings.validation import Located
 
 
@@ -20,25 +19,11 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     a file that is missing or unreadable, and for everything that :func:`parse` refuses.
     """
     config = read_config(root, stack)
-    plain = [key for key in config if key in SECRET_KEYS and not isinstance(config[key], Mapping)]
-    if plain:
-        raise SettingsError(
-            stack,
-            [
-                Located(
-                    key,
-                    None,
-                    Finding(
-                        "plain-secret",
-                        "a secret stands in the stack file as plain text; whoever reads the repository has it now",
-                        fix=f"remove the line, make a new secret, and set it by `pulumi config set --secret {key}`",
-                    ),
-                )
-                for key in plain
-            ],
-        )
+    encrypted = _encrypted(config)
+    if plain := plain_secrets(config, encrypted):
+        raise SettingsError(stack, plain)
     present = [key for key in config if key in SECRET_KEYS]
-    return parse(config, stack, present if need_secrets else None, encrypted=_encrypted(config))
+    return parse(config, stack, present if need_secrets else None, encrypted=encrypted)
 
 
 def _encrypted(config: Mapping[str, object]) -> list[str]:

@@ -23,6 +23,8 @@ from llmd_gke.settings.validation import Located
 NAMESPACE = "llmd-gke"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
 """Keys of our namespace that hold secrets. They are never read here."""
+STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
+"""What copies of a stack have in place of a secret whose value only its owner can decrypt, or that is missing."""
 SECRET_KEYS = frozenset(f"{NAMESPACE}:{secret}" for secret in SECRETS)
 
 
@@ -104,6 +106,23 @@ def _once(found: Iterable[Located]) -> list[Located]:
     all_of_them = list(found)
     hidden = {located.key for located in all_of_them if located.finding.rule == "characters"}
     return [located for located in all_of_them if located.finding.rule == "characters" or located.key not in hidden]
+
+
+def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[Located]:
+    """Findings about secrets whose values are not encrypted: they are in the repository, and in the state."""
+    return [
+        Located(
+            key,
+            None,
+            Finding(
+                "plain-secret",
+                "a secret is in the stack file as plain text; whoever reads the repository has it now",
+                fix=f"remove the line, make a new secret, and set it by `pulumi config set --secret {key}`",
+            ),
+        )
+        for key, value in values.items()
+        if key in SECRET_KEYS and key not in encrypted and value != STAND_IN_SECRET
+    ]
 
 
 def required_secrets(settings: StackSettings) -> list[str]:

@@ -3,18 +3,48 @@
 from __future__ import annotations
 
 import os
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
 
+from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 
 
 def cache_folder() -> Path:
-    """The engine's cache: ``$LLMD_GKE_CACHE``, else ``llmd-gke`` in the user's cache folder."""
+    """The engine's cache: ``$LLMD_GKE_CACHE``, else ``llmd-gke`` in the user's cache folder.
+
+    Its programs are run, so nobody else may write there. Raises ``BadInput`` otherwise.
+    """
     if given := os.environ.get("LLMD_GKE_CACHE"):
-        return Path(given).absolute()
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
+        folder = Path(given).absolute()
+    else:
+        folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
+    check_owner(folder, "its programs would be run", "name a folder of your own in LLMD_GKE_CACHE")
+    return folder
+
+
+def check_owner(folder: Path, consequence: str, fix: str) -> None:
+    """Raises ``BadInput`` for a folder that somebody else owns, or that anybody may write to. None yet: is right.
+
+    A group that may write is the user's own on many systems (umask 002): the permission is taken away.
+    """
+    try:
+        seen = folder.stat()
+    except OSError:
+        return  # whoever makes or reads it says what is wrong
+    problem = ""
+    if seen.st_uid not in (os.geteuid(), 0):
+        problem = f"belongs to another user (uid {seen.st_uid})"
+    elif seen.st_mode & stat.S_IWOTH:
+        problem = "may be written to by every user"
+    elif seen.st_mode & stat.S_IWGRP and seen.st_gid != os.getegid():
+        problem = f"may be written to by the group {seen.st_gid}"
+    elif seen.st_mode & stat.S_IWGRP and seen.st_uid == os.geteuid():
+        folder.chmod(stat.S_IMODE(seen.st_mode) & ~stat.S_IWGRP)
+    if problem:
+        raise BadInput(f"{folder} {problem}: {consequence}.\nFix: {fix}.")
 
 
 Kind = Literal["rehearsal", "laptop"]

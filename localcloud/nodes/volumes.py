@@ -31,6 +31,10 @@ class NotImitated(Exception):
     """A kind of volume that the laptop cloud does not have."""
 
 
+class Outside(NotImitated):
+    """A path of a volume that leads out of the volume: the machine's own files are there."""
+
+
 @dataclass
 class Token:
     """A token of a service account, bound to the pod, and when to fetch another (seconds since 1970)."""
@@ -75,13 +79,12 @@ class Volumes:
         for mount in each(container, "volumeMounts"):
             volume = volumes[mount["name"]]
             source = self._place(volume)
+            root = source
             below = text(mount, "subPath") or self._expanded(container, text(mount, "subPathExpr"))
             if below:
-                source = source / below
+                source = _inside(root, below, f'volume "{volume["name"]}": subPath')
                 if not source.exists():
                     source.mkdir(parents=True)
-                # A link would lead outside the container.
-                source = source.resolve()
             read_only = bool(mount.get("readOnly")) or _is_files(volume) or _reads_only(volume)
             found.append(Mount(str(source), text(mount, "mountPath").rstrip("/") or "/", read_only))
         return sorted(found, key=lambda one: one.target.count("/"))
@@ -104,13 +107,15 @@ class Volumes:
         if "emptyDir" in volume or "ephemeral" in volume:
             return self.folder / "volumes" / name
         if claim := text(volume, "persistentVolumeClaim", "claimName"):
-            return self.shared / "claims" / f"{self.namespace}_{claim}"
+            place = f"{self.namespace}_{claim}"
+            return _inside(self.shared / "claims", place, f'volume "{name}": claimName', levels=1)
         if text(volume, "csi", "driver") == FUSE_DRIVER:
             attributes = part(volume, "csi", "volumeAttributes")
-            bucket = self.shared / "buckets" / text(attributes, "bucketName")
+            place = text(attributes, "bucketName")
+            bucket = _inside(self.shared / "buckets", place, f'volume "{name}": bucketName', levels=1)
             options = text(attributes, "mountOptions").split(",")
             only = next((one.partition("=")[2] for one in options if one.startswith("only-dir=")), "")
-            return bucket / only if only else bucket
+            return _inside(bucket, only, f'volume "{name}": only-dir') if only else bucket
         kind = next((key for key in volume if key != "name"), "nothing")
         raise NotImitated(f'volume "{name}": {kind} is not imitated in the laptop cloud')
 
@@ -187,6 +192,19 @@ class Volumes:
         token = Token(str(answer["status"]["token"]), time.time() + 0.8 * (ends - time.time()))
         self._tokens[key] = token
         return token.value
+
+
+def _inside(root: Path, below: str, what: str, levels: int | None = None) -> Path:
+    """A place below a folder, links followed, as deep as ``levels``. Raises :class:`Outside` where it leaves it."""
+    real = root.resolve()
+    try:
+        place = (real / below.lstrip("/")).resolve()
+        steps = place.relative_to(real).parts
+    except (ValueError, OSError, RuntimeError):  # also a NUL in the name, and links in a circle
+        raise Outside(f"{what} {below!r} leaves its folder") from None
+    if ".." in Path(below).parts or (levels is not None and len(steps) != levels):
+        raise Outside(f"{what} {below!r} leaves its folder")
+    return place
 
 
 def _is_files(volume: Object) -> bool:

@@ -13,11 +13,12 @@ import yaml
 
 from llmd_gke.problems import BadInput
 from llmd_gke.settings import stack_files
+from llmd_gke.settings.parse import STAND_IN_SECRET
 from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.workflow import backend
 
-DUMMY = "rehearsal-dummy"
+DUMMY = STAND_IN_SECRET
 """Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
 
 SALT = "encryptionsalt"

@@ -14,7 +14,7 @@ from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.common.environment import quote, script
 from localcloud.common.files import write
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Places, check_owner
 from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
 from localcloud.workflow import backend
 
@@ -68,6 +68,7 @@ def prepare(places: Places, engine: Engine) -> None:
         places.nothing,
     ):
         folder.mkdir(parents=True, exist_ok=True)
+    check_owner(places.home, "the stack's passphrase would be kept there", "name a folder of your own in LLMD_GKE_HOME")
     places.home.chmod(0o700)
     if not places.passphrase.exists():
         write(places.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)

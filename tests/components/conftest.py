@@ -65,7 +65,13 @@ def root() -> Path:
 def record() -> Record:
     """Records stack `eu4a` with changes to its configuration."""
 
-    def recorded(changes: Mapping[str, object] | None = None, *, preview: bool = False, stack: str = "eu4a") -> Graph:
-        return load(ROOT, stack, preview=preview, changes=changes)
+    def recorded(
+        changes: Mapping[str, object] | None = None,
+        *,
+        preview: bool = False,
+        stack: str = "eu4a",
+        plain: tuple[str, ...] = (),
+    ) -> Graph:
+        return load(ROOT, stack, preview=preview, changes=changes, plain=plain)
 
     return recorded

@@ -136,3 +136,9 @@ def test_a_stack_for_the_stand_ins_is_refused_by_the_program_outside_of_them(
 def gated() -> dict[str, object]:
     model = {"name": "llama", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct", "pool": "v6e4", "replicas": 3}
     return {"llmd-gke:models": [model], "llmd-gke:hfToken": TOKEN}
+
+
+def test_a_secret_that_is_not_encrypted_is_refused_by_the_program_itself(record: Callable[..., Graph]) -> None:
+    with pytest.raises(pulumi.RunError, match=r"(?s)hfToken.*plain text.*pulumi config set --secret") as caught:
+        record(gated(), plain=("llmd-gke:hfToken",))
+    assert TOKEN not in str(caught.value)

@@ -16,6 +16,8 @@ class Shape(BaseModel):
     )
 
 
+Word = Annotated[str, Field(pattern=r"^\S*$")]
+"""A name or an address: text without spaces."""
 Nodes = Annotated[int, Field(ge=0, le=2048)]
 Cidr: TypeAlias = str
 """An IPv4 range such as ``10.0.0.0/20``; :func:`llmd_gke.rules.names.cidr` checks it."""

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.zones import is_ai_zone, region_of
-from llmd_gke.settings.sections.base import Cidr, Shape
+from llmd_gke.settings.sections.base import Cidr, Shape, Word
 
 Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
@@ -19,7 +19,7 @@ class SystemPoolSettings(Shape):
     ``disk_gb`` and ``disk_type`` are the boot disk's.
     """
 
-    machine_type: str = "e2-standard-4"
+    machine_type: Word = "e2-standard-4"
     """Machine type of the nodes."""
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
     """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs."""
@@ -78,7 +78,7 @@ class ClusterSettings(Shape):
 
     name: str
     """Lower-case letters, digits and hyphens, at most 24 characters."""
-    zone: str
+    zone: Word
     control_plane: Literal["regional", "zonal"] = "regional"
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
     """GKE's release channel: how soon new versions arrive."""
@@ -95,7 +95,7 @@ class ClusterSettings(Shape):
     """Google refuses to delete the cluster while this is on."""
     protect: bool = False
     """Pulumi refuses to delete the cluster."""
-    system_zone: str | None = None
+    system_zone: Word | None = None
     """Zone of the ordinary nodes (default: ``zone``, or the region's zone a for an AI zone). ``labels`` are on
     everything that takes labels."""
     system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Shape, Word
 
 
 class TlsSettings(Shape):
@@ -42,7 +42,7 @@ class GatewaySettings(Shape):
     domain: str | None = None
     redirect_http: bool = False
     allow_global_access: bool = False
-    dns_zone: str | None = None
+    dns_zone: Word | None = None
     dns_ttl_seconds: Annotated[int, Field(ge=1, le=86400)] = 300
 
     @property

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from llmd_gke.catalog import models, versions
 from llmd_gke.rules.tpu_pods import MINIMUM_STARTUP_MINUTES
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Shape, Word
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 
 
@@ -59,7 +59,7 @@ class ModelSettings(Shape):
     """Lower-case letters, digits and hyphens, at most 38 characters; part of the URL."""
     namespace: str = "models"
     """Kubernetes namespace, made by the program; part of the URL."""
-    uri: str
+    uri: Word
     """Where the weights are, e.g. ``hf://OWNER/NAME``."""
     pool: str
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
@@ -81,13 +81,13 @@ class ModelSettings(Shape):
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` of tpu-inference."""
-    image: str = Field(default_factory=lambda: versions.image("vllm-tpu"))
+    image: Word = Field(default_factory=lambda: versions.image("vllm-tpu"))
     private_image: bool = False
     gated: bool | None = None
     startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] | None = None
     drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
     warm_up: bool = True
-    compile_cache: str | None = None
+    compile_cache: Word | None = None
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     stopped: bool = False
     wait_for: Literal["ready", "workloads"] = "ready"

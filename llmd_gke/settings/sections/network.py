@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Cidr, Shape
+from llmd_gke.settings.sections.base import Cidr, Shape, Word
 
 Owned = Literal["existing", "create"]
 
@@ -50,7 +50,7 @@ class EgressSettings(Shape):
     mode: Literal["open", "names", "proxy"] = "open"
     names: tuple[str, ...] = Field(default=(), strict=False)
     proxy: str | None = None
-    no_proxy: tuple[str, ...] = Field(default=(), strict=False)
+    no_proxy: tuple[Word, ...] = Field(default=(), strict=False)
     ranges: tuple[Cidr, ...] = Field(default=(), strict=False)
 
 

@@ -10,7 +10,7 @@ from llmd_gke.catalog import tpu
 from llmd_gke.catalog.cost import Totals, pool_cost
 from llmd_gke.catalog.tpu import Family, Slice
 from llmd_gke.catalog.zones import Capacity
-from llmd_gke.settings.sections.base import Nodes, Shape
+from llmd_gke.settings.sections.base import Nodes, Shape, Word
 
 
 class ReservationSettings(Shape):
@@ -43,7 +43,7 @@ class TpuPoolSettings(Shape):
     machine_type: str
     """The kind of host; its name ends in its chips. ``topology`` is how the chips of a slice are arranged."""
     topology: str
-    zone: str | None = None
+    zone: Word | None = None
     min_nodes: Nodes = 0
     """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs. 0 costs nothing while no model runs.
     ``capacity`` says how Google gives the hosts. ``disk_gb`` is the boot disk in GB."""

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from llmd_gke.catalog import versions
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Shape, Word
 
 
 class PluginSettings(Shape):
@@ -45,4 +45,4 @@ class SchedulerSettings(Shape):
     profile: Literal["optimized-baseline", "queue-and-prefix", "load"] = "optimized-baseline"
     plugins: tuple[PluginSettings, ...] = Field(default=(), strict=False)
     saturation: SaturationSettings | None = None
-    image: str = Field(default_factory=lambda: versions.image("endpoint-picker"))
+    image: Word = Field(default_factory=lambda: versions.image("endpoint-picker"))

@@ -159,14 +159,18 @@ def test_the_route_is_not_called_as_one_that_kserve_deletes(model: ModelSettings
 )
 def test_the_gateway_is_regional_named_and_closed_to_other_namespaces(exposure: str, name: str) -> None:
     settings = GatewaySettings.model_validate({"exposure": exposure})
-    gateway = cast("Any", routing.gateway(settings, "some-address"))
+    gateway = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))
     spec = gateway["spec"]
     assert spec["gatewayClassName"] == name == routing.gateway_class(settings)
     assert spec["addresses"] == [{"type": "NamedAddress", "value": "some-address"}]
     (listener,) = spec["listeners"]
     assert listener["allowedRoutes"]["namespaces"] == {
         "from": "Selector",
-        "selector": {"matchLabels": {naming.GATEWAY_ACCESS_LABEL: "true"}},
+        "selector": {
+            "matchExpressions": [
+                {"key": "kubernetes.io/metadata.name", "operator": "In", "values": ["chat", "models"]},
+            ]
+        },
     }
     assert gateway["metadata"]["annotations"] == {"pulumi.com/waitFor": "condition=Programmed"}
 
@@ -227,7 +231,7 @@ def test_with_a_certificate_the_gateway_serves_https_and_nothing_else(
     tls: dict[str, object], termination: dict[str, object]
 ) -> None:
     settings = GatewaySettings.model_validate({"tls": tls, "domain": "llm.example.com"})
-    (listener,) = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    (listener,) = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
     assert (listener["name"], listener["protocol"], listener["port"]) == ("https", "HTTPS", 443)
     assert listener["tls"] == {"mode": "Terminate", **termination}
     assert listener["hostname"] == "llm.example.com"
@@ -238,7 +242,7 @@ def test_a_redirecting_port_80_takes_no_route_of_a_model(make_model: MakeModel) 
     settings = GatewaySettings.model_validate(
         {"tls": {"certificate_manager": ["a"]}, "redirect_http": True, "domain": "llm.example.com"}
     )
-    https, http = cast("Any", routing.gateway(settings, "some-address"))["spec"]["listeners"]
+    https, http = cast("Any", routing.gateway(settings, "some-address", ["models", "chat"]))["spec"]["listeners"]
     assert (http["protocol"], http["port"]) == ("HTTP", 80)
     assert http["allowedRoutes"]["namespaces"] == {"from": "Same"}
     assert https["allowedRoutes"]["namespaces"]["from"] == "Selector"

@@ -51,6 +51,13 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
             "    fix:     gs://my-bucket",
         ),
         (
+            {"compileCache": "gs://my-bucket/../../../etc"},
+            '  llmd-gke:models[0].compileCache = "gs://my-bucket/../../../etc"\n'
+            "    'gs://my-bucket/../../../etc' leaves its bucket: `..` is no folder of Cloud Storage  [bucket-uri]\n"
+            "    allowed: gs://BUCKET/PATH\n"
+            "    fix:     write the path without `..`",
+        ),
+        (
             {"uri": "gs://my-bucket/a,b"},
             '  llmd-gke:models[0].uri = "gs://my-bucket/a,b"\n'
             "    'gs://my-bucket/a,b' has a comma, which ends a mount option  [bucket-uri]\n"

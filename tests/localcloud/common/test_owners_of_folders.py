@@ -1,0 +1,72 @@
+"""Programs of the cache are run, and the passphrase is kept in the home: both folders are the user's own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import BadInput
+from localcloud.common import workdir
+from localcloud.common.workdir import Places, cache_folder, check_owner
+from localcloud.pulumi_cli.discover import Engine
+from localcloud.workflow import commands
+
+
+def seen(monkeypatch: pytest.MonkeyPatch, **changes: int) -> None:
+    """Every folder looks like one with another owner, group or mode."""
+    real = Path.stat
+
+    def stat(self: Path, **options: bool) -> os.stat_result:
+        fields = list(real(self, **options))
+        for place, name in enumerate(("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid")):
+            fields[place] = changes.get(name, fields[place])
+        return os.stat_result(fields)
+
+    monkeypatch.setattr(workdir.Path, "stat", stat)
+
+
+def test_a_cache_of_somebody_else_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    seen(monkeypatch, st_uid=os.geteuid() + 1)
+    with pytest.raises(BadInput, match=r"(?s)belongs to another user.*Fix: .*LLMD_GKE_CACHE"):
+        cache_folder()
+
+
+def test_a_cache_that_anybody_may_write_to_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
+    for mode in (0o777, 0o1777, 0o703):
+        tmp_path.chmod(mode)
+        with pytest.raises(BadInput, match="may be written to by every user"):
+            cache_folder()
+
+
+def test_a_group_of_others_may_not_write_and_the_users_own_loses_the_permission(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o775)
+    check_owner(tmp_path, "c", "f")
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+    tmp_path.chmod(0o775)
+    seen(monkeypatch, st_gid=os.getegid() + 1)
+    with pytest.raises(BadInput, match="by the group"):
+        check_owner(tmp_path, "c", "f")
+
+
+def test_a_folder_that_is_not_there_yet_is_right(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path / "none"))
+    assert cache_folder() == tmp_path / "none"
+
+
+def test_a_home_of_somebody_else_is_refused_before_a_passphrase_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\n")
+    places = Places(tmp_path, tmp_path / "home")
+    places.home.mkdir(mode=0o700)
+    seen(monkeypatch, st_uid=os.geteuid() + 1)
+    with pytest.raises(BadInput, match="belongs to another user"):
+        commands.home.prepare(places, Engine(Path("/usr/bin/true"), "v0", "test"))
+    assert not places.passphrase.exists()

@@ -1,0 +1,101 @@
+"""No volume leads out of its folder: the machine's own files are there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from localcloud.nodes.volumes import Outside, Volumes
+
+
+class Sources:
+    """Knows no object: only variables written out in the pod are read here."""
+
+    services = ()
+
+    def __getattr__(self, name: str) -> Any:
+        return lambda *_: {}
+
+
+def volumes(tmp_path: Path, volume: dict[str, Any]) -> Volumes:
+    pod = {
+        "metadata": {"name": "p", "namespace": "n", "uid": "u"},
+        "spec": {"volumes": [{"name": "v", **volume}], "containers": []},
+    }
+    for folder in ("pod", "memory", "shared"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+    sources = cast("Any", Sources())
+    return Volumes(pod, tmp_path / "pod", tmp_path / "memory", tmp_path / "shared", sources, cast("Any", None))
+
+
+def container(**mount: Any) -> dict[str, Any]:
+    where = {"name": "v", "mountPath": "/data", **mount}
+    return {"name": "c", "env": [{"name": "UP", "value": "../../.."}], "volumeMounts": [where]}
+
+
+def bucket(name: str, options: str = "") -> dict[str, Any]:
+    attributes = {"bucketName": name, "mountOptions": options}
+    return {"csi": {"driver": "gcsfuse.csi.storage.gke.io", "volumeAttributes": attributes}}
+
+
+CLAIM = {"persistentVolumeClaim": {"claimName": "weights"}}
+
+
+@pytest.mark.parametrize(
+    ("volume", "mount", "words"),
+    [
+        ({"emptyDir": {}}, {"subPath": "../.."}, "subPath"),
+        ({"emptyDir": {}}, {"subPath": "a/../../.."}, "subPath"),
+        ({"emptyDir": {}}, {"subPathExpr": "$(UP)/etc"}, "subPath"),
+        ({"emptyDir": {}}, {"subPath": "a\0b"}, "subPath"),
+        (CLAIM, {"subPathExpr": "$(UP)"}, "subPath"),
+        ({"persistentVolumeClaim": {"claimName": "../../../../etc"}}, {}, "claimName"),
+        ({"persistentVolumeClaim": {"claimName": "a/b"}}, {}, "claimName"),
+        (bucket(".."), {}, "bucketName"),
+        (bucket("../claims"), {}, "bucketName"),
+        (bucket("/etc"), {}, ""),
+        (bucket("weights", "implicit-dirs,only-dir=../../../etc"), {}, "only-dir"),
+        (bucket("weights", "only-dir=a/../../other"), {}, "only-dir"),
+    ],
+)
+def test_a_path_that_leaves_its_folder_is_refused(
+    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], words: str
+) -> None:
+    made = volumes(tmp_path, volume)
+    if words:
+        with pytest.raises(Outside, match=words):
+            made.mounts(container(**mount))
+    else:  # read as a name below the folder
+        [found] = made.mounts(container(**mount))
+        assert Path(found.source).is_relative_to(tmp_path)
+
+
+def test_a_link_that_a_container_made_is_not_followed_out_of_the_volume(tmp_path: Path) -> None:
+    made = volumes(tmp_path, {"emptyDir": {}})
+    place = tmp_path / "pod" / "volumes" / "v"
+    place.mkdir(parents=True)
+    (place / "out").symlink_to("/etc")
+    (place / "in").symlink_to("there")
+    (place / "there").mkdir()
+    with pytest.raises(Outside, match="subPath"):
+        made.mounts(container(subPath="out"))
+    [found] = made.mounts(container(subPath="in"))
+    assert Path(found.source) == (place / "there").resolve()
+
+
+@pytest.mark.parametrize(
+    ("volume", "mount", "place"),
+    [
+        ({"emptyDir": {}}, {"subPath": "a/b"}, "pod/volumes/v/a/b"),
+        (CLAIM, {"subPath": "qwen"}, "shared/claims/n_weights/qwen"),
+        (bucket("weights"), {}, "shared/buckets/weights"),
+        (bucket("weights", "only-dir=qwen/v1,implicit-dirs"), {}, "shared/buckets/weights/qwen/v1"),
+    ],
+)
+def test_ordinary_paths_are_where_they_were(
+    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], place: str
+) -> None:
+    [found] = volumes(tmp_path, volume).mounts(container(**mount))
+    assert Path(found.source) == tmp_path / place

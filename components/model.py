@@ -34,10 +34,11 @@ class Model(pulumi.ComponentResource):
     the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the
     LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes and
     GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
-    Outputs: ``endpoint`` (``url`` and ``servedModelName``, which clients send).
+    Outputs: ``endpoint`` (``url`` and ``servedModelName``, which clients send; ``stopped`` where
+    nothing answers there).
     """
 
-    endpoint: dict[str, pulumi.Output[str]]
+    endpoint: dict[str, pulumi.Input[str | bool]]
 
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
@@ -88,6 +89,7 @@ class Model(pulumi.ComponentResource):
         self.endpoint = {
             "url": pulumi.Output.concat(f"{gateway.scheme}://", host, model.path),
             "servedModelName": pulumi.Output.from_input(model.served_name),
+            **({"stopped": True} if model.stopped else {}),
         }
         self.register_outputs(self.endpoint)
 

@@ -82,8 +82,8 @@ class Rehearsal:
         return False
 
     def tips(self) -> Mapping[str, str]:
-        """None of its own."""
-        return {}
+        """Where requests are answered: the URL in the outputs looks as if they were here."""
+        return {"make up CLOUD=laptop": "real Kubernetes and KServe; here nothing answers at the models' URLs"}
 
     def show_status(self, console: Console) -> None:
         """Nothing runs between commands."""

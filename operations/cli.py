@@ -86,5 +86,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _stopped() -> int:
-    print("\nStopped.", file=sys.stderr)
+    print("\nStopped. The command can be run again.", file=sys.stderr)
     return Exit.STOPPED

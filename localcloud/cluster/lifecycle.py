@@ -71,7 +71,11 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
     address = present.outputs.get("gatewayIp")
     models = cast("Mapping[str, Mapping[str, str]]", present.outputs.get("models") or {})
     failed = False
-    for endpoint in models.values():
+    for name, endpoint in models.items():
+        if endpoint.get("stopped"):
+            text = f"\n{name} is stopped: nothing answers at {endpoint['url']}."
+            console.print(text, highlight=False, soft_wrap=True, markup=False)
+            continue
         command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
         done = subprocess.run(
             command,

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from rich.console import Console
 
 from localcloud.common.workdir import Kind, Places
-from localcloud.workflow.state import Lock, Pending
+
+if TYPE_CHECKING:  # it imports, by way of the folders, this module
+    from localcloud.workflow.state import Lock, Pending
 
 BACKENDS: dict[Kind, str] = {
     "rehearsal": "localcloud.rehearsal.Rehearsal",

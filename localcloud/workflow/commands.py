@@ -112,7 +112,10 @@ def preview(places: Places, stack: str, console: Console) -> int:
     runner = set_up(places, console, stack)
     say_missing(config.sync(places, stack, required), places, stack, console)
     ensure_stack(runner, stack, select=False)
-    return reported(runner.stream("preview", *_operation(places, stack)))
+    status = runner.stream("preview", *_operation(places, stack))
+    if status == STOPPED:
+        say(console, f"\nStopped. A preview changes nothing; `{places.make('preview', stack)}` begins again.")
+    return reported(status)
 
 
 def say_missing(secrets: Sequence[str], places: Places, stack: str, console: Console) -> None:

@@ -40,6 +40,9 @@ def down(places: Places, only: str | None, console: Console) -> int:
             processes.end(processes.left_over(places))
             if everything or not state.names(places):
                 status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
+    if status == STOPPED:
+        again = places.make("down", only)
+        say(console, f"\nStopped. What was removed is gone, the rest is kept; `{again}` goes on.")
     if status == 0:
         left = state.names(places)
         say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {cloud.nothing_left}.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from llmd_gke.wording import counted
 from operations.exits import Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
@@ -44,9 +45,7 @@ def command(
         context = Context(stack, target.settings, token.reader(target), account, _types(target))
     if target.cloud is not Cloud.GOOGLE:
         found = list(run.results(run.CHECKS[0], context))
-        notes = [
-            f"Stack {stack} lives in the {target.cloud}: there is nothing to ask Google about. make status shows it."
-        ]
+        notes = [_nothing_asked(target)]
     else:
         if probe:
             consent(context, yes)
@@ -58,7 +57,20 @@ def command(
     bad = [result for result in found if result.verdict is Verdict.FAILED]
     show(stack, output, found, notes)
     if bad:
-        raise Failed(f"{len(bad)} of {len(found)} findings would stop `{target.up}`; each names its fix above.")
+        findings = counted(len(found), "finding")
+        raise Failed(f"{len(bad)} of {findings} would stop `{target.up}`: see their lines under Fixes.")
+
+
+def _nothing_asked(target: Target) -> str:
+    """Why only this machine was looked at, and how Google is asked."""
+    from llmd_gke.settings.validation import REHEARSAL_PROJECT
+
+    if target.settings.project == REHEARSAL_PROJECT:
+        return f"Stack {target.stack} is for this machine: there is nothing to ask Google about. make status shows it."
+    return (
+        f"CLOUD={target.cloud} is on this machine, so nothing was asked of Google.\n"
+        f"Fix: make doctor STACK={target.stack} CLOUD=google"
+    )
 
 
 def _types(target: Target) -> frozenset[str]:

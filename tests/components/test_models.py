@@ -155,6 +155,14 @@ def test_a_stopped_model_keeps_its_service_and_loses_what_leads_to_it(record: Re
     assert graph.find(kinds.CONFIG)
 
 
+def test_the_output_says_that_nothing_answers_at_the_url_of_a_stopped_model(record: Record) -> None:
+    asleep, awake = {**QWEN, "stopped": True}, {**QWEN, "name": "awake"}
+    models = record({"llmd-gke:models": [asleep, awake]}).outputs["models"]
+    assert isinstance(models, dict)
+    assert models["qwen"]["stopped"] is True
+    assert "stopped" not in models["awake"]
+
+
 def test_a_stopped_model_costs_no_chips(record: Record) -> None:
     assert record({"llmd-gke:models": [{**QWEN, "stopped": True}]}).outputs["chips"] == 0
     assert record({"llmd-gke:models": [QWEN]}).outputs["chips"] == 12

@@ -297,7 +297,7 @@ def test_ctrl_c_ends_a_command_with_130_and_without_a_traceback() -> None:
         process.kill()
         process.wait()
     assert process.returncode == 130
-    assert errors.strip() == "Stopped."
+    assert errors.strip() == "Stopped. The command can be run again."
 
 
 @pytest.mark.parametrize("entry", [["-m", "operations"], [str(Path(sys.executable).with_name("llmd-gke"))]])

@@ -38,11 +38,12 @@ def model(laptop: Laptop) -> Model:
 
 def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) -> None:
     said = model.laptop.first_up.splitlines()
-    answered = re.compile(rf"{re.escape(model.served_name)} at {re.escape(model.url)} answers in \d+\.\d\d s:")
-    asked = [number for number, line in enumerate(said) if answered.fullmatch(line)]
-    assert len(asked) == 1, model.laptop.first_up
-    # The simulator echoes.
-    assert said[asked[0] + 1] == f"  {QUESTION}"
+    question = f"Question to {model.served_name} at {model.url}:"
+    assert said.count(question) == 1, model.laptop.first_up
+    asked = said.index(question)
+    assert said[asked + 1] == f"  {QUESTION}"
+    assert re.fullmatch(r"Answer after \d+\.\d\d s \(the simulator .* repeats the question\):", said[asked + 2])
+    assert said[asked + 3] == f"  {QUESTION}"
 
 
 def test_a_chat_is_answered_under_both_names(model: Model) -> None:

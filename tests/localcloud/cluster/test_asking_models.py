@@ -1,0 +1,47 @@
+"""The last words of `make up`: which models answer, and what the simulator's answer is."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from rich.console import Console
+
+from localcloud.cluster import chat, lifecycle
+from localcloud.common.workdir import Places
+from localcloud.linux_namespaces import discover
+from localcloud.workflow import state
+
+ASKED = {"url": "http://203.0.113.7/models/qwen", "servedModelName": "qwen", "address": "203.0.113.7"}
+
+
+@pytest.mark.parametrize(("answer", "echo"), [(chat.QUESTION, True), ("On TPUs.", False)])
+def test_question_and_answer_are_shown_and_an_echo_is_called_one(
+    answer: str, echo: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def patiently(_url: str, _model: str, _address: str) -> tuple[str, float]:
+        return answer, 0.04
+
+    monkeypatch.setattr(chat, "patiently", patiently)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(ASKED)))
+    assert chat.main() == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[:2] == [f"Question to qwen at {ASKED['url']}:", f"  {chat.QUESTION}"]
+    assert lines[2].startswith("Answer after 0.04 s")
+    assert ("repeats the question" in lines[2]) == echo
+    assert lines[3] == f"  {answer}"
+
+
+def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    outputs = {"gatewayIp": ASKED["address"], "models": {"qwen": {**ASKED, "stopped": True}}}
+    monkeypatch.setattr(state, "read", lambda _places, _stack: SimpleNamespace(outputs=outputs))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    running = SimpleNamespace(init=SimpleNamespace(pid=1))
+    monkeypatch.setattr(discover, "running", lambda _home: running)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    screen = io.StringIO()
+    console = Console(file=screen, width=200)
+    assert lifecycle.ask_models(Places(tmp_path, tmp_path, "laptop"), "local", console) == 0
+    assert "qwen is stopped: nothing answers at http://203.0.113.7/models/qwen." in screen.getvalue()

@@ -103,7 +103,8 @@ class Cluster(pulumi.ComponentResource):
             enable_shielded_nodes=True,
             **_hardening(settings),
             private_cluster_config=container.ClusterPrivateClusterConfigArgs(
-                enable_private_nodes=settings.private_nodes
+                enable_private_nodes=settings.private_nodes,
+                enable_private_endpoint=None if by_dns else settings.endpoint == "private",
             ),
             control_plane_endpoints_config=container.ClusterControlPlaneEndpointsConfigArgs(
                 dns_endpoint_config=container.ClusterControlPlaneEndpointsConfigDnsEndpointConfigArgs(
@@ -119,7 +120,11 @@ class Cluster(pulumi.ComponentResource):
                 cidr_blocks=[
                     container.ClusterMasterAuthorizedNetworksConfigCidrBlockArgs(cidr_block=cidr, display_name=label)
                     for label, cidr in sorted(settings.authorized_networks.items())
-                ]
+                ],
+                # Otherwise every virtual machine on Google Cloud, whosever it is, may try.
+                gcp_public_cidrs_access_enabled=False,
+                # Otherwise all of the VPC and what is connected to it may.
+                private_endpoint_enforcement_enabled=True,
             ),
             # The default pool cannot be described well enough to keep: it goes, the system pool below comes.
             remove_default_node_pool=True,

@@ -129,3 +129,27 @@ def test_a_cluster_without_ip_endpoints_ignores_what_google_says_of_the_public_o
     assert ignored in cluster(record, endpoint="dns").find(kinds.CLUSTER).ignore_changes
     open_by_ip = cluster(record, endpoint="ip", authorizedNetworks={"office": "203.0.113.0/24"})
     assert ignored not in open_by_ip.find(kinds.CLUSTER).ignore_changes
+
+
+@pytest.mark.parametrize(("endpoint", "private"), [("ip", False), ("private", True)])
+def test_the_ip_endpoint_admits_named_networks_only_wherever_they_are(
+    record: Record, endpoint: str, private: bool
+) -> None:
+    networks = {"office": "203.0.113.0/24"}
+    inputs: Any = cluster(record, endpoint=endpoint, authorizedNetworks=networks).find(kinds.CLUSTER).inputs
+    assert inputs["masterAuthorizedNetworksConfig"] == {
+        "cidrBlocks": [{"cidrBlock": "203.0.113.0/24", "displayName": "office"}],
+        "gcpPublicCidrsAccessEnabled": False,
+        "privateEndpointEnforcementEnabled": True,
+    }
+    assert inputs["privateClusterConfig"] == {"enablePrivateNodes": True, "enablePrivateEndpoint": private}
+    assert inputs["controlPlaneEndpointsConfig"] == {
+        "dnsEndpointConfig": {"allowExternalTraffic": False},
+        "ipEndpointsConfig": {"enabled": True},
+    }
+
+
+def test_a_private_endpoint_needs_no_network_beside_the_clusters_own(record: Record) -> None:
+    inputs: Any = cluster(record, endpoint="private").find(kinds.CLUSTER).inputs
+    assert inputs["masterAuthorizedNetworksConfig"]["cidrBlocks"] == []
+    assert inputs["privateClusterConfig"]["enablePrivateEndpoint"] is True

@@ -76,7 +76,7 @@ def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: boo
     assert is_secret(given)
 
 
-@pytest.mark.parametrize("endpoint", ["dns", "ip"])
+@pytest.mark.parametrize("endpoint", ["dns", "ip", "private"])
 def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: str) -> None:
     place = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
     graph = record({"llmd-gke:cluster": {**place, "authorizedNetworks": {"office": "203.0.113.0/24"}}})

@@ -70,7 +70,8 @@ class ClusterSettings(Shape):
 
     ``zone`` is where the TPU nodes are; the region is derived from it. ``control_plane`` regional (default) keeps the
     API server up during upgrades, zonal does not. ``endpoint`` is how kubectl and Pulumi reach the control plane:
-    ``dns`` (default) is guarded by IAM and works from anywhere, ``ip`` is limited to ``authorized_networks``.
+    ``dns`` (default) is guarded by IAM and works from anywhere, ``ip`` is a public address for ``authorized_networks``,
+    ``private`` an address of the VPC for those (the cluster's own subnet is always admitted).
     ``maintenance``: without it GKE upgrades whenever it likes. ``binary_authorization`` admits only images that the
     project's policy allows; ``secret_manager`` adds the driver that mounts secrets from Secret Manager; both are off.
     ``labels`` are on everything that takes labels. What is always on: ``docs/security.md``.
@@ -86,9 +87,9 @@ class ClusterSettings(Shape):
         default_factory=versions.gke_default
     )
     """The oldest control plane that will do; older ones than the default lack the InferencePool CRD."""
-    endpoint: Literal["dns", "ip"] = "dns"
+    endpoint: Literal["dns", "ip", "private"] = "dns"
     authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])
-    """A name and a CIDR for each network that may reach the control plane when ``endpoint`` is ``ip``."""
+    """A name and a CIDR for each network that may reach the control plane when ``endpoint`` is not ``dns``."""
     private_nodes: bool = True
     """Nodes without public addresses; they reach the Internet through Cloud NAT."""
     deletion_protection: bool = True

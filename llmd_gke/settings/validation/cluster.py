@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 
 from llmd_gke.catalog import versions, zones
-from llmd_gke.rules import egress, maintenance, models, names
+from llmd_gke.rules import addresses, egress, maintenance, models, names
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
@@ -64,16 +64,15 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
                 fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
             ),
         )
-    for name, cidr in cluster.authorized_networks.items():
-        yield from at(f"{key}.authorizedNetworks.{name}", cidr, names.cidr(cidr))
-        if cidr == "0.0.0.0/0":
-            finding = Finding(
-                "control-plane-access",
-                "the control plane would answer the whole Internet",
-                allowed="the ranges of your offices and runners, or endpoint: dns, which IAM guards",
-                fix=f"pulumi config set --path {key}.endpoint dns",
-            )
-            yield Located(f"{key}.authorizedNetworks.{name}", cidr, finding)
+    if cluster.endpoint == "private" and not cluster.private_nodes:
+        finding = Finding(
+            "control-plane-access",
+            "a control plane without a public address goes with nodes without public addresses",
+            allowed="privateNodes: true",
+            fix=f"pulumi config set --path {key}.privateNodes true",
+        )
+        yield Located(f"{key}.endpoint", cluster.endpoint, finding)
+    yield from _authorized(f"{key}.authorizedNetworks", cluster)
     for name, value in cluster.labels.items():
         yield from at(f"{key}.labels.{name}", value, names.resource_label(name, value))
     yield from _system_zone(f"{key}.systemZone", cluster)
@@ -93,6 +92,23 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
                 fix="swap them",
             ),
         )
+
+
+def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+    listed = cluster.authorized_networks
+    for name, cidr in listed.items():
+        yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+    if wide := addresses.everybody(listed.values()):
+        alone = [name for name, cidr in listed.items() if addresses.everybody([cidr])]
+        place, value = (f"{key}.{alone[0]}", listed[alone[0]]) if len(alone) == 1 else (key, dict(listed))
+        finding = Finding(
+            "control-plane-access",
+            f"the control plane would answer {', '.join(wide)}: a large part of the Internet",
+            allowed=f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or endpoint: "
+            "dns, which IAM guards",
+            fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
+        )
+        yield Located(place, value, finding)
 
 
 def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:

@@ -63,8 +63,8 @@ def exclusion(**over: object) -> dict[str, object]:
         (
             {"endpoint": "ip", "authorizedNetworks": {"all": "0.0.0.0/0"}},
             '.authorizedNetworks.all = "0.0.0.0/0"\n'
-            "    the control plane would answer the whole Internet  [control-plane-access]\n"
-            "    allowed: the ranges of your offices and runners, or endpoint: dns, which IAM guards\n"
+            "    the control plane would answer 0.0.0.0/0: a large part of the Internet  [control-plane-access]\n"
+            "    allowed: the ranges of your offices and runners (/8 or narrower), or endpoint: dns, which IAM guards\n"
             "    fix:     pulumi config set --path llmd-gke:cluster.endpoint dns",
         ),
         (
@@ -159,3 +159,20 @@ def test_maintenance_by_its_defaults_is_accepted(config: Config, accepted: Accep
 def test_a_misshapen_zone_does_not_make_keys_and_zones_wrong(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"].update(zone=7, systemZone="us-east1-b", encryption={"database": KEY.format("us-east1")})
     assert refused(config).startswith(f"{HEAD}  llmd-gke:cluster.zone = 7")
+
+
+@pytest.mark.parametrize(
+    "networks",
+    [{"a": "0.0.0.0/1", "b": "128.0.0.0/1"}, {"a": "8.0.0.0/7"}, {"a": "10.0.0.0/8", "b": "11.0.0.0/8"}],
+)
+@pytest.mark.parametrize("endpoint", ["ip", "private"])
+def test_networks_that_are_a_large_part_of_the_internet_are_refused_however_they_are_written(
+    config: Config, refused: Refuse, networks: dict[str, str], endpoint: str
+) -> None:
+    config["llmd-gke:cluster"].update(endpoint=endpoint, authorizedNetworks=networks)
+    assert "a large part of the Internet  [control-plane-access]" in refused(config)
+
+
+def test_a_private_endpoint_goes_with_private_nodes(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:cluster"].update(endpoint="private", privateNodes=False)
+    assert "a control plane without a public address goes with nodes without public addresses" in refused(config)

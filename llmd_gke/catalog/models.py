@@ -15,21 +15,25 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class KnownModel:
-    """``parameters`` in billions, ``gated``: needs an accepted licence and a token, ``tested`` on TPU upstream."""
+    """``parameters`` in billions, ``gated``: needs an accepted licence and a token, ``tested`` on TPU upstream.
+
+    ``context``: tokens, ``max_position_embeddings`` of its ``config.json``; 0 where that is not known.
+    """
 
     parameters: float
     gated: bool = False
     tested: bool = False
+    context: int = 0
 
 
 KNOWN_MODELS: Mapping[str, KnownModel] = {
-    "Qwen/Qwen2.5-3B-Instruct": KnownModel(3.1),
-    "Qwen/Qwen3-4B": KnownModel(4.0, tested=True),
-    "Qwen/Qwen3-32B": KnownModel(32.8, tested=True),
-    "Qwen/Qwen3-30B-A3B": KnownModel(30.5, tested=True),
-    "meta-llama/Llama-3.1-8B-Instruct": KnownModel(8.0, gated=True, tested=True),
-    "meta-llama/Llama-3.3-70B-Instruct": KnownModel(70.6, gated=True, tested=True),
-    "google/gemma-3-27b-it": KnownModel(27.4, gated=True, tested=True),
+    "Qwen/Qwen2.5-3B-Instruct": KnownModel(3.1, context=32_768),
+    "Qwen/Qwen3-4B": KnownModel(4.0, tested=True, context=40_960),
+    "Qwen/Qwen3-32B": KnownModel(32.8, tested=True, context=40_960),
+    "Qwen/Qwen3-30B-A3B": KnownModel(30.5, tested=True, context=40_960),
+    "meta-llama/Llama-3.1-8B-Instruct": KnownModel(8.0, gated=True, tested=True, context=131_072),
+    "meta-llama/Llama-3.3-70B-Instruct": KnownModel(70.6, gated=True, tested=True, context=131_072),
+    "google/gemma-3-27b-it": KnownModel(27.4, gated=True, tested=True, context=131_072),
     "google/gemma-4-26B-A4B-it": KnownModel(26.0, tested=True),
     "google/gemma-4-31B-it": KnownModel(31.0, tested=True),
     "Qwen/Qwen3-Coder-480B-A35B-Instruct": KnownModel(480.0, tested=True),

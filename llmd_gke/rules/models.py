@@ -6,6 +6,7 @@ Sources: kserve v0.20.0 ``workload_storage.go`` (URI schemes); vllm-project/tpu-
 
 from __future__ import annotations
 
+import difflib
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -58,6 +59,9 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
 }
 """Arguments that a typed setting (or nobody) writes."""
+
+TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
+"""An argument and its value in one entry of a list, which no shell splits."""
 
 SHORT_ARGUMENTS: Mapping[str, str] = {
     "-tp": "--tensor-parallel-size",
@@ -251,6 +255,42 @@ def revision(model_uri: str) -> Iterator[Finding]:
         )
 
 
+def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Finding]:
+    """VLLM refuses a ``--max-model-len`` above the model's own limit, unless an argument changes that limit.
+
+    Source: vllm-project/vllm ``vllm/config/model.py``, ``_get_and_verify_max_len``.
+    """
+    model = models.known(model_uri)
+    limit = model.context if model and model.context else LONGEST_CONTEXT
+    if value <= limit or any(word.startswith(CHANGE_CONTEXT) for word in arguments):
+        return
+    whose = model_uri if limit < LONGEST_CONTEXT else "any published model"
+    yield Finding(
+        "model-context",
+        f"the server refuses {value:,} tokens: the context of {whose} has at most {limit:,}",
+        allowed=f"1 to {limit}",
+        fix="leave maxModelLen out: the server takes the model's own limit",
+    )
+
+
+LONGEST_CONTEXT = 10_485_760
+"""Tokens: the longest that a published model has (Llama 4 Scout)."""
+
+CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_scaling")
+
+
+def _misspelt(name: str) -> Iterator[Finding]:
+    meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *REFUSED_ARGUMENTS), n=1, cutoff=0.92)
+    if name.startswith("--") and meant:
+        advice = OWNED_ARGUMENTS.get(meant[0], f"leave {meant[0]} out")
+        yield Finding(
+            "tpu-server-argument",
+            f"{name} looks like {meant[0]}, misspelt: the server exits on an argument that it does not know",
+            fix=advice,
+            severity="warning",
+        )
+
+
 def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> Iterator[Finding]:
     """No argument that makes the server exit on TPU, or (``refuse_owned``) that a typed setting writes."""
     words = list(arguments)
@@ -258,7 +298,14 @@ def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> 
         name, _, value = word.partition("=")
         name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
         value = value or (words[position + 1] if position + 1 < len(words) else "")
-        if name in REFUSED_ARGUMENTS:
+        if spaced := TWO_IN_ONE.match(word):
+            yield Finding(
+                "tpu-server-argument",
+                f"{spaced[1]} and its value are one entry: the server takes the whole for the name of an argument",
+                allowed=f"{spaced[1]}=VALUE, or two entries",
+                fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
+            )
+        elif name in REFUSED_ARGUMENTS:
             reason = REFUSED_ARGUMENTS[name]
             yield Finding("tpu-server-argument", f"{name}: {reason}", fix=f"leave {name} out")
         elif refuse_owned and name in OWNED_ARGUMENTS:
@@ -278,3 +325,5 @@ def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> 
                 allowed=", ".join(sorted(TPU_KV_CONNECTORS)),
                 fix="leave --kv-transfer-config out",
             )
+        elif refuse_owned:
+            yield from _misspelt(name)

@@ -31,6 +31,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     loosened = Node({"containers": [{"securityContext": context}]})
     warned = [replace(finding, severity="warning") for finding in pods.privileges(loosened)]
     yield from at(f"{key}.privileged", model.privileged, iter(warned))
+    if model.max_model_len is not None:
+        found = models.context(model.uri, model.max_model_len, model.extra_args)
+        yield from at(f"{key}.maxModelLen", model.max_model_len, found)
     if model.compile_cache is not None:
         yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
     for index, path in enumerate(model.paths):

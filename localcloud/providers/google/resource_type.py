@@ -167,7 +167,11 @@ def exists(target: Target, title: str) -> Refused:
 
 def missing(title: str, what: str) -> Refused:
     """Compute Engine's answer to a reference to something that is not there."""
-    return failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
+    answer = failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
+    if "/networks/" in what or "/subnetworks/" in what:
+        hint = "If it is older than the stack: LLMD_GKE_FAULTS with existingSubnets, docs/network.md"
+        return Refused(f"{answer}\n{hint}")
+    return answer
 
 
 def in_use(title: str, sort: str, ident: str, user: str) -> Refused:

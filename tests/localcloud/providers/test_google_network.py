@@ -73,8 +73,9 @@ INSIDE = {"name": "ip", "addressType": "INTERNAL", "subnetwork": OLDER}
 
 
 def test_a_subnet_older_than_the_stack_is_there_only_where_it_is_said(google: Standin):
-    with pytest.raises(Exception, match=f"Error 404: The resource '{OLDER}' was not found"):
+    with pytest.raises(Exception, match=f"Error 404: The resource '{OLDER}' was not found") as refusal:
         google.create(ADDRESS, INSIDE)
+    assert "LLMD_GKE_FAULTS with existingSubnets, docs/network.md" in str(refusal.value)
     google.faults(enabledApis=["*"], existingSubnets={OLDER: {"network": "corp", "ipCidrRange": "10.0.0.0/20"}})
     google.create(ADDRESS, INSIDE)
     cloud = json.loads((google.folder / "google.json").read_text())

@@ -59,11 +59,11 @@ def is_secret_name(name: str) -> bool:
     return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words)
 
 
-def without(text: str, secrets: Collection[str]) -> str:
+def without(text: str, secrets: Collection[str], instead: str = HIDDEN) -> str:
     """The text without values that are known to be secret."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, HIDDEN)
+            text = text.replace(secret, instead)
     return text
 
 

@@ -39,6 +39,7 @@ from pulumi_policy import (
 from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[reportPrivateUsage]
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
+from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies import wire
@@ -58,6 +59,10 @@ CRD_FIELDS = ("apiVersion", "kind", "metadata")
 
 _shown: ContextVar[Sequence[Subject]] = ContextVar("_shown", default=())
 """The objects of the resource that the SDK server is asked about."""
+
+
+LONGEST_MESSAGE = 2048
+"""Bytes of a message about one object."""
 
 
 class Undecided(UnknownValueError):
@@ -298,9 +303,22 @@ class Analyzer(_PolicyAnalyzerServicer):
 def _without_secrets(
     response: analyzer_pb2.AnalyzeResponse, secrets: Callable[[], Iterable[str]]
 ) -> analyzer_pb2.AnalyzeResponse:
-    """Takes values that the wire marks as secret out of every message. Rules do not quote them: this is the net."""
+    """Takes values that the wire marks as secret out of every message. Rules do not quote them: this is the net.
+
+    What looks like a secret goes, too, and so does what a terminal obeys. A message has 2 KB at most.
+    """
     if response.diagnostics:
-        for secret in sorted(secrets(), key=len, reverse=True):
-            for diagnostic in response.diagnostics:
-                diagnostic.message = diagnostic.message.replace(secret, "[secret]")
+        known = set(secrets())
+        for diagnostic in response.diagnostics:
+            text = redaction.without(diagnostic.message, known, "[secret]")
+            diagnostic.message = _shortened(redaction.printable(redaction.masked(text)))
     return response
+
+
+def _shortened(text: str) -> str:
+    """The text without its middle, if it is too long: its end says what to do."""
+    length = len(text)
+    while len(text.encode()) > LONGEST_MESSAGE:
+        length = length * 9 // 10
+        text = f"{text[: length * 2 // 3]} ... {text[-(length // 3) :]}"
+    return text

@@ -26,6 +26,12 @@ Deployments (models) and StatefulSets (models that span hosts). Billed as sample
 WINDOW_EPOCH = "2026-01-01"
 """The maintenance window's first day. Constant, so that no preview shows a difference."""
 
+LOGGED = ["SYSTEM_COMPONENTS", "WORKLOADS"]
+"""GKE's own default: what containers write."""
+
+AUDITED = ["APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"]
+"""What the control plane writes. Audit entries of changes are always kept (Admin Activity)."""
+
 SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 
 
@@ -35,6 +41,8 @@ class ClusterHardening(TypedDict):
     anonymous_authentication_config: container.ClusterAnonymousAuthenticationConfigArgs
     rbac_binding_config: container.ClusterRbacBindingConfigArgs
     node_pool_defaults: container.ClusterNodePoolDefaultsArgs
+    logging_config: container.ClusterLoggingConfigArgs
+    enable_intranode_visibility: bool | None
     monitoring_config: container.ClusterMonitoringConfigArgs
     cost_management_config: container.ClusterCostManagementConfigArgs
     dns_config: container.ClusterDnsConfigArgs
@@ -211,6 +219,11 @@ def _hardening(settings: ClusterSettings) -> ClusterHardening:
                 gcfs_config=container.ClusterNodePoolDefaultsNodeConfigDefaultsGcfsConfigArgs(enabled=True),
             )
         ),
+        "logging_config": container.ClusterLoggingConfigArgs(
+            enable_components=[*LOGGED, *AUDITED] if settings.audit else LOGGED
+        ),
+        # Never switched off: with Dataplane V2 it may be GKE's own default.
+        "enable_intranode_visibility": True if settings.audit else None,
         "monitoring_config": container.ClusterMonitoringConfigArgs(
             enable_components=MONITORED,
             managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(enabled=True),

@@ -113,6 +113,11 @@ class Network(pulumi.ComponentResource):
             region=settings.cluster.region,
             ip_cidr_range=ranges.nodes,
             private_ip_google_access=True,
+            log_config=compute.SubnetworkLogConfigArgs(
+                aggregation_interval="INTERVAL_10_MIN", flow_sampling=0.5, metadata="INCLUDE_ALL_METADATA"
+            )
+            if settings.cluster.audit
+            else None,
             secondary_ip_ranges=[
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=PODS, ip_cidr_range=ranges.pods),
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=SERVICES, ip_cidr_range=ranges.services),
@@ -144,7 +149,9 @@ class Network(pulumi.ComponentResource):
             enable_dynamic_port_allocation=True,
             min_ports_per_vm=NAT_PORTS[0],
             max_ports_per_vm=NAT_PORTS[1],
-            log_config=compute.RouterNatLogConfigArgs(enable=True, filter="ERRORS_ONLY"),
+            log_config=compute.RouterNatLogConfigArgs(
+                enable=True, filter="ALL" if settings.cluster.audit else "ERRORS_ONLY"
+            ),
             source_subnetwork_ip_ranges_to_nat="LIST_OF_SUBNETWORKS"
             if only is not None
             else "ALL_SUBNETWORKS_ALL_IP_RANGES",

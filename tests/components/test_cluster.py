@@ -153,3 +153,38 @@ def test_a_private_endpoint_needs_no_network_beside_the_clusters_own(record: Rec
     inputs: Any = cluster(record, endpoint="private").find(kinds.CLUSTER).inputs
     assert inputs["masterAuthorizedNetworksConfig"]["cidrBlocks"] == []
     assert inputs["privateClusterConfig"]["enablePrivateEndpoint"] is True
+
+
+SUBNET_LOGS = {"aggregationInterval": "INTERVAL_10_MIN", "flowSampling": 0.5, "metadata": "INCLUDE_ALL_METADATA"}
+
+
+@pytest.mark.parametrize(
+    ("audit", "components", "subnet", "nat", "intranode"),
+    [
+        (False, ["SYSTEM_COMPONENTS", "WORKLOADS"], None, "ERRORS_ONLY", None),
+        (
+            True,
+            ["SYSTEM_COMPONENTS", "WORKLOADS", "APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"],
+            SUBNET_LOGS,
+            "ALL",
+            True,
+        ),
+    ],
+)
+def test_what_happens_is_recorded_where_settings_ask(
+    record: Record, audit: bool, components: list[str], subnet: object, nat: str, intranode: bool | None
+) -> None:
+    graph = cluster(record, audit=audit)
+    found: Any = graph.find(kinds.CLUSTER).inputs
+    assert found["loggingConfig"] == {"enableComponents": components}
+    assert found.get("enableIntranodeVisibility") is intranode
+    subnets = {str(node.inputs.get("purpose", "")): node for node in of(kinds.SUBNET)(graph)}
+    assert subnets[""].inputs.get("logConfig") == subnet
+    assert "logConfig" not in subnets["REGIONAL_MANAGED_PROXY"].inputs, "Google refuses flow logs there"
+    (gateway,) = of("gcp:compute/routerNat:RouterNat")(graph)
+    assert gateway.inputs["logConfig"] == {"enable": True, "filter": nat}
+
+
+def test_production_is_audited(record: Record) -> None:
+    found: Any = record(stack="prod").find(kinds.CLUSTER).inputs
+    assert "APISERVER" in found["loggingConfig"]["enableComponents"]

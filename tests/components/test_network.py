@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import of
 
@@ -110,10 +111,11 @@ def test_a_proxy_reaches_the_containers_that_download(record: Record) -> None:
     assert "0.0.0.0/0" not in rules
 
 
-def test_hosts_that_download_get_more_ports_of_nat_than_its_default(graph: Graph) -> None:
+def test_hosts_that_download_get_more_ports_of_nat_than_its_default(graph: Graph, settings: StackSettings) -> None:
     found = of(NAT)(graph)
     assert found
     for nat in found:
         assert nat.inputs["enableDynamicPortAllocation"] is True
         assert (nat.inputs["minPortsPerVm"], nat.inputs["maxPortsPerVm"]) == (256, 65536)
-        assert nat.inputs["logConfig"] == {"enable": True, "filter": "ERRORS_ONLY"}
+        logged = "ALL" if settings.cluster.audit else "ERRORS_ONLY"
+        assert nat.inputs["logConfig"] == {"enable": True, "filter": logged}

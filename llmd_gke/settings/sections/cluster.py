@@ -105,6 +105,9 @@ class ClusterSettings(Shape):
     encryption: EncryptionSettings = Field(default_factory=EncryptionSettings)
     binary_authorization: bool = False
     secret_manager: bool = False
+    audit: bool = False
+    """Record what happened: control plane logs, flow logs of the nodes' subnet, every connection through NAT, traffic
+    between pods of one node. Cloud Logging charges for it by volume."""
 
     @property
     def region(self) -> str:

@@ -19,7 +19,7 @@ def test_an_unknown_key_is_refused_with_a_suggestion(config: Config, refused: Re
         "    there is no such setting  [unknown-key]\n"
         "    allowed: name, zone, controlPlane, releaseChannel, minVersion, endpoint, authorizedNetworks, "
         "privateNodes, deletionProtection, protect, systemZone, systemPool, labels, maintenance, encryption, "
-        "binaryAuthorization, secretManager\n"
+        "binaryAuthorization, secretManager, audit\n"
         "    fix:     did you mean releaseChannel?"
     )
 

@@ -188,8 +188,17 @@ def starts(python: Path) -> str:
     return f"#!/bin/sh\n'''exec' {shlex.quote(str(python))} \"$0\" \"$@\"\n' '''"
 
 
+def write_path(folder: Path) -> None:
+    """The packages of this clone, as an editable installation leaves them: the policy pack finds them by that."""
+    for packages in folder.glob("lib/python3.*/site-packages"):
+        file = packages / "llmd-gke.pth"
+        if not file.exists() or file.read_text(encoding="utf-8") != f"{ROOT}\n":
+            file.write_text(f"{ROOT}\n", encoding="utf-8")
+
+
 def write_scripts(folder: Path) -> None:
     """The commands of ``[project.scripts]``, as an editable installation leaves them, without building anything."""
+    write_path(folder)
     import tomllib  # an older Python must get as far as the message that it does not fit
 
     scripts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")).get("project", {}).get("scripts", {})

@@ -1,12 +1,8 @@
-"""Where the engine starts the pack: serves the rules, and prints the port as the engine expects."""
+"""Where the engine starts the pack: serves the rules, and prints the port as the engine expects.
 
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-# The engine puts this folder on the path, the packages are one above.
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+``policies`` and ``llmd_gke`` are found in the environment: `make` leaves an editable installation in ``.venv``, other
+projects install this folder (``policies/pyproject.toml``).
+"""
 
 from policies.serve import serve
 

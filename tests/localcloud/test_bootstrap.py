@@ -6,6 +6,7 @@ import itertools
 import re
 import subprocess
 import sys
+import venv
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,22 @@ def test_each_set_holds_the_one_before_it() -> None:
 def test_the_bootstrap_runs_on_the_standard_library_alone() -> None:
     imported = re.findall(r"^(?:import|from) (\w+)", Path(bootstrap.__file__).read_text(), re.MULTILINE)
     assert set(imported) <= bootstrap.sys.stdlib_module_names | {"__future__"}
+
+
+def test_an_environment_finds_the_packages_of_its_clone_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "my clone"
+    (root / "counting").mkdir(parents=True)
+    (root / "counting" / "__init__.py").write_text("")
+    folder = tmp_path / ".venv"
+    venv.create(folder)
+    monkeypatch.setattr(bootstrap, "ROOT", root)
+    bootstrap.write_path(folder)
+    bootstrap.write_path(folder)
+    command = [folder / "bin" / "python", "-c", "import counting; print(counting.__file__)"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == str(root / "counting" / "__init__.py"), done.stderr
 
 
 @pytest.mark.parametrize("name", ["plain", "my clone é", 'it\'s 100 $HOME "mine"', "long/" * 30])

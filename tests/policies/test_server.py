@@ -12,6 +12,7 @@ import pytest
 from google.protobuf import empty_pb2
 from pulumi.runtime.proto import analyzer_pb2, analyzer_pb2_grpc
 
+from localcloud import bootstrap
 from policies.rules import ALL
 from policies.rules.routes import ROUTE_TIMEOUTS
 from tests.policies.support import Resource, request_of, resources
@@ -22,6 +23,7 @@ PACK = Path(__file__).parents[2] / "policies"
 
 @pytest.fixture(scope="module")
 def analyzer() -> Iterator[analyzer_pb2_grpc.AnalyzerStub]:
+    bootstrap.write_path(PACK.parent / ".venv")  # as `make` leaves it, where only pytest was run
     command = [sys.executable, "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
     with subprocess.Popen(command, cwd=PACK, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -17,6 +17,7 @@ from typing import Any
 import yaml
 
 from llmd_gke.repository import CLONE
+from localcloud import bootstrap
 from localcloud.common.environment import clean
 from localcloud.common.workdir import Places, cache_folder
 from localcloud.pulumi_cli import resolve
@@ -78,6 +79,7 @@ class Rehearsal:
     def copy_project(self) -> None:
         """A project folder under git whose program, components and library are those of the clone."""
         self.root.mkdir(parents=True)
+        bootstrap.write_path(CLONE / ".venv")  # as `make` leaves it, where only pytest was run
         for name in LINKED:
             if (CLONE / name).exists():
                 (self.root / name).symlink_to(CLONE / name)

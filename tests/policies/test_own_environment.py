@@ -1,0 +1,131 @@
+"""The pack in somebody else's project: installed into an environment of its own, with nothing of this clone there."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import grpc
+import pytest
+import yaml
+from google.protobuf import empty_pb2
+from pulumi.runtime.proto import analyzer_pb2_grpc
+
+from llmd_gke.repository import CLONE
+from localcloud.common.environment import clean
+from localcloud.common.workdir import cache_folder
+from localcloud.pulumi_cli import resolve
+from policies import pack
+from policies.rules import ALL
+from tests.policies.support import request_of, resources
+from tests.real_engine.harness import Rehearsal
+
+EXAMPLE = CLONE / "examples" / "policies-only"
+BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment with the installed pack. What it depends on is lent by the environment of the tests."""
+    source, wheels = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheels")
+    for name in ("policies", "llmd_gke"):
+        shutil.copytree(CLONE / name, source / name, ignore=shutil.ignore_patterns("__pycache__", "build"))
+    command = [sys.executable, "-c", BUILD, str(wheels)]
+    done = subprocess.run(command, cwd=source / "policies", capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    folder = tmp_path_factory.mktemp("project") / ".venv"
+    venv.EnvBuilder(with_pip=False, symlinks=True).create(folder)
+    packages = next(folder.glob("lib/python3.*/site-packages"))
+    (wheel,) = wheels.glob("*.whl")
+    with zipfile.ZipFile(wheel) as file:
+        file.extractall(packages)
+    # Folders named in a .pth file are searched, their own .pth files are not read: the clone stays out.
+    (packages / "lent.pth").write_text(sysconfig.get_paths()["purelib"] + "\n")
+    return folder
+
+
+def python(environment: Path, code: str, cwd: Path) -> str:
+    command = [str(environment / "bin" / "python"), "-c", code]
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    return subprocess.run(command, cwd=cwd, env=alone, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def test_the_installed_pack_is_the_pure_packages_and_nothing_of_the_clone(environment: Path, tmp_path: Path) -> None:
+    code = "import json, policies, llmd_gke.rules as r; print(json.dumps([policies.__file__, r.__file__]))"
+    for file in json.loads(python(environment, code, tmp_path)):
+        assert Path(file).is_relative_to(environment)
+    code = "from importlib.util import find_spec as f; print([n for n in ('operations', 'components') if f(n)])"
+    assert python(environment, code, tmp_path) == "[]"
+
+
+def test_the_pack_of_the_example_serves_every_rule(environment: Path, tmp_path: Path) -> None:
+    shutil.copytree(EXAMPLE / "pack", tmp_path / "pack")
+    command = [str(environment / "bin" / "python"), "-u", "-m", "pulumi.policy", "127.0.0.1:1", "."]
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    with subprocess.Popen(command, cwd=tmp_path / "pack", env=alone, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            with grpc.insecure_channel(f"127.0.0.1:{int(process.stdout.readline())}") as channel:
+                grpc.channel_ready_future(channel).result(timeout=30)
+                analyzer: Any = analyzer_pb2_grpc.AnalyzerStub(channel)
+                info = analyzer.GetAnalyzerInfo(empty_pb2.Empty())
+                rule = next(one for one in ALL if one.name == "route-timeouts")
+                refused = analyzer.Analyze(request_of(resources(rule.examples.refused[0])[0]))
+        finally:
+            process.kill()
+    assert {policy.name for policy in info.policies} == {rule.name for rule in ALL}
+    assert "route-timeouts" in {one.policyName for one in refused.diagnostics}
+
+
+@pytest.mark.rehearsal
+def test_the_example_is_previewed_with_the_policies_and_refused_with_a_mistake(
+    environment: Path, tmp_path: Path
+) -> None:
+    engine = resolve.ready(cache_folder())
+    assert engine is not None, "The Pulumi engine is not set up. Run: make test"
+    rehearsal = Rehearsal(tmp_path)
+    project, places = rehearsal.root, rehearsal.places
+    shutil.copytree(EXAMPLE, project)
+    (project / ".venv").symlink_to(environment)
+    rehearsal.make("env")
+
+    def pulumi(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [str(engine.pulumi), "-C", str(project), "--non-interactive", *words]
+        return subprocess.run(
+            command, env=clean(os.environ, places), capture_output=True, text=True, check=False, timeout=300
+        )
+
+    assert pulumi("stack", "init", "dev").returncode == 0
+    preview = pulumi("preview", "--policy-pack", str(project / "pack"))
+    assert preview.returncode == 0, preview.stdout + preview.stderr
+    assert f"llmd-gke@v{pack.VERSION}" in preview.stdout
+    program = (project / "__main__.py").read_text()
+    mistake = program.replace('"rules": [{', '"rules": [{"timeouts": {"request": "30s"}, ')
+    assert mistake != program
+    (project / "__main__.py").write_text(mistake)
+    refused = pulumi("preview", "--policy-pack", str(project / "pack"))
+    assert refused.returncode != 0
+    assert "route-timeouts" in refused.stdout
+    assert "docs/policies/routes.md#route-timeouts" in refused.stdout
+
+
+def test_the_pack_has_one_version_everywhere() -> None:
+    files = [CLONE / "policies", EXAMPLE / "pack"]
+    versions = {yaml.safe_load((folder / "PulumiPolicy.yaml").read_text())["version"] for folder in files}
+    versions.add(tomllib.loads((CLONE / "policies" / "pyproject.toml").read_text())["project"]["version"])
+    assert versions == {pack.VERSION}
+
+
+def test_nothing_of_the_pack_puts_a_folder_on_the_path() -> None:
+    texts = {file: file.read_text() for folder in ("policies", "examples") for file in (CLONE / folder).rglob("*.py")}
+    assert len(texts) > 20
+    assert [file for file, text in texts.items() if "sys.path" in text or "PYTHONPATH" in text] == []

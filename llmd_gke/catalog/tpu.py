@@ -148,7 +148,7 @@ FAMILIES: tuple[Family, ...] = (
         dimensions=2,
         hbm_gb=32,
         machines=(
-            # Google's two tables disagree about the RAM of 1t (448 and 176 GB): requests must fit the smaller.
+            # RAM of 1t: 176 GB, seen on a machine (2026-10); the table of plan-tpus says 448.
             MachineType("ct6e-standard-1t", 1, 44, 176),
             MachineType("ct6e-standard-4t", 4, 180, 720),
             MachineType("ct6e-standard-8t", 8, 180, 1440),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from typing import Literal
 
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
@@ -46,7 +47,19 @@ PRICES_AS_OF = "2026-08"
 """List prices: skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0. Spot prices change monthly."""
 
 CLUSTER_FEE_USD_PER_HOUR = 0.10
-"""GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing)."""
+"""GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing). The first zonal cluster of
+a billing account is free of it."""
+
+FRESH_DAYS = 60
+"""Tables that are older say so where they are used."""
+
+
+def stale(as_of: str, today: date) -> str | None:
+    """``"of 2026-08, 83 days old"`` for a table older than :data:`FRESH_DAYS`; ``as_of`` is a month or a day."""
+    first = date.fromisoformat(as_of if as_of.count("-") == 2 else f"{as_of}-01")
+    # Of a month, its last days count.
+    days = (today - first).days - (0 if as_of.count("-") == 2 else 30)
+    return f"of {as_of}, {days} days old" if days > FRESH_DAYS else None
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def variable(name: str, value: str | None, secret: str | None, key: str | None) 
             RULE,
             f"{name} has its value written out",
             allowed="secret and key",
-            fix=f"put it into a Secret of the model's namespace, then {{name: {name}, secret: NAME, key: KEY}}",
+            fix="put it into a Secret of the model's namespace, and name that Secret and its key instead of a value",
         )
 
 

@@ -28,6 +28,10 @@ def price(found: StackPrice) -> Data:
             }
             for pool in found.pools
         ],
+        "models": [
+            {"name": one.name, "weightsGb": one.weights_gb, "sizeKnown": one.known, "hbmGb": one.hbm_gb}
+            for one in found.models
+        ],
         "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
         "clusterFeeUsdPerHour": found.fee_usd_per_hour,
         "totals": _states(found.totals),

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
+from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
-from llmd_gke.settings.sections import StackSettings, TpuPoolSettings
+from llmd_gke.settings.sections import ModelSettings, StackSettings, TpuPoolSettings
 
 HOURS_PER_MONTH = 730
 """Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
@@ -58,6 +59,24 @@ class PoolPrice:
 
 
 @dataclass(frozen=True)
+class ModelFit:
+    """One model: the size of its weights (``None`` where nobody knows), and the HBM of the slice it runs on, GB."""
+
+    name: str
+    weights_gb: float | None
+    known: bool
+    hbm_gb: int
+
+    def __str__(self) -> str:
+        """For people."""
+        if self.weights_gb is None:
+            return f"{self.name}: size of its weights not known; whether they fit {self.hbm_gb} GB is not checked"
+        about = "" if self.known else ", by its name"
+        share = self.weights_gb / self.hbm_gb
+        return f"{self.name}: weights take {share:.0%} of HBM ({self.weights_gb:.0f} of {self.hbm_gb} GB{about})"
+
+
+@dataclass(frozen=True)
 class SystemPool:
     """The pool of ordinary nodes; the catalogue has no price for them."""
 
@@ -74,6 +93,7 @@ class StackPrice:
     pools: tuple[PoolPrice, ...]
     system_pool: SystemPool
     totals: dict[State, Amount]
+    models: tuple[ModelFit, ...] = ()
     fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
 
 
@@ -82,7 +102,14 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     pools = tuple(_pool(settings, pool) for pool in settings.tpu_pools)
     totals: dict[State, Amount] = {state: _total(pool.amounts[state] for pool in pools) for state in STATES}
     system = settings.cluster.system_pool
-    return StackPrice(stack, pools, SystemPool(system.machine_type, system.min_nodes, system.max_nodes), totals)
+    ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
+    return StackPrice(stack, pools, ordinary, totals, tuple(_fit(settings, model) for model in settings.models))
+
+
+def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
+    pool, found = settings.pool(model.pool), catalogue.size(model.uri)
+    hbm = pool.slice.chips * pool.family.hbm_gb
+    return ModelFit(model.name, found.gb if found else None, found is not None and found.known, hbm)
 
 
 def _pool(settings: StackSettings, pool: TpuPoolSettings) -> PoolPrice:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 
 import pytest
 
 from llmd_gke.catalog import tpu, zones
 from llmd_gke.catalog.cost import Totals, pool_cost, total
-from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, stale
 
 
 @pytest.mark.parametrize("zone", sorted(zones.known_zones()))
@@ -74,3 +75,17 @@ def test_a_cluster_costs_its_pools_and_the_fee() -> None:
 
 def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
     assert total([Totals(12, 35.64), Totals(4, None)]) == Totals(16, None)
+
+
+@pytest.mark.parametrize(
+    ("as_of", "today", "said"),
+    [
+        ("2026-08", date(2026, 9, 20), None),
+        ("2026-08", date(2026, 10, 30), None),
+        ("2026-08", date(2026, 11, 22), "of 2026-08, 83 days old"),
+        ("2026-08-22", date(2026, 10, 21), None),
+        ("2026-08-22", date(2026, 10, 22), "of 2026-08-22, 61 days old"),
+    ],
+)
+def test_a_table_older_than_two_months_says_so(as_of: str, today: date, said: str | None) -> None:
+    assert stale(as_of, today) == said

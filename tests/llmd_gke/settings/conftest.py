@@ -26,8 +26,11 @@ def no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def config() -> Config:
-    """The configuration of stack `eu4a`, fresh for each test."""
-    return read_config(ROOT, "eu4a")
+    """The configuration of stack `eu4a` with a model that fits anywhere, fresh for each test."""
+    found: Config = read_config(ROOT, "eu4a")
+    found["llmd-gke:models"][0]["uri"] = "hf://Qwen/Qwen2.5-3B-Instruct"
+    del found["llmd-gke:tpuPools"][0]["diskGb"]
+    return found
 
 
 @pytest.fixture

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
+from llmd_gke.catalog import models
 from llmd_gke.settings import SettingsError, StackSettings, load_stack, parse
 from llmd_gke.settings.load import read_config
 from llmd_gke.settings.parse import known_keys
@@ -66,11 +68,26 @@ def test_the_first_deployment_is_three_replicas_on_three_of_four_hosts() -> None
     assert settings.totals.usd_per_hour == pytest.approx(12 * 2.97 + 0.10)
 
 
-def test_local_is_the_same_shape_as_eu4a() -> None:
+def test_local_is_eu4a_with_a_small_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(CLOUD_VARIABLE, "rehearsal")
     one, other = read_config(ROOT, "eu4a"), read_config(ROOT, "local")
     assert other["gcp:project"] == "rehearsal"
-    for key in ("llmd-gke:tpuPools", "llmd-gke:models", "llmd-gke:gateway"):
-        assert one[key] == other[key]
+    assert one["llmd-gke:gateway"] == other["llmd-gke:gateway"]
+    big, small = load_stack(ROOT, "eu4a").settings, load_stack(ROOT, "local").settings
+    size = {"uri", "max_model_len", "max_num_seqs", "max_num_batched_tokens"}
+    assert big.models[0].model_copy(update={key: getattr(small.models[0], key) for key in size}) == small.models[0]
+    assert big.tpu_pools[0].model_copy(update={"disk_gb": small.tpu_pools[0].disk_gb}) == small.tpu_pools[0]
+
+
+def test_eu4a_serves_a_tested_model_that_deserves_its_four_chips() -> None:
+    settings = eu4a()
+    (model,), (pool,) = settings.models, settings.tpu_pools
+    known = models.known(model.uri)
+    assert known is not None
+    assert known.tested
+    share = known.parameters * 2 / (pool.slice.chips * pool.family.hbm_gb)
+    assert 0.4 < share < 0.7
+    assert pool.slice.chips == 4
 
 
 def test_settings_are_frozen() -> None:
@@ -173,10 +190,17 @@ def test_what_settings_use_decides_which_apis_are_switched_on(config: dict[str, 
 
 
 def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = (ROOT / "Pulumi.eu4a.yaml").read_text().replace("Qwen/Qwen2.5-3B-Instruct", "google/gemma-3-27b-it")
+    text = (ROOT / "Pulumi.eu4a.yaml").read_text().replace("Qwen/Qwen3-32B", "google/gemma-3-27b-it")
     write(tmp_path, text.encode())
     with pytest.raises(SettingsError, match="licence gate"):
         load_stack(tmp_path, "mine", need_secrets=True)
     assert load_stack(tmp_path, "mine")
     write(tmp_path, f"{text}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())
     assert load_stack(tmp_path, "mine", need_secrets=True)
+
+
+def test_the_small_stack_of_the_page_is_one() -> None:
+    (block,) = re.findall(r"```yaml\n# Pulumi.small.yaml\n(.*?)```", (ROOT / "docs" / "stacks.md").read_text(), re.S)
+    checked = parse(yaml.safe_load(block)["config"], "small")
+    assert checked.settings.totals.chips == 3
+    assert [located.finding.rule for located in checked.warnings] == ["model-untested"]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from operations.cost.estimate import ModelFit
 from tests.operations.conftest import Clone
 from tests.operations.support import ROOT, run, same_as_golden
 
@@ -162,3 +163,19 @@ def test_the_table_of_a_shipped_stack_is_the_committed_one(stack: str) -> None:
     done = run("cost", "--stack", stack, root=ROOT)
     assert done.returncode == 0, done.stderr
     same_as_golden(f"cost-{stack}.txt", done.stdout)
+
+
+def test_it_says_what_share_of_the_memory_the_weights_take(clone: Clone) -> None:
+    assert cost(clone)["models"] == [{"name": "qwen", "weightsGb": 8.0, "sizeKnown": True, "hbmGb": 128}]
+
+
+@pytest.mark.parametrize(
+    ("fit", "words"),
+    [
+        (ModelFit("big", 65.6, True, 128), "big: weights take 51% of HBM (66 of 128 GB)"),
+        (ModelFit("big", 14.0, False, 32), "big: weights take 44% of HBM (14 of 32 GB, by its name)"),
+        (ModelFit("big", None, False, 32), "whether they fit 32 GB is not checked"),
+    ],
+)
+def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, words: str) -> None:
+    assert words in str(fit)

@@ -39,7 +39,7 @@ class GatewayApi(pulumi.ComponentResource):
     GKE brings the CRDs and classes some time after the cluster, in no documented order. They are not ours, so each is a
     patch of one annotation that waits for the condition (``Accepted``, ``Established``), and is tried again while the
     object is not there. KServe's controller looks for the InferencePool CRD once, when it starts, and never watches
-    pools otherwise (kserve/kserve ``pkg/controller/v1alpha2/llmisvc/controller.go`` v0.20.0).
+    pools otherwise (kserve/kserve ``pkg/controller/v1alpha2/llmisvc/controller.go``).
     """
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:

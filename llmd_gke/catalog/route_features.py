@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-REPORTS = "https://github.com/kubernetes-sigs/gateway-api/tree/v1.6.1/conformance/reports"
+from llmd_gke.catalog import upstream
+
+REPORTS = upstream.gateway_api("conformance/reports")
 TIMEOUTS_ERROR = "GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported"
 
 

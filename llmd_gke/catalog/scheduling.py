@@ -1,6 +1,6 @@
 """Plugins of the endpoint picker, and the weights that upstream ships.
 
-Sources: kserve v0.20.0 ``pkg/controller/v1alpha2/llmisvc/scheduler.go`` (``schedulerConfigText``, which follows llm-d's
+Sources: kserve ``pkg/controller/v1alpha2/llmisvc/scheduler.go`` (``schedulerConfigText``, which follows llm-d's
 optimized baseline) and v0.19.0 for the older pair; plugin names of llm-d/llm-d-router v0.9.0.
 """
 
@@ -20,7 +20,7 @@ PROFILES: Mapping[str, tuple[tuple[str, int], ...]] = {
     "queue-and-prefix": ((QUEUE, 2), (PREFIX, 3)),
     "load": ((QUEUE, 2), (KV_CACHE, 2)),
 }
-"""Scorers and weights by name: KServe 0.20's and llm-d's default, KServe 0.17 to 0.19's, and one without prefixes."""
+"""Scorers and weights by name: KServe's and llm-d's default, KServe 0.17 to 0.19's, and one without prefixes."""
 
 NEEDS_PREFIX_CACHE = frozenset({PREFIX, NO_HIT})
 """Scorers that mean nothing where the server caches no prefixes."""

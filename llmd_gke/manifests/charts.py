@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmd_gke.catalog import versions
+from llmd_gke.catalog import kserve, versions
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import JsonObject
 
@@ -48,7 +48,7 @@ def lws(folder: str | None = None) -> Release:
 
 def kserve_crds(folder: str | None = None) -> Release:
     """KServe's CRDs. Their conversion webhook is hard-coded to the namespace ``kserve``."""
-    return _release("kserve-llmisvc-crd", naming.KSERVE_NAMESPACE, folder)
+    return _release(kserve.CRD_CHART, kserve.NAMESPACE, folder)
 
 
 def kserve_controller(folder: str | None = None) -> Release:
@@ -85,14 +85,14 @@ def kserve_controller(folder: str | None = None) -> Release:
             },
         }
     }
-    return _release("kserve-llmisvc-resources", naming.KSERVE_NAMESPACE, folder, values)
+    return _release(kserve.CONTROLLER_CHART, kserve.NAMESPACE, folder, values)
 
 
 def kserve_presets(folder: str | None = None) -> Release:
     """KServe's presets, which ours is merged over. Off in the chart unless asked for."""
     return _release(
-        "kserve-runtime-configs",
-        naming.KSERVE_NAMESPACE,
+        kserve.PRESETS_CHART,
+        kserve.NAMESPACE,
         folder,
         {"kserve": {"llmisvcConfigs": {"enabled": True}, "servingruntime": {"enabled": False}}},
     )
@@ -102,7 +102,7 @@ PLATFORM = (cert_manager, lws, kserve_crds, kserve_controller, kserve_presets)
 """Every release of the platform."""
 
 
-WEBHOOK_PORTS: Mapping[str, int] = {"cert-manager": 10250, "lws-system": 9443, naming.KSERVE_NAMESPACE: 9443}
+WEBHOOK_PORTS: Mapping[str, int] = {"cert-manager": 10250, "lws-system": 9443, kserve.NAMESPACE: 9443}
 """Where the controllers of a namespace answer the API server, by the charts' values."""
 
 

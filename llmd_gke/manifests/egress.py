@@ -1,7 +1,7 @@
 """What model pods may reach outside of the cluster: port 443 anywhere, names, or a proxy.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (object and its limits);
-kserve v0.20.0 ``workload_storage.go`` (``attachStorageInitializer``: what a pod template says about the container
+kserve ``workload_storage.go`` (``attachStorageInitializer``: what a pod template says about the container
 ``storage-initializer`` is merged into the one KServe makes, in the model's pods and in the endpoint picker's).
 """
 

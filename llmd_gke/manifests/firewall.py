@@ -7,6 +7,7 @@ come from the proxy-only subnet, its health checks from Google's ranges.
 from __future__ import annotations
 
 from llmd_gke.catalog import gateway as gke
+from llmd_gke.catalog import kserve
 from llmd_gke.manifests import egress, naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import ModelSettings, NetworkSettings
@@ -103,7 +104,7 @@ def model_policies(
             {
                 **workload,
                 "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": [*data_plane, picker], "ports": _ports(naming.WORKLOAD_PORT)}],
+                "ingress": [{"from": [*data_plane, picker], "ports": _ports(kserve.WORKLOAD_PORT)}],
                 "egress": [*downloads, *metadata],
             },
         ),
@@ -113,9 +114,9 @@ def model_policies(
             {
                 **picker,
                 "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": data_plane, "ports": _ports(naming.PICKER_PORT, naming.PICKER_HEALTH_PORT)}],
+                "ingress": [{"from": data_plane, "ports": _ports(kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT)}],
                 "egress": [
-                    {"to": [workload], "ports": _ports(naming.WORKLOAD_PORT)},
+                    {"to": [workload], "ports": _ports(kserve.WORKLOAD_PORT)},
                     *egress.control_plane(),
                     *downloads,
                 ],

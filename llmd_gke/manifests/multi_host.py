@@ -1,6 +1,6 @@
 """Models that span the hosts of one slice: a leader that serves, workers beside it, and the preset KServe lacks.
 
-KServe makes a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve v0.20.0 ``workload_multi_node.go``), one a host.
+KServe makes a LeaderWorkerSet of ``parallelism.pipeline`` pods (kserve ``workload_multi_node.go``), one a host.
 LeaderWorkerSet's webhook tells each pod its place in the slice (``TPU_WORKER_ID``, ``TPU_WORKER_HOSTNAMES`` …:
 kubernetes-sigs/lws v0.9.0 ``pkg/utils/accelerators/tpu.go``): nothing of that is written here. Within the group the
 server spreads itself by Ray (vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01:
@@ -11,12 +11,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import kserve, tpu
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import TpuPoolSettings
-
-API_VERSION = "serving.kserve.io/v1alpha2"
 
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 """KServe hands this annotation of a service on to its LeaderWorkerSet: a group has its slice's pool to itself."""
@@ -76,10 +74,10 @@ def preset(namespace: str) -> JsonObject:
         "volumeMounts": [{"name": name, "mountPath": path} for name, path in names.items()],
     }
     volumes: list[Json] = [{"name": name, "emptyDir": {"medium": "Memory"} if name == "dshm" else {}} for name in names]
-    serving: JsonObject = {"containers": [{**container, "ports": [{"containerPort": naming.WORKLOAD_PORT}]}]}
+    serving: JsonObject = {"containers": [{**container, "ports": [{"containerPort": kserve.WORKLOAD_PORT}]}]}
     return {
-        "apiVersion": API_VERSION,
-        "kind": "LLMInferenceServiceConfig",
+        "apiVersion": kserve.API_VERSION,
+        "kind": kserve.CONFIG,
         "metadata": {"name": naming.WORKER_PRESET, "namespace": namespace},
         "spec": {
             "template": {**serving, "volumes": volumes},

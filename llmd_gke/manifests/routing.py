@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmd_gke.catalog import endpoints
+from llmd_gke.catalog import endpoints, kserve
 from llmd_gke.catalog import gateway as gke
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
@@ -147,11 +147,11 @@ def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObj
 
 def _pool(model: ModelSettings) -> JsonObject:
     # The group must be the v1 one: KServe's own routes name the v1alpha2 pool first, which GKE does not have.
-    return {"group": gke.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": naming.inference_pool(model.name)}
+    return {"group": gke.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
 def _workload(model: ModelSettings) -> JsonObject:
-    return {"kind": "Service", "name": naming.workload_service(model.name), "port": naming.WORKLOAD_PORT}
+    return {"kind": "Service", "name": kserve.workload_service(model.name), "port": kserve.WORKLOAD_PORT}
 
 
 def _matches(*paths: str) -> list[Json]:
@@ -199,7 +199,7 @@ def _targets(model: ModelSettings) -> dict[str, JsonObject]:
     return {
         "pool": _pool(model),
         # `group` is required, also where it is empty.
-        "service": {"group": "", "kind": "Service", "name": naming.workload_service(model.name)},
+        "service": {"group": "", "kind": "Service", "name": kserve.workload_service(model.name)},
     }
 
 
@@ -209,7 +209,7 @@ def health_checks(model: ModelSettings) -> dict[str, JsonObject]:
     Without them GKE asks ``/`` and calls every backend unhealthy. Port specification, group, interval and timeout are
     written out: that is valid under every published version of the CRD's rules.
     """
-    check: JsonObject = {"port": naming.WORKLOAD_PORT, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
+    check: JsonObject = {"port": kserve.WORKLOAD_PORT, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
     default: JsonObject = {
         "checkIntervalSec": HEALTH_CHECK_INTERVAL_SECONDS,
         "timeoutSec": HEALTH_CHECK_TIMEOUT_SECONDS,

@@ -1,6 +1,6 @@
 """LLMInferenceService and the LLMInferenceServiceConfig with the TPU runtime.
 
-Field semantics: kserve v0.20.0 ``pkg/apis/serving/v1alpha2``; preset that ours is merged over:
+Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset that ours is merged over:
 ``config/llmisvcconfig/config-llm-template.yaml``. Lists are replaced whole, named list entries are merged.
 """
 
@@ -9,14 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.catalog import scheduling, tpu
+from llmd_gke.catalog import kserve, scheduling, tpu
 from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
 from llmd_gke.rules.platform import version_of
 from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings, VariableSettings
-
-API_VERSION = "serving.kserve.io/v1alpha2"
 
 PROBE_SECONDS = 10
 
@@ -32,10 +30,7 @@ NUMBERED_AS_VLLM = ("vllm/vllm-tpu", "vllm/vllm-openai")
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose statuses GKE writes and KServe compares field by field (kserve
-v0.20.0 ``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` is about pods alone."""
-
-STOP = "serving.kserve.io/stop"
-"""With this annotation KServe removes everything it made and keeps the object."""
+``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` is about pods alone."""
 
 WARM_UP = Path(__file__).with_name("warm_up.py")
 WARM_FOLDER = "/run/warm-up"
@@ -58,7 +53,7 @@ def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
         model.served_name,
         f"publishers/{model.namespace}/models/{model.served_name}",
         "--port",
-        str(naming.WORKLOAD_PORT),
+        str(kserve.WORKLOAD_PORT),
         "--tensor-parallel-size",
         str(tensor_parallel(model, pool)),
         "--enable-prefix-caching" if model.prefix_caching else "--no-enable-prefix-caching",
@@ -109,7 +104,7 @@ def node_selector(pool: TpuPoolSettings) -> JsonObject:
 
 
 def _probe(**times: int) -> JsonObject:
-    check: JsonObject = {"path": "/health", "port": naming.WORKLOAD_PORT, "scheme": "HTTP"}
+    check: JsonObject = {"path": "/health", "port": kserve.WORKLOAD_PORT, "scheme": "HTTP"}
     return {"httpGet": check, **times}
 
 
@@ -210,8 +205,8 @@ def tpu_config(
     if model.uses_buckets:
         spec["annotations"] = {weights.FUSE_ANNOTATION: "true"}
     return {
-        "apiVersion": API_VERSION,
-        "kind": "LLMInferenceServiceConfig",
+        "apiVersion": kserve.API_VERSION,
+        "kind": kserve.CONFIG,
         "metadata": {"name": naming.tpu_config(model.name), "namespace": model.namespace},
         "spec": spec,
     }
@@ -228,7 +223,7 @@ def _warm_up(model: ModelSettings) -> JsonObject:
         # The server's own image: it has Python, and it is on the node already.
         "image": model.image,
         "command": ["python3", "-c", WARM_UP.read_text(encoding="utf-8")],
-        "args": [str(naming.WORKLOAD_PORT), model.served_name, WARM_MARK],
+        "args": [str(kserve.WORKLOAD_PORT), model.served_name, WARM_MARK],
         "readinessProbe": {"exec": {"command": ["test", "-e", WARM_MARK]}, "periodSeconds": 5},
         "resources": {
             "requests": {"cpu": "20m", "memory": "64Mi"},
@@ -252,7 +247,7 @@ def scheduler_config(model: ModelSettings) -> JsonObject:
     """The endpoint picker's plugins and weights, written out: a profile of upstream's, or the settings' own list.
 
     Left out, KServe would keep whatever flag it finds in the running Deployment, also across upgrades
-    (kserve v0.20.0 ``scheduler.go``). Without prefix caching in the server, prefix scores would mean nothing.
+    (kserve ``scheduler.go``). Without prefix caching in the server, prefix scores would mean nothing.
     """
     entries = _plugins(model)
     if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
@@ -312,10 +307,11 @@ def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | N
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
     # A stopped service is never Ready.
-    annotations: JsonObject = {STOP: "true"} if model.stopped else {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
+    annotations: JsonObject = (
+        {kserve.STOP: "true"} if model.stopped else {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
+    )
     if model.needs_token:
-        # KServe's storage initializer takes HF_TOKEN from the Secret named here (``credentials/hf/hf_secret.go``).
-        annotations["serving.kserve.io/secretName"] = naming.TOKEN_SECRET
+        annotations[kserve.SECRET_NAME] = naming.TOKEN_SECRET
     spans_hosts = pool.slice.multi_host
     if spans_hosts:
         annotations |= multi_host.placement()
@@ -347,8 +343,8 @@ def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | N
             },
         }
     return {
-        "apiVersion": API_VERSION,
-        "kind": "LLMInferenceService",
+        "apiVersion": kserve.API_VERSION,
+        "kind": kserve.SERVICE,
         "metadata": {
             "name": model.name,
             "namespace": model.namespace,

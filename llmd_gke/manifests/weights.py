@@ -1,6 +1,6 @@
 """Volumes of model pods: weights that KServe does not bring, and the cache of compiled graphs.
 
-Sources: kserve v0.20.0 ``workload_storage.go`` (nothing is attached with ``storageInitializer.enabled: false``);
+Sources: kserve ``workload_storage.go`` (nothing is attached with ``storageInitializer.enabled: false``);
 https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral (volume, annotation);
 vllm-project/tpu-inference ``tpu_inference/envs.py`` @b8692ff01 (``VLLM_XLA_CACHE_PATH``: a directory).
 """

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
+from llmd_gke.catalog import kserve
 from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -20,7 +21,6 @@ BLOCKS: Mapping[str, str] = {
     "GRPC": "grpcHealthCheck",
 }
 GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", "GCPInferencePoolImport": "networking.gke.io"}
-MODEL_SERVICE = "-kserve-workload-svc"
 LONGEST_INTERVAL = 300
 LARGEST_PORT = 65535
 LONGEST_TIMEOUT = 2147483647
@@ -139,7 +139,7 @@ def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
     """A check of a model server asks ``/health`` by a protocol it speaks. ``/`` answers 404: never healthy."""
     reference = spec.get("targetRef")
     name, kind = reference.get("name").text() or "", reference.get("kind").text()
-    if kind != "InferencePool" and not name.endswith(MODEL_SERVICE):
+    if kind != "InferencePool" and not name.endswith(kserve.WORKLOAD_SUFFIX):
         return
     config = spec.get("default", "config")
     protocol = config.get("type").text()

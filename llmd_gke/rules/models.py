@@ -1,6 +1,6 @@
 """Rules about models and the server's arguments on TPU.
 
-Sources: kserve v0.20.0 ``workload_storage.go`` (URI schemes); vllm-project/tpu-inference
+Sources: kserve ``workload_storage.go`` (URI schemes); vllm-project/tpu-inference
 ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization methods).
 """
 
@@ -147,7 +147,7 @@ RESERVED_DISK_GB = 40
 
 
 def uri(value: str) -> Iterator[Finding]:
-    """KServe 0.20 loads ``hf``, ``oci``, ``pvc`` and ``s3``; ``gs://`` ends in "unsupported schema in model URI"."""
+    """KServe loads ``hf``, ``oci``, ``pvc`` and ``s3``; ``gs://`` ends in "unsupported schema in model URI"."""
     scheme, _, rest = value.partition("://")
     if not rest or scheme not in URI_SCHEMES:
         hint = "KServe refuses gs://; serve from a bucket through a PVC" if scheme == "gs" else "hf://OWNER/NAME"

@@ -1,6 +1,6 @@
 """Rules about models on slices of several hosts.
 
-Sources: kserve v0.20.0 ``workload_multi_node.go`` (a LeaderWorkerSet, one pod a host); kubernetes-sigs/lws v0.9.0
+Sources: kserve ``workload_multi_node.go`` (a LeaderWorkerSet, one pod a host); kubernetes-sigs/lws v0.9.0
 ``pkg/webhooks/leaderworkerset_webhook.go`` (updates: one group goes before its successor comes);
 vllm-project/tpu-inference ``tpu_inference/envs.py`` @b8692ff01 (``VLLM_XLA_CACHE_PATH``).
 """
@@ -79,7 +79,7 @@ def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iter
     """Each replica has a slice to itself.
 
     No spare one is needed: LeaderWorkerSet's default takes a group away before its successor comes (``maxUnavailable``
-    1, ``maxSurge`` 0), and KServe 0.20 sets nothing else.
+    1, ``maxSurge`` 0), and KServe sets nothing else.
     """
     counts = list(replicas)
     needed, slices = sum(counts), maximum // shape.hosts

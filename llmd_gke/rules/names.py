@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from llmd_gke.catalog import kserve
 from llmd_gke.rules.finding import Finding
 
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -16,7 +17,7 @@ PROJECT_ID = re.compile(r"[a-z][-a-z0-9]{4,28}[a-z0-9]")
 
 MODEL_NAME_LIMIT = 38
 """KServe appends ``-kserve-self-signed-certs``: up to 38 characters every generated name stays predictable, beyond
-it is cut and hashed (knative ``kmeta.ChildName``, used by kserve v0.20.0 ``workload.go``)."""
+it is cut and hashed (knative ``kmeta.ChildName``, used by kserve ``workload.go``)."""
 
 CLUSTER_NAME_LIMIT = 24
 """The node service account is called ``NAME-nodes``, and Google allows 30 characters there."""
@@ -56,7 +57,7 @@ def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
         )
 
 
-RESERVED_NAMESPACES = frozenset({"default", "kserve", "cert-manager", "lws-system", "inference-gateway"})
+RESERVED_NAMESPACES = frozenset({"default", kserve.NAMESPACE, "cert-manager", "lws-system", "inference-gateway"})
 """Namespaces that the platform or the cluster owns."""
 
 

@@ -1,6 +1,6 @@
 """Rules about the platform: charts, CRDs, KServe's configuration, NetworkPolicies.
 
-Sources: kserve v0.20.0 ``charts/`` and ``pkg/apis/serving/v1beta1/configmap.go``; kubernetes-sigs/lws#880.
+Sources: kserve ``charts/`` and ``pkg/apis/serving/v1beta1/configmap.go``; kubernetes-sigs/lws#880.
 """
 
 from __future__ import annotations
@@ -10,20 +10,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import cast
 
+from llmd_gke.catalog import kserve, versions
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown, Value
 from llmd_gke.rules.versions import version_of
 
-KSERVE_NAMESPACE = "kserve"
-KSERVE_CHARTS = frozenset(
-    {"kserve-llmisvc-crd", "kserve-llmisvc-crd-minimal", "kserve-llmisvc-resources", "kserve-runtime-configs"}
-)
-CONTROLLER_CHART = "kserve-llmisvc-resources"
 GKE_OWNED = re.compile(r"(inferencepools\.inference\.networking\.(x-)?k8s\.io|[a-z]+\.gateway\.networking\.k8s\.io)")
 EXACT_VERSION = re.compile(r"v?\d+\.\d+\.\d+(?:[-+].*)?")
 MANY_PORTS = 60_000
-STALE_LABEL = ("app.kubernetes.io/component", "workload")
+STALE_LABEL = (kserve.COMPONENT, "workload")
 
 
 ARCHIVE = re.compile(r"(?P<name>.+?)-(?P<version>v?\d+\.\d+\.\d+.*)\.(?:tgz|tar\.gz)")
@@ -52,26 +48,26 @@ def is_folder(chart: str) -> bool:
 def kserve_namespace(chart: str, namespace: Node) -> Iterator[Finding]:
     """KServe's charts go to the namespace that their CRDs' conversion webhook names."""
     value = namespace.text()
-    if chart in KSERVE_CHARTS and (namespace.value is None or value not in (None, KSERVE_NAMESPACE)):
+    if chart in kserve.CHARTS and (namespace.value is None or value not in (None, kserve.NAMESPACE)):
         yield Finding(
             "kserve-namespace",
             f"{chart} would be installed in namespace {value or 'default'}; the CRD chart hard-codes kserve for the "
             "conversion webhook and its certificate, so conversion breaks anywhere else",
-            allowed=KSERVE_NAMESPACE,
+            allowed=kserve.NAMESPACE,
             fix="namespace: kserve",
         )
 
 
 def bundled_crds(chart: str, values: Node) -> Iterator[Finding]:
     """KServe's chart leaves the CRDs that GKE owns alone."""
-    if chart != CONTROLLER_CHART:
+    if chart != kserve.CONTROLLER_CHART:
         return
     switch = values.get("kserve", "llmisvc", "createGIECRDs")
     if switch.value is None or switch.flag() is True:
         yield Finding(
             "crd-ownership",
-            f"{CONTROLLER_CHART} would install the InferencePool CRDs (createGIECRDs is true unless switched off): GKE "
-            "owns them from 1.34.0-gke.1626000 on, and two owners fight",
+            f"{kserve.CONTROLLER_CHART} would install the InferencePool CRDs (createGIECRDs is true unless switched "
+            f"off): GKE owns them from {versions.gke_floor()} on, and two owners fight",
             fix="set the value kserve.llmisvc.createGIECRDs: false",
         )
 
@@ -82,7 +78,7 @@ def owned_crd(name: Node) -> Iterator[Finding]:
     if value is not None and GKE_OWNED.fullmatch(value):
         yield Finding(
             "crd-ownership",
-            f"CRD {value} is GKE's own (Gateway API channel; InferencePool v1 from 1.34.0-gke.1626000) or one that "
+            f"CRD {value} is GKE's own (Gateway API channel; InferencePool v1 from {versions.gke_floor()}) or one that "
             "makes KServe build every pool twice (v1alpha2); GKE 1.35 blocks the experimental channel",
             fix="leave it out and set gatewayApiConfig.channel: CHANNEL_STANDARD on the cluster",
         )
@@ -90,7 +86,7 @@ def owned_crd(name: Node) -> Iterator[Finding]:
 
 def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
     """The controller lets its presets go when everything is destroyed."""
-    if chart != CONTROLLER_CHART:
+    if chart != kserve.CONTROLLER_CHART:
         return
     for variable in values.get("kserve", "llmisvc", "controller", "env").each():
         if variable.get("name").text() == "PREVENT_WELL_KNOWN_CONFIG_DELETION":
@@ -172,8 +168,8 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
                 yield Finding(
                     "network-policy-labels",
                     f"{node.path}: {label}={value} matches no pod of KServe's",
-                    allowed="kserve.io/component=workload, or app.kubernetes.io/component=llminferenceservice-workload",
-                    fix="select kserve.io/component=workload and app.kubernetes.io/name=NAME",
+                    allowed=f"{kserve.OWN_COMPONENT}={kserve.WORKLOAD}, or {kserve.COMPONENT}={kserve.PART}-workload",
+                    fix=f"select {kserve.OWN_COMPONENT}={kserve.WORKLOAD} and {kserve.NAME}=NAME",
                 )
 
 

@@ -1,6 +1,6 @@
 """Rules about LLMInferenceService and LLMInferenceServiceConfig as such.
 
-Sources: kserve v0.20.0 ``pkg/apis/serving/v1alpha2/llm_inference_service_validation.go``,
+Sources: kserve ``pkg/apis/serving/v1alpha2/llm_inference_service_validation.go``,
 ``pkg/controller/v1alpha2/llmisvc/{router,config_merge,workload_storage}.go``.
 """
 
@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from llmd_gke.catalog import kserve
 from llmd_gke.rules import models, names
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-
-PIPELINE_PRESET = "kserve-config-llm-{role}worker-pipeline-parallel"
-"""Presets named in ``config_merge.go`` without a file in ``config/llmisvcconfig``."""
 
 MOST_POOL_PORTS = 8
 """``maxItems`` of ``spec.targetPorts`` in gateway-api-inference-extension's v1 CRD."""
@@ -65,7 +63,7 @@ def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
     if not config:
         yield from _parents(gateway_refs, http.get("spec", "parentRefs"))
     for ref in refs:
-        if ref.get("name").text() == f"{name}-kserve-route":
+        if ref.get("name").text() == kserve.managed_route(name):
             yield _shape(f"{ref.path}: KServe deletes a route of that name when routes are referred to", "rename it")
     if config and list(spec.get("baseRefs").each()):
         yield _shape("spec.baseRefs is not allowed in a Config", "list all Configs in the service")
@@ -154,7 +152,7 @@ def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
     prefill = spec.get("prefill")
     for place, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
         if place.get("worker").present() and place.get("parallelism", "pipeline").present():
-            preset = PIPELINE_PRESET.format(role=role)
+            preset = kserve.PIPELINE_WORKERS.format(role=role)
             yield (
                 preset,
                 Finding(
@@ -188,12 +186,12 @@ def name_length(name: str) -> Iterator[Finding]:
 
 
 def scaling(spec: Node) -> Iterator[Finding]:
-    """KServe 0.20 hands scaling to an autoscaler that somebody else has to install."""
+    """KServe hands scaling to an autoscaler that somebody else has to install."""
     for place in (spec, spec.get("prefill")):
         if place.get("scaling").present():
             yield Finding(
                 "service-scaling",
-                f"{place.get('scaling').path}: KServe 0.20 scales only through the workload variant autoscaler with "
+                f"{place.get('scaling').path}: KServe scales only through the workload variant autoscaler with "
                 "HPA or KEDA; where their CRDs are missing the service never becomes Ready (ScalingCRDNotFound)",
                 fix="set replicas, or install both and disable this rule",
             )

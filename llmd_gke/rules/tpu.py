@@ -236,7 +236,7 @@ def surge_pods(replicas: int) -> int:
 def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
     """A model update must find a spare host.
 
-    KServe 0.20 has no setting for the rollout strategy: the default 25 % surge starts one pod more, which stays
+    KServe has no setting for the rollout strategy: the default 25 % surge starts one pod more, which stays
     Pending forever when every host is taken, while the LLMInferenceService still says Ready.
     """
     counts = list(replicas)

@@ -1,7 +1,7 @@
 """Rules about pods on TPU nodes: requests and selectors, parallelism, startup probe, environment.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus (requests, selectors); vllm-project/tpu-inference
-``tpu_inference/envs.py`` @b8692ff01; kserve v0.20.0 ``config/llmisvcconfig/config-llm-template.yaml`` (probes).
+``tpu_inference/envs.py`` @b8692ff01; kserve ``config/llmisvcconfig/config-llm-template.yaml`` (probes).
 """
 
 from __future__ import annotations

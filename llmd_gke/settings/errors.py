@@ -148,7 +148,7 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
     **dict.fromkeys(
         [("models", "scaling"), ("models", "minReplicas"), ("models", "maxReplicas")],
         (
-            "this program does not scale replicas yet: `scaling` of KServe 0.20 works only through an autoscaler that "
+            "this program does not scale replicas yet: `scaling` of KServe works only through an autoscaler that "
             "llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers",
             "replicas, a fixed number",
             "set replicas; the pool's nodes follow from minNodes to maxNodes",

@@ -129,7 +129,7 @@ def _route_conditions(one: Bound) -> list[Condition]:
 def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[JsonValue]:
     """``status.parents`` of an InferencePool, whole: one entry for each Gateway that reaches it by a route.
 
-    KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve v0.20.0 ``router.go``).
+    KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve ``router.go``).
     """
     before = objects(pool, "status", "parents")
     parents: list[JsonValue] = [

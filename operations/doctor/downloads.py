@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import httpx
 
-from llmd_gke.catalog import versions
+from llmd_gke.catalog import kserve, versions
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
 SECONDS = 15
-CHARTS = ("cert-manager", "lws", "kserve-llmisvc-crd", "kserve-llmisvc-resources", "kserve-runtime-configs")
+CHARTS = ("cert-manager", "lws", kserve.CRD_CHART, kserve.CONTROLLER_CHART, kserve.PRESETS_CHART)
 ACCEPT = ", ".join(
     (
         "application/vnd.oci.image.index.v1+json",

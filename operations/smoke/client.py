@@ -64,7 +64,7 @@ class Options:
 def advertised_name(endpoint: Endpoint) -> str:
     """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty where the URL holds no namespace.
 
-    KServe 0.20 writes it to ``status.addresses`` (``pkg/controller/v1alpha2/llmisvc``), and our servers serve both.
+    KServe writes it to ``status.addresses`` (``pkg/controller/v1alpha2/llmisvc``), and our servers serve both.
     """
     parts = [part for part in urlsplit(endpoint.url).path.split("/") if part]
     return f"publishers/{parts[0]}/models/{endpoint.served_model_name}" if len(parts) == 2 else ""

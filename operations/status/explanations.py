@@ -1,6 +1,6 @@
 """Conditions of KServe and of GKE's gateway, and events, in words, as data: the first entry that fits is shown.
 
-Types and reasons: kserve v0.20.0 ``pkg/apis/serving/v1alpha2/llm_inference_service_lifecycle.go`` and
+Types and reasons: kserve ``pkg/apis/serving/v1alpha2/llm_inference_service_lifecycle.go`` and
 ``pkg/controller/v1alpha2/llmisvc``; Gateway API v1.6.1 ``apis/v1``; what GKE writes: kserve#5311,
 gateway-api-inference-extension#1131, llm-d's provider page for GKE. Held by real objects in the tests.
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
 from operations.status.explanations import GATEWAY, find
 from operations.status.objects import (
@@ -85,7 +86,7 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
     ):
         if kind in snapshot.unreadable:
             continue
-        for target in (naming.inference_pool(model), naming.workload_service(model)):
+        for target in (kserve.inference_pool(model), kserve.workload_service(model)):
             policy = next(
                 (
                     one
@@ -108,7 +109,7 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
 
 def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
     subject = f"{model}: pool"
-    pool = of(snapshot.pools, where, naming.inference_pool(model))
+    pool = of(snapshot.pools, where, kserve.inference_pool(model))
     if pool is None:
         return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not made it yet")]
     parents = entries(pool, "status", "parents")

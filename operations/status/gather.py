@@ -14,6 +14,7 @@ import kr8s
 import kr8s.asyncio
 import yaml
 
+from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
 from operations.exits import SetUpFailed, Unreachable
 from operations.status import stages
@@ -49,7 +50,7 @@ LOG_LINES = 60
 KINDS: tuple[tuple[str, str, str, bool], ...] = (
     ("nodes", "v1", "nodes", False),
     ("pods", "v1", "pods", False),
-    ("services", "serving.kserve.io/v1alpha2", "llminferenceservices", True),
+    ("services", kserve.API_VERSION, kserve.SERVICES, True),
     ("gateways", "gateway.networking.k8s.io/v1", "gateways", True),
     ("routes", "gateway.networking.k8s.io/v1", "httproutes", True),
     ("pools", "inference.networking.k8s.io/v1", "inferencepools", True),
@@ -76,7 +77,7 @@ class Cluster:
 
     def __init__(self, api: Api, namespaces: Collection[str]) -> None:
         self._api = api
-        self._namespaces = sorted({*namespaces, naming.GATEWAY_NAMESPACE, naming.KSERVE_NAMESPACE})
+        self._namespaces = sorted({*namespaces, naming.GATEWAY_NAMESPACE, kserve.NAMESPACE})
 
     @classmethod
     async def connect(cls, kubeconfig: str, namespaces: Collection[str]) -> Cluster:
@@ -174,7 +175,7 @@ def unknown(resource: str) -> str:
 
 
 def _is_starting(pod: Object) -> bool:
-    return label(pod, "kserve.io/component") == "workload" and stages.position(pod).stage is stages.SERVER
+    return label(pod, kserve.OWN_COMPONENT) == kserve.WORKLOAD and stages.position(pod).stage is stages.SERVER
 
 
 def _unreachable(error: object) -> str:

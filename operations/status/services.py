@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from llmd_gke.catalog import kserve
 from operations.status import stages
 from operations.status.explanations import KSERVE, find
 from operations.status.objects import (
@@ -21,10 +22,8 @@ from operations.status.objects import (
     text,
 )
 
-WORKLOAD = "workload"
-PICKER = "llminferenceservice-router-scheduler"
 SUMS = ("Ready", "RouterReady", "WorkloadsReady")
-"""Conditions that sum up others (kserve v0.20.0 ``llm_inference_service_lifecycle.go``)."""
+"""Conditions that sum up others (kserve ``llm_inference_service_lifecycle.go``)."""
 
 
 def pods_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
@@ -35,7 +34,7 @@ def pods_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
             for pod in snapshot.pods
             if namespace(pod) == where
             and label(pod, "app.kubernetes.io/name") == model
-            and label(pod, "kserve.io/component") == WORKLOAD
+            and label(pod, kserve.OWN_COMPONENT) == kserve.WORKLOAD
         ),
         key=lambda pod: (text(pod, "metadata", "creationTimestamp"), name(pod)),
     )
@@ -48,7 +47,7 @@ def pickers_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
         for pod in snapshot.pods
         if namespace(pod) == where
         and label(pod, "app.kubernetes.io/name") == model
-        and label(pod, "app.kubernetes.io/component") == PICKER
+        and label(pod, "app.kubernetes.io/component") == kserve.PICKER
     ]
 
 

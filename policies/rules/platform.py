@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.catalog import kserve, versions
 from llmd_gke.rules import platform
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
@@ -20,7 +21,7 @@ from policies.rules.rule import (
     Subject,
 )
 
-CHARTS = "https://github.com/kserve/kserve/tree/v0.20.0/charts"
+CHARTS = kserve.source("charts")
 WHY_FLOOR = {
     "kserve": "0.18 and 0.19 fail where the v1alpha2 InferencePool CRD is absent, as on GKE (kserve/kserve#5708)",
     "lws": "an upgrade across 0.7 to 0.8 deletes the CRD and with it every LeaderWorkerSet (kubernetes-sigs/lws#880)",
@@ -75,7 +76,7 @@ NAMESPACE = Rule(
     name="kserve-namespace",
     title="KServe is installed in namespace kserve",
     why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate it injects.",
-    sources=(f"{CHARTS}/kserve-llmisvc-crd",),
+    sources=(f"{CHARTS}/{kserve.CRD_CHART}",),
     kinds=(RELEASE, CHART),
     check=_namespace,
 )
@@ -83,26 +84,26 @@ NAMESPACE = Rule(
 CRD_OWNERSHIP = Rule(
     name="crd-ownership",
     title="CRDs that GKE owns are left to GKE",
-    why="With its Gateway API channel on, GKE installs the Gateway API CRDs and from 1.34.0-gke.1626000 the "
+    why=f"With its Gateway API channel on, GKE installs the Gateway API CRDs and from {versions.gke_floor()} the "
     "InferencePool v1 CRD. KServe's chart brings its own unless told not to, and GKE 1.35 blocks experimental ones.",
     sources=(
-        "https://github.com/kserve/kserve/issues/5543",
+        kserve.issue(5543),
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
     ),
     kinds=(RELEASE, CHART, CRD),
     check=_crds,
-    opt_out="A cluster older than 1.34.0-gke.1626000, or not GKE: set this rule to advisory.",
+    opt_out=f"A cluster older than {versions.gke_floor()}, or not GKE: set this rule to advisory.",
 )
 
 VERSION = Rule(
     name="platform-version",
     title="KServe and LeaderWorkerSet are not older than what works on GKE",
     why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}.",
-    sources=("https://github.com/kserve/kserve/issues/5708", "https://github.com/kubernetes-sigs/lws/issues/880"),
+    sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
     kinds=(RELEASE, CHART),
     check=_version,
     parameters=(
-        Parameter("kserveFloor", "0.20.0", "Oldest chart version of KServe"),
+        Parameter("kserveFloor", kserve.FLOOR, "Oldest chart version of KServe"),
         Parameter("lwsFloor", "0.8.0", "Oldest chart version of LeaderWorkerSet"),
     ),
 )
@@ -112,7 +113,7 @@ PRESETS = Rule(
     title="KServe lets its presets be deleted",
     why="From 0.20 on a webhook refuses to delete the well-known LLMInferenceServiceConfigs, and `pulumi destroy` with "
     "it, unless the controller's environment says otherwise.",
-    sources=("https://github.com/kserve/kserve/tree/v0.20.0/pkg/controller/v1alpha2/llmisvc",),
+    sources=(kserve.source(kserve.CONTROLLER),),
     kinds=(RELEASE, CHART),
     check=_presets,
     level="advisory",
@@ -125,7 +126,7 @@ TLS = Rule(
     title="KServe's backends speak plain HTTP",
     why="With the switch on, KServe gives the workload Service `appProtocol: https`, while the InferencePool has no "
     "protocol and is called by plain HTTP. GKE's Gateway has no override: GCPBackendPolicy has no protocol field.",
-    sources=("https://github.com/kserve/kserve/issues/5531",),
+    sources=(kserve.issue(5531),),
     kinds=(CONFIG_MAP,),
     check=_tls,
     opt_out="Where HTTPS to the backends is proven, with HealthCheckPolicies of type HTTPS: set this rule to advisory.",
@@ -137,7 +138,7 @@ LABELS = Rule(
     title="NetworkPolicies select labels that KServe sets",
     why="`app.kubernetes.io/component: workload`, copied from older material, is on no pod: such a policy guards "
     "nothing, or admits nobody.",
-    sources=("https://github.com/kserve/kserve/blob/v0.20.0/pkg/controller/v1alpha2/llmisvc/workload.go",),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(NETWORK_POLICY,),
     check=_labels,
 )

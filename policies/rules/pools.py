@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from llmd_gke.catalog import kserve, upstream
 from llmd_gke.rules import pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -21,7 +22,7 @@ from policies.rules.rule import (
     Verdict,
 )
 
-PART_OF = {"app.kubernetes.io/part-of": "llminferenceservice", "kserve.io/component": "workload"}
+PART_OF = {kserve.PART_OF: kserve.PART, kserve.OWN_COMPONENT: kserve.WORKLOAD}
 
 
 def _ports(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -100,7 +101,7 @@ POOL_PORTS = Rule(
     name="inference-pool-ports",
     title="InferencePools have at most eight ports",
     why="The v1 CRD admits eight targetPorts; a pool with one port for each of more data-parallel ranks is refused.",
-    sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/tree/v1.5.0/config/crd/bases",),
+    sources=(upstream.inference_extension("config/crd/bases"),),
     kinds=(POOL, SERVICE, SERVICE_CONFIG),
     check=_ports,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.catalog import route_features, upstream, versions
 from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -26,7 +27,7 @@ OTHER_GATEWAYS = Parameter(
     (),
     "Gateways that are not GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not judged",
 )
-REPORTS = "https://github.com/kubernetes-sigs/gateway-api/tree/v1.6.1/conformance/reports"
+REPORTS = route_features.REPORTS
 ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
 
 
@@ -129,11 +130,11 @@ UNCLAIMED_FEATURES = Rule(
 POOL_GROUP = Rule(
     name="inference-pool-group",
     title="InferencePools are referred to by the v1 group",
-    why="GKE owns the CRD of `inference.networking.k8s.io/v1` (from 1.34.0-gke.1626000) and has none for the older "
-    "`inference.networking.x-k8s.io`; a reference without group means a core kind. Either way the load balancer has "
-    "no backend.",
+    why=f"GKE owns the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()}) and has none for the "
+    "older `inference.networking.x-k8s.io`; a reference without group means a core kind. Either way the load balancer "
+    "has no backend.",
     sources=(
-        "https://github.com/kubernetes-sigs/gateway-api-inference-extension/tree/v1.5.0/config/crd/bases",
+        upstream.inference_extension("config/crd/bases"),
         "https://github.com/kserve/kserve/issues/5050",
     ),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL),

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast
 
+from llmd_gke.catalog import kserve
 from llmd_gke.rules import gateway, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -245,8 +246,8 @@ MANIFEST = Kind("*", "text of a bundle")
 
 HTTP_ROUTE = Kind("gateway.networking.k8s.io", "HTTPRoute")
 GATEWAY = Kind("gateway.networking.k8s.io", "Gateway")
-SERVICE = Kind("serving.kserve.io", "LLMInferenceService")
-SERVICE_CONFIG = Kind("serving.kserve.io", "LLMInferenceServiceConfig")
+SERVICE = Kind(kserve.GROUP, kserve.SERVICE)
+SERVICE_CONFIG = Kind(kserve.GROUP, kserve.CONFIG)
 POOL = Kind("inference.networking.k8s.io", "InferencePool")
 ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
 HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")

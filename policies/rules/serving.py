@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.catalog import kserve
 from llmd_gke.rules import serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
@@ -22,9 +23,7 @@ from policies.rules.rule import (
     Verdict,
 )
 
-KSERVE = "https://github.com/kserve/kserve"
-CONTROLLER = f"{KSERVE}/tree/v0.20.0/pkg/controller/v1alpha2/llmisvc"
-VALIDATION = f"{KSERVE}/blob/v0.20.0/pkg/apis/serving/v1alpha2/llm_inference_service_validation.go"
+VALIDATION = kserve.source(f"{kserve.API}/llm_inference_service_validation.go")
 
 
 def _uri(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -95,9 +94,9 @@ def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
 MODEL_URI = Rule(
     name="model-uri",
     title="KServe can load the model",
-    why="KServe 0.20 loads hf, s3, oci and pvc; any other scheme ends in `unsupported schema in model URI`, `gs://` "
+    why="KServe loads hf, s3, oci and pvc; any other scheme ends in `unsupported schema in model URI`, `gs://` "
     "among them.",
-    sources=(f"{CONTROLLER}/workload_storage.go", f"{KSERVE}/issues/4987"),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_uri,
     opt_out="With `storageInitializer.enabled: false` and volumes of your own nothing is judged.",
@@ -109,7 +108,7 @@ ROUTER_SHAPE = Rule(
     why="KServe's webhook refuses refs beside spec, an empty gateway beside route refs, parentRefs of an inline route "
     "that differ from the Gateway's refs, baseRefs in a Config, replicas beside scaling. A Gateway and a scheduler "
     "without any route wait forever (WaitingForGateway).",
-    sources=(f"{KSERVE}/issues/5986", VALIDATION),
+    sources=(kserve.issue(5986), VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_shape,
 )
@@ -120,7 +119,7 @@ MANAGED_ROUTE = Rule(
     why="A route that KServe makes has timeouts on each rule, which GKE refuses (GWCER104), names every rule, and "
     "points at the v1alpha2 InferencePool first. No setting changes that. A Config hands such a router to every "
     "service that is based on it.",
-    sources=(f"{KSERVE}/issues/5707", f"{KSERVE}/issues/5050"),
+    sources=(kserve.issue(5707), kserve.issue(5050)),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_managed,
     severity="critical",
@@ -133,7 +132,7 @@ INLINE_ROUTE = Rule(
     title="Routes of LLMInferenceServices are objects of their own",
     why="KServe overwrites the InferencePool group of an inline route with v1alpha2, and does not take back fields "
     "that were removed from it.",
-    sources=(f"{KSERVE}/issues/5050", f"{CONTROLLER}/router.go"),
+    sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
     kinds=(SERVICE,),
     check=_inline,
     level="advisory",
@@ -157,7 +156,7 @@ PRESET = Rule(
     why="For a worker with pipeline parallelism KServe merges kserve-config-llm-worker-pipeline-parallel (with "
     "`decode-` and `prefill-` before `worker` for disaggregated services). It refers to these presets and ships none, "
     "so the program has to: a Config of that name in the namespace of the service, or in `kserve`.",
-    sources=(f"{KSERVE}/issues/5047", f"{CONTROLLER}/config_merge.go"),
+    sources=(kserve.issue(5047), kserve.source(f"{kserve.CONTROLLER}/config_merge.go")),
     kinds=(SERVICE, SERVICE_CONFIG),
     judge=_presets,
     level="advisory",
@@ -169,7 +168,7 @@ NAME_LENGTH = Rule(
     title="Names of LLMInferenceServices leave room for the names that KServe derives",
     why="KServe appends up to 25 characters; beyond 63 it cuts and hashes, and routes and policies that must name pool "
     "and Service beforehand miss them.",
-    sources=(f"{CONTROLLER}/workload.go",),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(SERVICE,),
     check=_name,
     level="advisory",
@@ -179,9 +178,9 @@ NAME_LENGTH = Rule(
 SCALING = Rule(
     name="service-scaling",
     title="LLMInferenceServices have a fixed number of replicas",
-    why="KServe 0.20's `scaling` makes a VariantAutoscaling and an HPA or a KEDA ScaledObject. None of their "
+    why="KServe's `scaling` makes a VariantAutoscaling and an HPA or a KEDA ScaledObject. None of their "
     "controllers comes with KServe, llm-d has retired the first, and a replica that finds no TPU host stays Pending.",
-    sources=(f"{CONTROLLER}/scaling.go",),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_scaling,
     level="advisory",
@@ -194,7 +193,7 @@ REFERENCED = Rule(
     title="The HTTPRoute an LLMInferenceService refers to is in the program",
     why="KServe checks that the route exists before it makes pool and endpoint picker; until then the service says "
     "RefsInvalid.",
-    sources=(f"{CONTROLLER}/router_validation.go",),
+    sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
     kinds=(SERVICE, HTTP_ROUTE),
     judge=_referenced,
     level="advisory",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke.catalog import kserve
 from llmd_gke.rules import multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -26,7 +27,7 @@ from policies.rules.rule import (
 
 TPU_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/tpus"
 TPU_INFERENCE = "https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/platforms/tpu_platform.py"
-PRESET = "https://github.com/kserve/kserve/blob/v0.20.0/config/llmisvcconfig/config-llm-template.yaml"
+PRESET = kserve.source(f"{kserve.PRESETS}/config-llm-template.yaml")
 
 
 def _complete(subject: Subject) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from llmd_gke.catalog import kserve
 from llmd_gke.graph.recording import Graph, Node
 
 Select = Callable[[Graph], list[Node]]
@@ -12,8 +13,8 @@ GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 GATEWAY_CLASS = "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch"
 POOL_CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
-SERVICE = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceService"
-CONFIG = "kubernetes:serving.kserve.io/v1alpha2:LLMInferenceServiceConfig"
+SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
+CONFIG = f"kubernetes:{kserve.API_VERSION}:{kserve.CONFIG}"
 HEALTH = "kubernetes:networking.gke.io/v1:HealthCheckPolicy"
 BACKEND = "kubernetes:networking.gke.io/v1:GCPBackendPolicy"
 NETWORK_POLICY = "kubernetes:networking.k8s.io/v1:NetworkPolicy"

@@ -8,15 +8,16 @@ from typing import cast
 
 import pytest
 
-from llmd_gke.catalog import versions
+from llmd_gke.catalog import kserve, versions
 from llmd_gke.manifests import charts, multi_host, naming, serving
 from llmd_gke.manifests.charts import Release
 from llmd_gke.rules.names import MODEL_NAME_LIMIT
 from llmd_gke.settings import ModelSettings
+from policies.rules import ALL
 from tests.schema import sources
 from tests.schema.structural import Table, table
 
-CONTROLLER = "pkg/controller/v1alpha2/llmisvc"
+CONTROLLER = kserve.CONTROLLER
 NAME = "m" * MODEL_NAME_LIMIT
 
 
@@ -45,8 +46,8 @@ def test_the_limit_of_a_models_name_is_as_generous_as_kserve_allows() -> None:
 
 def test_the_objects_policies_aim_at_are_named_as_kserve_names_them() -> None:
     found = suffixes()
-    assert naming.inference_pool("m").removeprefix("m") in found
-    assert naming.workload_service("m").removeprefix("m") in found
+    assert kserve.inference_pool("m").removeprefix("m") in found
+    assert kserve.workload_service("m").removeprefix("m") in found
 
 
 def test_our_own_names_are_not_among_those_kserve_manages() -> None:
@@ -179,7 +180,7 @@ def test_the_size_of_a_group_cannot_change_in_place() -> None:
 def test_the_picker_listens_where_network_policies_open() -> None:
     preset = sources.module(sources.KSERVE) / "config/llmisvcconfig/config-llm-scheduler.yaml"
     ports = {int(port) for port in re.findall(r"containerPort: (\d+)", preset.read_text(encoding="utf-8"))}
-    assert {naming.PICKER_PORT, naming.PICKER_HEALTH_PORT} <= ports
+    assert {kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT} <= ports
 
 
 def test_the_pinned_picker_is_the_one_kserve_brings() -> None:
@@ -262,3 +263,25 @@ def test_a_value_the_chart_does_not_have_is_noticed() -> None:
 def test_the_pinned_chart_and_the_pinned_module_are_one_version(chart: str) -> None:
     module, release = RELEASES[chart]
     assert str(release.version).removeprefix("v") == versions.modules()[module].removeprefix("v")
+
+
+def test_the_api_version_is_the_one_that_the_crds_store() -> None:
+    for kind in (kserve.SERVICE, kserve.CONFIG):
+        spec = cast("Table", sources.crd(kind)["spec"])
+        entries = cast("list[Table]", spec["versions"])
+        assert spec["group"] == kserve.GROUP
+        assert cast("Table", spec["names"])["kind"] == kind
+        assert [entry["name"] for entry in entries if entry["storage"]] == [kserve.VERSION]
+        served = {entry["name"] for entry in entries if entry["served"]}
+        assert served == {kserve.VERSION, *kserve.OLDER_VERSIONS}
+
+
+def test_the_files_that_policies_cite_exist_at_the_pinned_version() -> None:
+    cited = {
+        link.split(f"/{kserve.release()}/")[1]
+        for rule in ALL
+        for link in rule.sources
+        if link.startswith("https://github.com/kserve/kserve/") and f"/{kserve.release()}/" in link
+    }
+    assert len(cited) > 5
+    assert {path for path in cited if not (sources.module(sources.KSERVE) / path).exists()} == set()

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import kserve, tpu
 from localcloud.providers.google import capacity, nodepools
 from localcloud.providers.kubernetes.objects import Cluster
 from localcloud.providers.protocol.faults import Faults
@@ -16,10 +16,8 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, num
 
 WAIT_FOR = "pulumi.com/waitFor"
 SKIP = "pulumi.com/skipAwait"
-SERVICE = "LLMInferenceService"
-SERVICE_CONFIGS = (
-    "serving.kserve.io/v1alpha2/LLMInferenceServiceConfig",
-    "serving.kserve.io/v1alpha1/LLMInferenceServiceConfig",
+SERVICE_CONFIGS = tuple(
+    f"{kserve.GROUP}/{version}/{kserve.CONFIG}" for version in (kserve.VERSION, *kserve.OLDER_VERSIONS)
 )
 
 DEFAULT_TIMEOUT = 600
@@ -62,7 +60,7 @@ def conditions(wanted: list[str]) -> Iterator[JsonObject]:
 
 def hosts_wanted(kind: str, inputs: JsonObject, cluster: Cluster) -> int:
     """TPU hosts a service needs: one for each replica, 0 for anything that asks for no TPU."""
-    if kind != SERVICE:
+    if kind != kserve.SERVICE:
         return 0
     namespace = text(inputs, "metadata", "namespace") or "default"
     parts: list[JsonValue] = [inputs.get("spec")]

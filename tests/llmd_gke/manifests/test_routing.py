@@ -6,6 +6,7 @@ from typing import Any, cast
 
 import pytest
 
+from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming, routing
 from llmd_gke.rules import paths
 from llmd_gke.rules.names import MODEL_NAME_LIMIT
@@ -214,7 +215,7 @@ def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> No
         *routing.backend_policies(model).values(),
     ]
     names = [cast("Any", thing)["metadata"]["name"] for thing in things]
-    names += [naming.inference_pool(model.name), naming.workload_service(model.name), naming.tpu_config(model.name)]
+    names += [kserve.inference_pool(model.name), kserve.workload_service(model.name), naming.tpu_config(model.name)]
     names += [f"{model.name}-kserve-self-signed-certs", f"{model.name}-kserve-router-scheduler"]
     assert max(map(len, names)) <= 63
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import kserve, tpu, zones
 from llmd_gke.catalog.tpu import Family, Slice
 from llmd_gke.manifests import naming, serving
 from llmd_gke.rules import multi_host, names, node_pools
@@ -207,7 +207,7 @@ def test_a_label_is_what_kubernetes_calls_one(name: str, limit: int) -> None:
 @given(some.text("abz019-", min_size=1, max_size=60))
 def test_what_is_derived_from_a_models_name_is_a_label_again(name: str) -> None:
     assume(not list(names.label(name, "model name", names.MODEL_NAME_LIMIT)))
-    for derived in (naming.inference_pool, naming.workload_service, naming.tpu_config, naming.route):
+    for derived in (kserve.inference_pool, kserve.workload_service, naming.tpu_config, naming.route):
         assert re.fullmatch(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", derived(name))
 
 

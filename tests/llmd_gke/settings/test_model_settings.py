@@ -150,7 +150,7 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
         (
             {"scaling": {"maxReplicas": 4}},
             '  llmd-gke:models[0].scaling = {"maxReplicas": 4}\n'
-            "    this program does not scale replicas yet: `scaling` of KServe 0.20 works only through an autoscaler "
+            "    this program does not scale replicas yet: `scaling` of KServe works only through an autoscaler "
             "that llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers  "
             "[not-offered]\n"
             "    allowed: replicas, a fixed number\n"

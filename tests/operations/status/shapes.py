@@ -1,4 +1,4 @@
-"""Objects as KServe 0.20, GKE's gateway and the kubelet write them, cut down to what status reads.
+"""Objects as KServe, GKE's gateway and the kubelet write them, cut down to what status reads.
 
 ``test_shapes.py`` compares them with recorded objects, ``tests/real_kubernetes/test_operations.py`` with live ones.
 """

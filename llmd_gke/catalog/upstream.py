@@ -1,0 +1,34 @@
+"""Links to the source of what ``versions.toml`` pins, at the pinned version."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from llmd_gke.catalog import versions
+
+REPOSITORIES = {
+    "github.com/kserve/kserve": "kserve/kserve",
+    "sigs.k8s.io/gateway-api": "kubernetes-sigs/gateway-api",
+    "sigs.k8s.io/gateway-api-inference-extension": "kubernetes-sigs/gateway-api-inference-extension",
+    "sigs.k8s.io/lws": "kubernetes-sigs/lws",
+}
+"""GitHub repository by Go module."""
+
+
+def source(module: str, path: str) -> str:
+    """The address of a file (a name with a suffix) or folder of a Go module.
+
+    Raises ``KeyError`` for a module that is not pinned.
+    """
+    view = "blob" if PurePosixPath(path).suffix else "tree"
+    return f"https://github.com/{REPOSITORIES[module]}/{view}/{versions.modules()[module]}/{path}"
+
+
+def gateway_api(path: str) -> str:
+    """A file or folder of the Gateway API."""
+    return source("sigs.k8s.io/gateway-api", path)
+
+
+def inference_extension(path: str) -> str:
+    """A file or folder of the Gateway API inference extension, which defines InferencePool."""
+    return source("sigs.k8s.io/gateway-api-inference-extension", path)

@@ -1,0 +1,96 @@
+"""Versions and KServe's API versions are written in one place, and read from there."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.catalog import kserve, upstream, versions
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = ("benchmarks", "components", "llmd_gke", "localcloud", "operations", "policies")
+FILES = sorted(
+    str(file.relative_to(ROOT))
+    for file in (ROOT / "__main__.py", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")))
+)
+
+PLACES = {
+    "llmd_gke/catalog/kserve.py": "KServe's facts, and the oldest version that works",
+    "localcloud/providers/kubernetes/objects.py": "says which source the stand-in was written after",
+}
+"""Python files that may write versions, and why. Docs that are written by hand may, too; generated ones follow."""
+
+
+def pinned() -> set[str]:
+    """Every version of ``versions.toml`` with three numbers or more."""
+
+    def texts(value: object) -> Iterator[str]:
+        if isinstance(value, dict):
+            for inner in value.values():  # pyright: ignore[reportUnknownVariableType] - TOML
+                yield from texts(inner)  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            yield str(value)
+
+    table = tomllib.loads(versions.FILE.read_text(encoding="utf-8"))
+    return {found for text in texts(table) for found in re.findall(r"\d+\.\d+\.\d+(?:-[\w.-]+)?", text)}
+
+
+def literals(source: str) -> Iterator[str]:
+    """The texts in a program that are no docstrings."""
+    tree = ast.parse(source)
+    prose = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in prose:
+            yield node.value
+
+
+def offences(source: str) -> list[str]:
+    """Texts with a pinned version or an API version of KServe's in them; citations of KServe's own version."""
+    version = re.compile(rf"(?<![\d.])v?({'|'.join(map(re.escape, sorted(pinned())))})(?![\d.])")
+    minor = kserve.release().removeprefix("v").rpartition(".")[0]
+    return [
+        *(text for text in literals(source) if version.search(text) or f"{kserve.GROUP}/" in text),
+        *re.findall(rf"(?i)kserve v?{re.escape(minor)}\b.*", source),
+    ]
+
+
+def test_the_pins_are_found() -> None:
+    assert {kserve.release().removeprefix("v"), versions.engine_floor(), versions.gke_floor()} <= pinned()
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f'URL = "https://example.com/tree/{kserve.release()}/charts"',
+        f'X = "{kserve.API_VERSION}"',
+        f'"""Sources: kserve {kserve.release()} ``charts/``."""',
+        f'F = f"CRDs from {versions.gke_floor()} on {{X}}"',
+    ],
+)
+def test_a_fact_outside_its_place_is_found(source: str) -> None:
+    assert len(offences(source)) == 1
+
+
+def test_a_docstring_may_say_where_another_project_was_read() -> None:
+    assert offences(f'"""Source: pulumi v{versions.engine_cli()}."""\nX = "v1"') == []
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if file not in PLACES])
+def test_versions_are_read_from_their_place(file: str) -> None:
+    assert offences((ROOT / file).read_text(encoding="utf-8")) == [], "see llmd_gke/catalog/{versions.toml,kserve.py}"
+
+
+@pytest.mark.parametrize("file", PLACES)
+def test_every_exception_is_still_needed(file: str) -> None:
+    assert offences((ROOT / file).read_text(encoding="utf-8")) != []
+
+
+def test_links_to_sources_name_the_pinned_version_and_tell_files_from_folders() -> None:
+    assert kserve.source("charts") == f"https://github.com/kserve/kserve/tree/{kserve.release()}/charts"
+    assert kserve.source("a/b.go") == f"https://github.com/kserve/kserve/blob/{kserve.release()}/a/b.go"
+    assert set(upstream.REPOSITORIES) == set(versions.modules())

@@ -14,100 +14,110 @@ Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
 
 class SystemPoolSettings(Shape):
-    """Ordinary nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool.
-
-    ``disk_gb`` and ``disk_type`` are the boot disk's.
-    """
+    """Non-TPU nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool."""
 
     machine_type: Word = "e2-standard-4"
-    """Machine type of the nodes."""
+    """Machine type of the nodes, not a TPU host (default: ``e2-standard-4``, 4 vCPUs and 16 GB)."""
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
-    """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs."""
+    """Fewest nodes that the autoscaler keeps (default: 1)."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4
+    """Most nodes that the autoscaler makes (default: 4)."""
     disk_gb: Annotated[int, Field(ge=20, le=65536)] = 100
+    """Size of a node's boot disk in GB (default: 100)."""
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
+    """Type of a node's boot disk (default: ``pd-balanced``); n4 and c4 machines take ``hyperdisk-balanced`` only."""
 
 
 class ExclusionSettings(Shape):
-    """Days (``YYYY-MM-DD``, UTC) on which GKE upgrades nothing of ``scope`` by itself.
-
-    ``start`` is the first day, ``end`` the day after the last; without it the exclusion lasts until the version's end
-    of support.
-    """
+    """A period in which GKE upgrades nothing of ``scope`` by itself."""
 
     name: str
-    """What the exclusion is called; unique in the cluster."""
+    """Name of the exclusion; unique in the cluster."""
     start: str
+    """First day without upgrades, ``YYYY-MM-DD`` in UTC."""
     end: str | None = None
+    """Day after the last one without upgrades, ``YYYY-MM-DD`` in UTC (default: until the version's end of support; not
+    possible with ``NO_UPGRADES``)."""
     scope: Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"] = "NO_MINOR_OR_NODE_UPGRADES"
+    """What is not upgraded: nothing at all, minor versions, or minor versions and nodes (default:
+    ``NO_MINOR_OR_NODE_UPGRADES``)."""
 
 
 class MaintenanceSettings(Shape):
-    """When GKE may upgrade: on ``days`` of the week from ``start`` (``HH:MM``, UTC) for ``hours``, but for exclusions.
+    """When GKE may upgrade by itself, except during exclusions.
 
     An upgrade of a TPU pool takes its hosts out one by one, that of a multi-host slice the whole slice.
     """
 
     days: tuple[Day, ...] = Field(default=("SA", "SU"), strict=False, min_length=1)
+    """Days of the week on which the window opens (default: Saturday and Sunday)."""
     start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
+    """Start of the window, ``HH:MM`` in UTC (default: 02:00)."""
     hours: Annotated[int, Field(ge=4, le=24)] = 6
+    """Length of the window in hours (default: 6); GKE asks for 48 hours in any 32 days."""
     exclusions: tuple[ExclusionSettings, ...] = Field(default=(), strict=False)
+    """Periods without automatic upgrades (default: none)."""
 
 
 class EncryptionSettings(Shape):
-    """Cloud KMS keys of your own, by full name: ``database`` for Kubernetes Secrets, ``disks`` for boot disks.
+    """Cloud KMS keys of your own. Google encrypts with its own keys where none is named.
 
-    Google encrypts both with its own keys where none is named. Google's service agents need
-    ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys first, see ``docs/security.md``.
+    Google's service agents need ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys first, see
+    ``docs/security.md``.
     """
 
     database: str | None = None
+    """Key for Kubernetes Secrets in etcd, ``projects/P/locations/REGION/keyRings/R/cryptoKeys/K``, in the cluster's
+    region (default: Google's own key)."""
     disks: str | None = None
+    """Key for boot disks of all nodes, in the cluster's region or ``global`` (default: Google's own key). A change
+    replaces every node pool."""
 
 
 class ClusterSettings(Shape):
-    """The GKE cluster.
-
-    ``zone`` is where the TPU nodes are; the region is derived from it. ``control_plane`` regional (default) keeps the
-    API server up during upgrades, zonal does not. ``endpoint`` is how kubectl and Pulumi reach the control plane:
-    ``dns`` (default) is guarded by IAM and works from anywhere, ``ip`` is a public address for ``authorized_networks``,
-    ``private`` an address of the VPC for those (the cluster's own subnet is always admitted).
-    ``maintenance``: without it GKE upgrades whenever it likes. ``binary_authorization`` admits only images that the
-    project's policy allows; ``secret_manager`` adds the driver that mounts secrets from Secret Manager; both are off.
-    ``labels`` are on everything that takes labels. What is always on: ``docs/security.md``.
-    """
+    """The GKE cluster. What is always on: ``docs/security.md``."""
 
     name: str
-    """Lower-case letters, digits and hyphens, at most 24 characters."""
+    """Name of the cluster: lower-case letters, digits and hyphens, at most 24 characters. A change replaces the
+    cluster."""
     zone: Word
+    """Zone of the TPU nodes, e.g. ``europe-west4-a``; the cluster's region is derived from it."""
     control_plane: Literal["regional", "zonal"] = "regional"
+    """``regional`` (default) keeps the API server up during upgrades, ``zonal`` does not."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
-    """GKE's release channel: how soon new versions arrive."""
+    """GKE's release channel: how soon new versions arrive (default: ``REGULAR``)."""
     min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
         default_factory=versions.gke_default
     )
-    """The oldest control plane that will do; older ones than the default lack the InferencePool CRD."""
+    """Minimum control-plane version; versions older than the default lack the InferencePool CRD."""
     endpoint: Literal["dns", "ip", "private"] = "dns"
+    """How kubectl and Pulumi reach the control plane (default: ``dns``, guarded by IAM, from anywhere). ``ip`` is a
+    public address for ``authorized_networks``, ``private`` an address of the VPC for those and the cluster's subnet."""
     authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])
-    """A name and a CIDR for each network that may reach the control plane when ``endpoint`` is not ``dns``."""
+    """A name and a CIDR for each network that may reach the control plane without ``endpoint: dns`` (default: none)."""
     private_nodes: bool = True
-    """Nodes without public addresses; they reach the Internet through Cloud NAT."""
+    """Nodes have no public addresses and reach the Internet through Cloud NAT (default: true)."""
     deletion_protection: bool = True
-    """Google refuses to delete the cluster while this is on."""
+    """Google rejects the deletion of the cluster while this is true (default: true)."""
     protect: bool = False
-    """Pulumi refuses to delete the cluster."""
+    """Pulumi rejects the deletion of the cluster while this is true (default: false)."""
     system_zone: Word | None = None
-    """Zone of the ordinary nodes (default: ``zone``, or the region's zone a for an AI zone). ``labels`` are on
-    everything that takes labels."""
+    """Zone of the non-TPU nodes (default: ``zone``, or zone ``a`` of the region where ``zone`` is an AI zone)."""
     system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)
+    """The node pool for controllers and endpoint pickers; a TPU cluster needs one such pool."""
     labels: dict[str, str] = Field(default_factory=dict[str, str])
+    """Google Cloud labels on everything that takes labels, e.g. for cost reports (default: none)."""
     maintenance: MaintenanceSettings | None = None
+    """When GKE may upgrade by itself (default: at any time)."""
     encryption: EncryptionSettings = Field(default_factory=EncryptionSettings)
+    """Cloud KMS keys of your own for Secrets and disks (default: Google's keys)."""
     binary_authorization: bool = False
+    """Admit only images that the project's Binary Authorization policy allows (default: false)."""
     secret_manager: bool = False
+    """Install GKE's Secret Manager CSI add-on, which mounts secrets into pods (default: false)."""
     audit: bool = False
     """Record what happened: control plane logs, flow logs of the nodes' subnet, every connection through NAT, traffic
-    between pods of one node. Cloud Logging charges for it by volume."""
+    between pods of one node. Cloud Logging charges for it by volume (default: false)."""
 
     @property
     def region(self) -> str:

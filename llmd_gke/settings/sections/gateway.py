@@ -10,40 +10,44 @@ from llmd_gke.settings.sections.base import Shape, Word
 
 
 class TlsSettings(Shape):
-    """Where the gateway's certificate comes from: exactly one of the three.
-
-    ``certificate_manager``: names of *regional* Certificate Manager certificates. ``pre_shared_certificates``: names of
-    regional SSL certificates of Compute Engine. ``from_config``: a Secret that the program makes from the
-    configuration's secrets ``llmd-gke:tlsCertificate`` and ``llmd-gke:tlsKey`` (PEM). ``minimum_version`` and
-    ``profile`` become a regional SSL policy; ``None`` leaves Google's default (TLS 1.0, COMPATIBLE).
+    """HTTPS of the gateway. The certificate comes from exactly one of ``certificate_manager``,
+    ``pre_shared_certificates`` and ``from_config``.
     """
 
     certificate_manager: tuple[str, ...] = Field(default=(), strict=False)
+    """Names of *regional* Certificate Manager certificates of the project (default: none)."""
     pre_shared_certificates: tuple[str, ...] = Field(default=(), strict=False)
+    """Names of *regional* SSL certificates of Compute Engine (default: none)."""
     from_config: bool = False
+    """Make a Secret from the stack's secrets ``llmd-gke:tlsCertificate`` and ``llmd-gke:tlsKey``, both PEM (default:
+    false)."""
     minimum_version: Literal["1.0", "1.1", "1.2"] | None = "1.2"
+    """Oldest TLS version of the regional SSL policy (default: 1.2); ``None`` makes no policy and leaves Google's
+    default (TLS 1.0, COMPATIBLE)."""
     profile: Literal["COMPATIBLE", "MODERN", "RESTRICTED"] = "MODERN"
+    """Cipher profile of the regional SSL policy (default: ``MODERN``)."""
 
 
 class GatewaySettings(Shape):
-    """The edge. Internal unless said otherwise; external without HTTPS must be wished for explicitly.
-
-    ``domain``: the only host name that is served (default: any, by address). ``dns_zone``: name of an existing Cloud
-    DNS zone of the project, where the program makes the domain's A record. ``dns_ttl_seconds``: of that record.
-    ``redirect_http``: port 80 answers with a redirect to HTTPS (default: it is closed once ``tls`` is set).
-    ``allow_global_access``: clients of other regions may use an internal gateway.
-    """
+    """The gateway in front of all models: internal unless said otherwise, without HTTPS unless ``tls`` is set."""
 
     exposure: Literal["internal", "external"] = "internal"
-    """Reachable from the VPC or from the Internet. ``allow_plain_http`` admits an external gateway without HTTPS: a
-    trial."""
+    """Reachable from the VPC (``internal``, default) or from the Internet (``external``)."""
     allow_plain_http: bool = False
+    """Allow an external gateway without HTTPS, for a trial (default: false)."""
     tls: TlsSettings | None = None
+    """HTTPS and its certificate (default: plain HTTP on port 80)."""
     domain: str | None = None
+    """The only host name that is served (default: any, by address)."""
     redirect_http: bool = False
+    """Answer on port 80 with a redirect to HTTPS (default: port 80 is closed once ``tls`` is set)."""
     allow_global_access: bool = False
+    """Clients of other regions of the VPC may use an internal gateway (default: false)."""
     dns_zone: Word | None = None
+    """Name of an existing Cloud DNS zone of the project, in which the program makes the A record of ``domain``
+    (default: no record)."""
     dns_ttl_seconds: Annotated[int, Field(ge=1, le=86400)] = 300
+    """TTL of the A record in seconds (default: 300)."""
 
     @property
     def scheme(self) -> Literal["http", "https"]:

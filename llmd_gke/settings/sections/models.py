@@ -18,92 +18,91 @@ def bucket_of(uri: str) -> str | None:
 
 
 class VariableSettings(Shape):
-    """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace.
-
-    The Secret is not made by the program.
-    """
+    """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
-    """Letters, digits and underscores."""
+    """Name of the variable: letters, digits and underscores."""
     value: str | None = None
-    """Plain text, readable by everybody who reads the repository: no password."""
+    """Plain text, readable by everybody who reads the repository: no password (default: empty, or ``secret``)."""
     secret: str | None = None
-    """Name of a Secret, with ``key``, instead of ``value``."""
+    """Name of a Secret that exists in the namespace, with ``key``, instead of ``value``."""
     key: str | None = None
-    """Key in that Secret."""
+    """Key in that Secret; only with ``secret``."""
 
 
 class ModelSettings(Shape):
-    """A served model.
-
-    ``extra_args`` go to the server behind those that settings write. ``image`` is the server's; its tag must not move.
-    ``gated``: the weights are behind a licence gate (default: by a table of models, else by the owner).
-
-    ``pool`` names the TPU pool. ``tensor_parallel`` follows the pool unless given. ``experimental_multi_host`` lets the
-    model run on a pool whose slice has several hosts, see ``docs/models.md``; only there ``pipeline_parallel`` (default
-    1) may split its layers into stages: both multiplied are the chips of the slice. ``served_model_name`` is what
-    clients send (default: ``name``). ``startup_minutes`` bounds image pull, download and XLA compilation (default: by
-    the size of the weights); ``request_timeout_seconds`` replaces GKE's 30 s, which cut long generations. ``at_root``
-    serves the model at ``/`` as well as at ``/NAMESPACE/NAME``.
-
-    ``uri``: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://…``, ``pvc://CLAIM/PATH``, or ``gs://BUCKET/PATH``, which is
-    mounted (read-only) by Cloud Storage FUSE. ``compile_cache``: a bucket (``gs://…``) that keeps compiled graphs for
-    all pods to come; without it each pod compiles once. ``private_image``: the image needs the secret
-    ``llmd-gke:pullSecret``. ``stopped`` takes pods, TPU nodes and routes away and keeps the settings.
-    ``drain_seconds``: how long running requests may finish when a pod goes. ``warm_up``: a pod is ready only after its
-    first completion (switch it off for models that complete nothing, e.g. embeddings). ``scheduler``: how requests are
-    spread over the replicas.
-    """
+    """A served model."""
 
     name: str
-    """Lower-case letters, digits and hyphens, at most 38 characters; part of the URL."""
+    """Name of the model: lower-case letters, digits and hyphens, at most 38 characters; part of the URL."""
     namespace: str = "models"
-    """Kubernetes namespace, made by the program; part of the URL."""
+    """Kubernetes namespace, made by the program; part of the URL (default: ``models``)."""
     uri: Word
-    """Where the weights are, e.g. ``hf://OWNER/NAME``."""
+    """Where the weights are: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://BUCKET/PATH``, ``pvc://CLAIM/PATH``, or
+    ``gs://BUCKET/PATH``, which Cloud Storage FUSE mounts read-only."""
     pool: str
+    """Name of the TPU pool in ``tpuPools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Servers of this model; each takes one slice of the pool."""
+    """Servers of this model (default: 1); each takes one slice of the pool. For none, set ``stopped``."""
     served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
+    """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
+    """Chips that share one layer (default: all chips of the slice)."""
     pipeline_parallel: Annotated[int, Field(ge=1)] | None = None
+    """Pipeline stages (default: 1); multiplied by ``tensor_parallel`` they are the slice's chips. Multi-host only."""
     experimental_multi_host: bool = False
+    """Let the model run on a pool whose slice has several hosts, see ``docs/models.md`` (default: false)."""
     prefix_caching: bool = True
-    """Keep the KV cache of prompts, and route requests to the replica that has their prefix."""
+    """Keep the KV cache of prompts, and route requests to the replica that has their prefix (default: true)."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None
     """Most tokens of a prompt and its answer (default: the model's own limit)."""
     max_num_seqs: Annotated[int, Field(ge=1)] | None = None
-    """Most requests that one server works on at a time."""
+    """Most requests that one server works on at a time (default: vLLM's)."""
     max_num_batched_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of one step of the server."""
+    """Most tokens of one step of the server (default: vLLM's)."""
     dtype: Literal["auto", "bfloat16"] = "auto"
-    """Data type of the weights; TPUs have no float16."""
+    """Data type of the weights (default: ``auto``); TPUs have no float16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
+    """Further arguments of vLLM, each flag and each value an entry of its own or ``--flag=value`` (default: none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
-    """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` of tpu-inference."""
+    """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
     image: Word = Field(default_factory=lambda: versions.image("vllm-tpu"))
+    """Container image of the server, by a tag that does not move or by digest (default: the tested vLLM TPU image)."""
     private_image: bool = False
+    """The image needs the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
     gated: bool | None = None
+    """The weights are behind a licence gate and need the secret ``llmd-gke:hfToken`` (default: by a table of models,
+    else by the owner)."""
     startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] | None = None
+    """Time limit in minutes for image pull, download and XLA compilation (default: by the size of the weights)."""
     drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
+    """How long running requests may finish when a pod terminates, in seconds (default: 60)."""
     warm_up: bool = True
+    """A pod is ready only after its first completion (default: true). Set it to false for embedding models."""
     compile_cache: Word | None = None
+    """A bucket or a folder in one (``gs://BUCKET/PATH``) that keeps compiled graphs for later pods (default: none; each
+    pod compiles once)."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
+    """The endpoint picker: how requests are spread over the replicas."""
     stopped: bool = False
+    """Remove pods, TPU nodes and routes, and keep the settings (default: false)."""
     wait_for: Literal["ready", "workloads"] = "ready"
-    """What an update waits for: the whole service, or only its pods, for a GKE whose InferencePool status KServe cannot
-    read. ``llmd-gke smoke`` is the proof then."""
+    """What an update waits for (default: ``ready``, the whole service); ``workloads``, only its pods, is for a GKE
+    whose InferencePool status KServe cannot read. ``llmd-gke smoke`` is the proof then."""
     capabilities: tuple[str, ...] = Field(default=(), strict=False)
-    """Linux capabilities that the server's container gets back after all were dropped, e.g. ``SYS_RESOURCE``."""
+    """Linux capabilities that the server's container gets back after all were dropped, e.g. ``SYS_RESOURCE`` (default:
+    none)."""
     privileged: bool = False
-    """Run the server's container privileged; for a TPU image that cannot open its devices otherwise."""
+    """Run the server's container privileged, for an image that cannot open its devices otherwise (default: false)."""
     max_rate_per_endpoint: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
     """Requests per second that the load balancer counts a pod as full at (default: Google's, 100 million)."""
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
+    """Time limit of one request in seconds (default: 600; GKE's own 30 cut long generations)."""
     at_root: bool = False
+    """Serve the model at ``/`` as well as at ``/NAMESPACE/NAME`` (default: false); for one model at most."""
     paths: tuple[str, ...] = Field(default=(), strict=False)
     """Paths of the server that the gateway passes on beside the usual ones (``docs/edge.md``), each with everything
-    below it, e.g. ``/v1/score``."""
+    below it, e.g. ``/v1/score`` (default: none)."""
 
     @property
     def needs_token(self) -> bool:

@@ -12,22 +12,22 @@ Owned = Literal["existing", "create"]
 
 
 class ExistingNetworkSettings(Shape):
-    """A VPC and a subnet that somebody else made, by name.
-
-    ``pods_range`` and ``services_range`` are the subnet's secondary ranges. ``host_project`` is the project that
-    shares the VPC (Shared VPC). ``proxies``, ``nat``: whether the region's proxy-only subnet and a NAT for the subnet
-    exist already (default), or are made here.
-    """
+    """A VPC and a subnet that somebody else made, by name."""
 
     network: str
-    """The VPC's name."""
+    """Name of the VPC."""
     subnet: str
-    """The subnet's name, in the cluster's region."""
+    """Name of the subnet, in the cluster's region."""
     pods_range: str = "pods"
+    """Name of the subnet's secondary range for pods (default: ``pods``)."""
     services_range: str = "services"
+    """Name of the subnet's secondary range for Services (default: ``services``)."""
     host_project: str | None = None
+    """Id of the project that shares the VPC, with Shared VPC (default: the stack's own project)."""
     proxies: Owned = "existing"
+    """Whether the region's proxy-only subnet exists already (default) or is made here."""
     nat: Owned = "existing"
+    """Whether a Cloud NAT for the subnet exists already (default) or is made here."""
 
     def network_path(self, project: str) -> str:
         """The VPC as Google takes it from any project; ``project`` is the stack's."""
@@ -39,34 +39,35 @@ class ExistingNetworkSettings(Shape):
 
 
 class EgressSettings(Shape):
-    """What model pods may reach outside of the cluster, see ``docs/network.md``.
-
-    ``mode``: ``open`` is port 443 of public addresses, ``names`` port 443 of the hosts that weights come from (GKE's
-    FQDNNetworkPolicy), ``proxy`` the proxy only. ``names`` are hosts beside those, ``*.example.com`` for one label.
-    ``proxy`` is ``http://ADDRESS:PORT``; ``no_proxy`` are hosts that downloads reach without it. ``ranges`` are open on
-    port 443 in every mode, for a mirror or endpoint inside the VPC.
-    """
+    """What model pods may reach outside of the cluster, see ``docs/network.md``."""
 
     mode: Literal["open", "names", "proxy"] = "open"
+    """``open`` (default): port 443 of public addresses; ``names``: port 443 of the hosts that weights come from, by
+    FQDNNetworkPolicy; ``proxy``: the proxy only."""
     names: tuple[str, ...] = Field(default=(), strict=False)
+    """Further hosts for mode ``names``, e.g. ``models.example.com``; ``*.example.com`` stands for one label (default:
+    none)."""
     proxy: str | None = None
+    """Proxy, ``http://ADDRESS:PORT``; only with mode ``proxy``."""
     no_proxy: tuple[Word, ...] = Field(default=(), strict=False)
+    """Hosts that are reached directly even if ``proxy`` is set (default: none)."""
     ranges: tuple[Cidr, ...] = Field(default=(), strict=False)
+    """IPv4 ranges that are open on port 443 in every mode, for a mirror inside the VPC (default: none)."""
 
 
 class NetworkSettings(Shape):
-    """IPv4 ranges of the VPC. The proxy-only range is what GKE's regional gateways send requests from.
-
-    With ``existing`` no VPC is made: ``nodes``, ``pods`` and ``services`` are the existing subnet's business, and
-    ``proxies`` says the range of the proxy-only subnet, which NetworkPolicies admit.
-    """
+    """IPv4 ranges of the VPC that the program makes, or an existing VPC."""
 
     nodes: Cidr = "10.0.0.0/20"
-    """Range of the nodes."""
+    """IPv4 range of the nodes (default: 10.0.0.0/20)."""
     pods: Cidr = "10.4.0.0/14"
-    """Secondary range of the pods."""
+    """Secondary IPv4 range of the pods, /21 or larger (default: 10.4.0.0/14)."""
     services: Cidr = "10.8.0.0/20"
-    """Secondary range of the Services. ``proxies`` is the range of the proxy-only subnet."""
+    """Secondary IPv4 range of the Services (default: 10.8.0.0/20)."""
     proxies: Cidr = "10.9.0.0/23"
+    """IPv4 range of the proxy-only subnet, /26 or larger, /23 recommended (default: 10.9.0.0/23); with ``existing``,
+    the range that this subnet has."""
     existing: ExistingNetworkSettings | None = None
+    """Use a VPC that exists (default: the program makes one); then leave ``nodes``, ``pods`` and ``services`` out."""
     egress: EgressSettings = Field(default_factory=EgressSettings)
+    """What model pods may reach outside of the cluster."""

@@ -14,12 +14,14 @@ from llmd_gke.settings.sections.base import Nodes, Shape, Word
 
 
 class ReservationSettings(Shape):
-    """A Compute Engine reservation. ``project``: its owner, where another project shares it. ``block``: one part."""
+    """A Compute Engine reservation of TPU hosts."""
 
     name: str
-    """The reservation's name."""
+    """Name of the reservation."""
     project: str | None = None
+    """Id of the project that owns the reservation (default: the stack's own project)."""
     block: str | None = None
+    """Reservation block to consume (default: the whole reservation)."""
 
     @property
     def path(self) -> str:
@@ -30,29 +32,31 @@ class ReservationSettings(Shape):
 
 
 class TpuPoolSettings(Shape):
-    """A node pool of TPU hosts: 0..N single hosts, or one multi-host slice, which exists in whole or not at all.
-
-    ``zone`` is the cluster's unless another zone of the region has the family. ``capacity`` says how Google gives the
-    hosts; ``reservation`` belongs to capacity ``reservation``, ``max_run_hours`` (default and most: 168, seven days)
-    to ``flex-start``. ``disk_gb`` is the boot disk. ``updates_need_stop``: the pool has no spare host, see
-    ``docs/pools.md``.
-    """
+    """A node pool of TPU hosts: 0..N single hosts, or one multi-host slice, which exists as a whole or not at all."""
 
     name: str
-    """Lower-case letters, digits and hyphens, at most 30 characters. Models refer to it."""
+    """Name of the node pool, which models refer to: lower-case letters, digits and hyphens, at most 30 characters."""
     machine_type: str
-    """The kind of host; its name ends in its chips. ``topology`` is how the chips of a slice are arranged."""
+    """GKE TPU machine type; the suffix is its chips (``-4t``: 4)."""
     topology: str
+    """How the chips of a slice are arranged, e.g. ``2x2``."""
     zone: Word | None = None
+    """Zone of the hosts, in the cluster's region (default: the cluster's ``zone``)."""
     min_nodes: Nodes = 0
-    """``min_nodes`` and ``max_nodes`` bound what the autoscaler runs. 0 costs nothing while no model runs.
-    ``capacity`` says how Google gives the hosts. ``disk_gb`` is the boot disk in GB."""
+    """Fewest hosts that the autoscaler keeps (default: 0, which costs nothing while no model runs)."""
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
+    """Most hosts that the autoscaler makes; one more than the replicas need leaves room for updates."""
     capacity: Capacity = "on-demand"
+    """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be taken away at any time, ``reservation``
+    uses ``reservation``, ``flex-start`` is queued and limited in time."""
     reservation: ReservationSettings | None = None
+    """The reservation to consume; only with capacity ``reservation``."""
     max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
+    """Longest run of a host with capacity ``flex-start``, in hours (default: 168, seven days)."""
     updates_need_stop: bool = False
+    """Accept a pool without a spare host: updates stop the model, see ``docs/pools.md`` (default: false)."""
     disk_gb: Annotated[int, Field(ge=50, le=65536)] = 100
+    """Size of a host's boot disk in GB; it holds image and downloaded weights (default: 100)."""
 
     @property
     def family(self) -> Family:

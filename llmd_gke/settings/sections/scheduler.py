@@ -11,11 +11,14 @@ from llmd_gke.settings.sections.base import Shape, Word
 
 
 class PluginSettings(Shape):
-    """One plugin of the endpoint picker: its ``type``, a scorer's ``weight``, and its own ``parameters``."""
+    """One plugin of the endpoint picker."""
 
     type: str
+    """Name of the plugin, e.g. ``queue-scorer``."""
     weight: Annotated[int, Field(ge=0, le=1000)] | None = None
+    """Weight of a scorer (default: the picker's own, 1)."""
     parameters: dict[str, JsonValue] = Field(default_factory=dict[str, JsonValue])
+    """The plugin's own parameters (default: none)."""
 
 
 class SaturationSettings(Shape):
@@ -25,24 +28,24 @@ class SaturationSettings(Shape):
     """
 
     queue_depth_threshold: Annotated[int, Field(ge=1, le=10000)] | None = None
-    """Requests that wait in a replica (the picker's own: 5)."""
+    """Requests that wait in a replica (the picker's own default: 5)."""
     kv_cache_util_threshold: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Part of the KV cache in use (the picker's own: 0.8)."""
+    """Part of the KV cache in use, 0 to 1 (the picker's own default: 0.8)."""
     metrics_staleness_milliseconds: Annotated[int, Field(ge=1, le=60000)] | None = None
-    """Older metrics count as full (the picker's own: 200)."""
+    """Age in milliseconds from which metrics count as full (the picker's own default: 200)."""
     headroom: Annotated[float, Field(ge=0, le=10)] | None = None
-    """How far beyond the thresholds one replica may still be chosen, as a part of them (the picker's own: 0)."""
+    """How far beyond the thresholds a replica may still be chosen, as a part of them (the picker's own default: 0)."""
 
 
 class SchedulerSettings(Shape):
-    """The endpoint picker of a model.
-
-    ``profile`` names weights that upstream ships (:data:`llmd_gke.catalog.scheduling.PROFILES`; without prefix caching
-    the scorers that need it drop out). ``plugins``, if any, replace the profile. ``saturation`` says when a replica is
-    full. ``image`` is the picker's.
-    """
+    """The endpoint picker of a model: how requests are spread over its replicas."""
 
     profile: Literal["optimized-baseline", "queue-and-prefix", "load"] = "optimized-baseline"
+    """Weights of the scorers (default: ``optimized-baseline``, KServe's and llm-d's: queue 2, KV cache 2, prefix 3,
+    no-hit LRU 2); ``queue-and-prefix``: queue 2, prefix 3; ``load``: queue 2, KV cache 2."""
     plugins: tuple[PluginSettings, ...] = Field(default=(), strict=False)
+    """Plugins that replace the profile (default: those of ``profile``)."""
     saturation: SaturationSettings | None = None
+    """When a replica is full (default: the picker's own thresholds)."""
     image: Word = Field(default_factory=lambda: versions.image("endpoint-picker"))
+    """Container image of the endpoint picker, by tag or digest (default: the tested one)."""

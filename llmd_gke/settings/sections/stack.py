@@ -20,14 +20,21 @@ class StackSettings(Shape):
     """Everything a stack says, checked. Made by :func:`llmd_gke.settings.parse`."""
 
     project: str
-    """Id of the Google Cloud project: `pulumi config set gcp:project YOUR-PROJECT`."""
+    """Id of the Google Cloud project: ``pulumi config set gcp:project YOUR-PROJECT``."""
     cluster: ClusterSettings
+    """The GKE cluster."""
     network: NetworkSettings = Field(default_factory=NetworkSettings)
+    """Ranges of the VPC, or an existing VPC."""
     tpu_pools: tuple[TpuPoolSettings, ...] = Field(strict=False, min_length=1)
+    """Node pools of TPU hosts, at least one."""
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
+    """The gateway in front of all models."""
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
+    """The controllers of the cluster."""
     storage: StorageSettings = Field(default_factory=StorageSettings)
+    """Cloud Storage buckets that the program makes."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
+    """The served models, at least one."""
 
     @property
     def totals(self) -> Totals:

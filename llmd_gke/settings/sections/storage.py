@@ -8,8 +8,8 @@ from llmd_gke.settings.sections.base import Shape
 
 
 class StorageSettings(Shape):
-    """``buckets``: names of the buckets that the program makes, in the cluster's region. Every other bucket that a
-    model names exists already; the program only lets the model's pods in.
-    """
+    """Cloud Storage buckets."""
 
     buckets: tuple[str, ...] = Field(default=(), strict=False)
+    """Names of the buckets that the program makes, in the cluster's region (default: none). Every other bucket that a
+    model names exists already; the program only gives the model's pods access."""

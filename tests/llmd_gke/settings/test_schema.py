@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -137,11 +138,32 @@ def test_every_slice_of_the_catalogue_is_accepted(shape: tpu.Slice, stack_file: 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.__name__)
 def test_every_setting_says_what_it_is(shape: type[Any]) -> None:
-    if shape is StackSettings:  # its keys are sections, which say it themselves
-        return
-    silent = shape.model_fields.keys() - descriptions.keys(shape).keys()
-    sections = {name for name in silent if any(inner in str(shape.model_fields[name].annotation) for inner in NAMES)}
-    assert silent - sections == set(), "write a docstring below the field"
+    assert descriptions.about(shape).endswith(".")
+    assert descriptions.keys(shape).keys() == shape.model_fields.keys(), "write a docstring below the field"
+
+
+EVERY = [(shape, name) for shape in SHAPES for name in shape.model_fields]
+
+
+def test_no_two_settings_say_the_same() -> None:
+    texts: dict[str, list[str]] = {}
+    for shape, name in EVERY:
+        texts.setdefault(descriptions.keys(shape)[name], []).append(f"{shape.__name__}.{name}")
+    assert len(texts) > 100
+    assert {text: keys for text, keys in texts.items() if len(keys) > 1} == {}
+
+
+@pytest.mark.parametrize(("shape", "name"), EVERY, ids=lambda one: getattr(one, "__name__", one))
+def test_a_description_names_the_default_and_the_unit(shape: type[Any], name: str) -> None:
+    text, field = descriptions.keys(shape)[name], shape.model_fields[name]
+    assert text[0].isupper() or text[0] == "`", "a sentence"
+    assert text.endswith(".")
+    is_section = any(inner in str(field.annotation) for inner in NAMES) and field.default is not None
+    if not field.is_required() and not is_section and name != "min_version":
+        assert re.search(r"default|only|instead", text), "what holds where the key is left out"
+    units = {"_gb": "GB", "_seconds": "second", "_minutes": "minute", "_hours": "hour", "_milliseconds": "millisecond"}
+    for ending, unit in units.items():
+        assert not name.endswith(ending) or unit in text
 
 
 NAMES = [shape.__name__ for shape in SHAPES]
@@ -159,28 +181,21 @@ def test_every_key_of_the_settings_is_on_the_page() -> None:
             assert f"{last}.{name}`" in part or f"{last}[].{name}`" in part or f"| `{name}`" in part, (section, name)
 
 
-def test_a_text_below_a_field_describes_it_and_the_class_may_describe_others() -> None:
+def test_the_text_below_a_field_describes_it_in_words_of_a_stack_file() -> None:
     said = descriptions.keys(Documented)
-    assert said == {
-        "first_key": "First.",
-        "second": "`second` and `thirdKey` are described by the class.",
-        "third_key": "`second` and `thirdKey` are described by the class.",
-        "fourth": "Or `null`; see `somewhere.else`.",
-        "fifth": "`fifth` is said by a neighbour.",
-    }
+    assert said == {"first_key": "First, see `somewhere.else`.", "second": "Or `null`; goes with `firstKey`."}
     assert descriptions.about(Documented) == "A shape."
 
 
 class Documented(Shape):
-    """A shape. ``fourth``: or ``None``; see :data:`somewhere.else`.
+    """A shape.
 
-    ``second`` and ``third_key`` are described by the class.
+    ``third`` is not described here, whatever this says about ``third``.
     """
 
     first_key: int
-    """First. ``fifth`` is said by a neighbour."""
-    second: int
-    third_key: int
-    fourth: int | None
-    fifth: int
-    sixth: int
+    """First, see
+    :data:`somewhere.else`."""
+    second: int | None
+    """Or ``None``; goes with ``first_key``."""
+    third: int

@@ -23,8 +23,8 @@ EDITS = (
     ("maxNodes: 4", "maxNodes: 7"),
     ("replicas: 3", "replicas: 4"),
     (
-        "maxModelLen: 2048",
-        "maxModelLen: 2048\n    - {name: small, uri: hf://Qwen/Qwen3-4B, pool: v6e4, maxModelLen: 2048}",
+        "maxNumBatchedTokens: 2048",
+        "maxNumBatchedTokens: 2048\n    - {name: small, uri: hf://Qwen/Qwen3-4B, pool: v6e4, maxModelLen: 2048}",
     ),
 )
 """What the pull request changes in the stack file."""

@@ -140,8 +140,35 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
             "one `key: value` a line",
         )
     else:
-        problem, allowed, fix = _WORDS.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
+        problem, allowed, fix = _WORDS.get(kind) or _limits(detail) or (_plain(detail), "", "")
     return Located(key, value, Finding("wrong-value", problem, allowed, _hint(detail) or fix))
+
+
+def _plain(detail: ErrorDetails) -> str:
+    return detail["msg"].removeprefix("Value error, ")
+
+
+_COMPARED = {
+    "greater_than_equal": ("ge", "at least"),
+    "less_than_equal": ("le", "at most"),
+    "greater_than": ("gt", "more than"),
+    "less_than": ("lt", "less than"),
+}
+
+
+def _limits(detail: ErrorDetails) -> tuple[str, str, str] | None:
+    """A number out of its range, and a word that is none of a list: problem, what is allowed, fix."""
+    kind, context, name = detail["type"], detail.get("ctx", {}), str(detail["loc"][-1])
+    if kind in _COMPARED:
+        key, words = _COMPARED[kind]
+        allowed = f"{words} {context[key]}"
+        stop = (name, detail["input"]) == ("replicas", 0)
+        return "this number is out of range", allowed, "stopped: true keeps the model without a server" if stop else ""
+    if kind == "literal_error":
+        allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ")
+        near = _nearest(str(detail["input"]).lower(), tuple(allowed.split(", ")))
+        return "this is none of the values that exist", allowed, f"{name}: {near}" if near else ""
+    return None
 
 
 _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
@@ -177,6 +204,10 @@ _WORDS: Mapping[str, tuple[str, str, str]] = {
 def _hint(detail: ErrorDetails) -> str:
     """YAML's traps in words: numbers and booleans that arrive as something else."""
     value, kind = detail["input"], detail["type"]
+    if kind == "string_type" and value is None:
+        return f"give {detail['loc'][-1]} a value, or remove the line"
+    if kind == "string_type" and detail["loc"] == ("project",) and isinstance(value, int):
+        return f"use the project's id, not its number: gcloud projects describe {value} --format='value(projectId)'"
     if kind == "string_type" and isinstance(value, bool | int | float):
         return f"put it in quotes: '{value}'"
     if kind in {"int_type", "bool_type"} and isinstance(value, str):

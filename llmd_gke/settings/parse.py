@@ -6,7 +6,7 @@ import copy
 import re
 import types
 import typing
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -75,13 +75,16 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
         ours = plain(_ours(raw))
     except Unreadable as unreadable:
         raise SettingsError(stack, [Located(key_of(unreadable.path), None, unreadable.finding)]) from None
-    found = [Located(key_of(path), value, finding) for path, value, finding in unfit(ours)]
+    foreign = list(_foreign(raw))
+    found = [*foreign, *(Located(key_of(path), value, finding) for path, value, finding in unfit(ours))]
     try:
         settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
     except ValidationError as error:
         found.extend(from_pydantic(error, known_keys(StackSettings)))
         found.extend(_beyond(ours, error))
-        raise SettingsError(stack, _once(found)) from None
+        # A section under a misspelt namespace is there: saying that it is missing would hide the key to correct.
+        there = {f"{NAMESPACE}:{one.key.partition(':')[2]}" for one in foreign}
+        raise SettingsError(stack, _once(one for one in found if one.key not in there)) from None
     found.extend(validation.check(settings))
     if secrets is not None:
         found.extend(_missing_secrets(settings, secrets))
@@ -123,6 +126,22 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
         for key, value in values.items()
         if key in SECRET_KEYS and key not in encrypted and value != STAND_IN_SECRET
     ]
+
+
+def _foreign(raw: Mapping[str, object]) -> Iterator[Located]:
+    """Keys of a namespace that looks like ours, misspelt: nobody reads them."""
+    known = known_keys(StackSettings)[""]
+    for key in raw:
+        namespace, _, name = key.partition(":")
+        if namespace != NAMESPACE and (name in known or name in SECRETS) and _resembles(namespace):
+            fix = f"did you mean {NAMESPACE}:{name}?"
+            yield Located(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
+
+
+def _resembles(namespace: str) -> bool:
+    import difflib  # only errors need it, and every preview pays for imports
+
+    return bool(difflib.get_close_matches(namespace.lower(), [NAMESPACE], n=1, cutoff=0.75))
 
 
 def required_secrets(settings: StackSettings) -> list[str]:

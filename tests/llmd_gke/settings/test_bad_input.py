@@ -105,9 +105,9 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
 @pytest.mark.parametrize(
     ("key", "value", "words"),
     [
-        ("replicas", 0, "greater than or equal to 1"),
-        ("startupMinutes", 14, "greater than or equal to 15"),
-        ("dtype", "float16", "'auto' or 'bfloat16'"),
+        ("replicas", 0, "at least 1"),
+        ("startupMinutes", 14, "at least 15"),
+        ("dtype", "float16", "auto, bfloat16"),
         ("servedModelName", "a b", "match pattern"),
     ],
 )

@@ -81,7 +81,7 @@ def test_a_token_in_plain_text_is_refused_and_not_repeated(tmp_path: Path) -> No
     (tmp_path / "Pulumi.open.yaml").write_text("config:\n  llmd-gke:hfToken: hf_very_private\n")
     with pytest.raises(SettingsError) as caught:
         load_stack(tmp_path, "open")
-    assert "llmd-gke:hfToken\n    a secret stands in the stack file as plain text" in str(caught.value)
+    assert "llmd-gke:hfToken\n    a secret is in the stack file as plain text" in str(caught.value)
     assert "hf_very_private" not in str(caught.value)
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 
 STACK = "pulumi:pulumi:Stack"
 PROVIDERS = "pulumi:providers:"

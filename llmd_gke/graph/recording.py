@@ -12,84 +12,16 @@ import os
 import runpy
 import sys
 import warnings
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
 
 from google.protobuf import json_format
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""How an unknown value looks on the wire."""
+from llmd_gke.graph.resources import UNKNOWN, Graph, Node
 
-
-@dataclass(frozen=True)
-class Node:
-    """One registered resource. ``depends_on`` holds URNs: explicit dependencies and those through properties."""
-
-    urn: str
-    type: str
-    name: str
-    custom: bool
-    parent: str
-    provider: str
-    depends_on: frozenset[str]
-    inputs: Mapping[str, object]
-    protect: bool
-    deleted_with: str
-    timeouts: Mapping[str, str]
-    ignore_changes: tuple[str, ...] = ()
-    replace_on_changes: tuple[str, ...] = ()
-
-
-@dataclass
-class Graph:
-    """What the program registered, by URN, and the outputs it exported (``UNKNOWN`` where not known)."""
-
-    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
-    outputs: dict[str, object] = field(default_factory=dict[str, object])
-
-    def find(self, type_: str, name: str | None = None) -> Node:
-        """The only resource of that type (and name). Raises ``LookupError`` when there is none or more than one."""
-        found = [node for node in self.nodes.values() if node.type == type_ and name in (None, node.name)]
-        if len(found) != 1:
-            raise LookupError(f"{len(found)} resources of type {type_} {name or ''}: {[node.name for node in found]}")
-        return found[0]
-
-    def all(self, type_: str) -> list[Node]:
-        """Every resource whose type starts like that."""
-        return [node for node in self.nodes.values() if node.type.startswith(type_)]
-
-    def before(self, node: Node, *, direct: bool = False) -> set[str]:
-        """URNs of everything that exists before this resource and outlives it: the closure over all edges.
-
-        A child comes after whatever its parent depends on, a resource after its provider. ``direct``: one step only.
-        """
-        if direct:
-            return set(self._edges(node))
-        seen: set[str] = set()
-        open_ = list(self._edges(node))
-        while open_:
-            urn = open_.pop()
-            if urn not in seen and urn in self.nodes:
-                seen.add(urn)
-                open_.extend(self._edges(self.nodes[urn]))
-        return seen
-
-    def _edges(self, node: Node) -> Iterator[str]:
-        yield from node.depends_on
-        if node.parent in self.nodes:
-            yield node.parent
-        if node.provider:
-            yield node.provider.rsplit("::", 1)[0]
-        # Depending on a component means: on everything inside it.
-        for dependency in node.depends_on:
-            yield from (child.urn for child in self.nodes.values() if child.parent == dependency)
-
-    def comes_before(self, earlier: Node, later: Node) -> bool:
-        """Whether ``earlier`` exists before ``later`` is made, and is destroyed after it."""
-        return earlier.urn in self.before(later)
+__all__ = ["UNKNOWN", "Graph", "Node", "load", "record"]
 
 
 def record(

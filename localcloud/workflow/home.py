@@ -9,30 +9,17 @@ from pathlib import Path
 
 import yaml
 
-from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.common.environment import quote, script
 from localcloud.common.files import write
+from localcloud.common.project import project
 from localcloud.common.workdir import Places, check_owner
 from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
 from localcloud.workflow import backend
 
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
-
-
-def project(places: Places) -> str:
-    """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
-    file = places.root / "Pulumi.yaml"
-    try:
-        content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise BadInput(f"{file} cannot be read: {error}\nFix: git restore Pulumi.yaml") from None
-    name = content.get("name") if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
-    if not isinstance(name, str):
-        raise BadInput(f"{file} has no `name:`.\nFix: git restore Pulumi.yaml")
-    return name
 
 
 def launchers(places: Places) -> dict[Path, str]:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.problems import Stale
+from localcloud.common.project import project
 from localcloud.common.workdir import Places
-from localcloud.workflow.home import project
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
 """Key that marks special values, secrets among them, in state (pulumi sdk/go/common/resource/sig)."""

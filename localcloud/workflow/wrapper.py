@@ -21,9 +21,9 @@ from typing import cast
 from llmd_gke.problems import Problem
 from llmd_gke.settings.parse import NAMESPACE
 from localcloud.common.environment import clean
+from localcloud.common.project import project
 from localcloud.common.workdir import Places
 from localcloud.workflow import arguments, backend, config, interlock, pack
-from localcloud.workflow.home import project
 
 ENGINE = "LLMD_GKE_ENGINE"
 

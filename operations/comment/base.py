@@ -14,7 +14,7 @@ from io import BytesIO
 from pathlib import Path
 
 from llmd_gke.graph import stored
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from operations.cost.revisions import commit_of
 from operations.exits import BadInput, Failed
 

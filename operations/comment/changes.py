@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from llmd_gke.graph.parts import is_resource
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 from operations.comment import values
 from operations.exits import BadInput
 

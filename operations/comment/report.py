@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from llmd_gke.graph.mermaid import Picture, whole
 from llmd_gke.graph.parts import Parts
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
 from operations.comment.picture import difference

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from llmd_gke.graph.recording import UNKNOWN
+from llmd_gke.graph.resources import UNKNOWN
 
 SPECIAL = "4dabf18193072939515e22adb298388d"
 """Key of special values on the wire, secrets among them (pulumi/pulumi v3.259.0, sdk/go/common/resource/sig)."""

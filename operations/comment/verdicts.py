@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 
 if TYPE_CHECKING:
     from pulumi.runtime.proto import analyzer_pb2

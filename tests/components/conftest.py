@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.graph.recording import Graph, load
+from llmd_gke.graph.recording import load
+from llmd_gke.graph.resources import Graph
 from llmd_gke.settings import StackSettings, load_stack
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 

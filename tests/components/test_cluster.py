@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.kinds import of
 

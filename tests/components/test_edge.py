@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.conftest import Record
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts
 from tests.components import kinds
 from tests.components.conftest import Record
@@ -29,7 +29,9 @@ def test_every_namespace_enforces_a_pod_security_standard(graph: Graph) -> None:
 
 
 def test_namespaces_of_controllers_are_labelled_and_closed_before_their_charts(graph: Graph) -> None:
-    for release in kinds.of(kinds.RELEASE)(graph):
+    releases = kinds.of(kinds.RELEASE)(graph)
+    assert releases
+    for release in releases:
         space = release.inputs["namespace"]
         before = [graph.nodes[urn] for urn in graph.before(release)]
         assert [node.type for node in before if kinds.is_named(node, PATCH, str(space))] == [PATCH]
@@ -44,9 +46,10 @@ def test_releases_still_make_their_namespace_as_stacks_remember_it(graph: Graph)
 
 def test_what_is_in_controllers_namespaces_goes_with_the_cluster(graph: Graph) -> None:
     cluster = graph.find(kinds.CLUSTER)
-    for node in graph.nodes.values():
-        if node.type == PATCH or kinds.is_in(node, charts.namespaces()):
-            assert node.deleted_with == cluster.urn, node.name
+    inside = [node for node in graph.nodes.values() if node.type == PATCH or kinds.is_in(node, charts.namespaces())]
+    assert inside
+    for node in inside:
+        assert node.deleted_with == cluster.urn, node.name
 
 
 def test_the_policies_can_be_left_out_and_the_labels_stay(record: Record) -> None:

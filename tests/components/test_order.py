@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 from llmd_gke.manifests import charts
 from tests.components import kinds
 from tests.components.kinds import Select, chart, of
@@ -63,7 +63,9 @@ def test_order(graph: Graph, name: str) -> None:
 
 @pytest.mark.parametrize("name", EDGES)
 def test_the_order_is_not_found_once_the_edges_are_cut(graph: Graph, name: str) -> None:
-    earlier, later = (select(graph) for select in EDGES[name])
+    earlier, later = (list(select(graph)) for select in EDGES[name])
+    assert earlier
+    assert later
     for node in later:
         alone = replace(node, depends_on=frozenset(), parent="", provider="")
         cut = Graph({**graph.nodes, node.urn: alone})

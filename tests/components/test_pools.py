@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.catalog.tpu import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 from tests.components import kinds
 from tests.components.kinds import of
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.catalog import deployer
-from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.graph.resources import UNKNOWN, Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall
 from llmd_gke.settings import StackSettings
 from tests.components import kinds

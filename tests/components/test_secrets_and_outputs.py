@@ -10,7 +10,7 @@ import pytest
 from pulumi.runtime.mocks import MockResourceArgs
 
 from llmd_gke.graph.monitor import ADDRESS, Invented
-from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.graph.resources import UNKNOWN, Graph
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import metadata, of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 
 ROOT_URN = "urn:pulumi:one::llmd-gke::pulumi:pulumi:Stack::llmd-gke-one"
 

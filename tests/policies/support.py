@@ -12,7 +12,7 @@ import yaml
 from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
-from llmd_gke.graph.recording import UNKNOWN, Graph
+from llmd_gke.graph.resources import UNKNOWN, Graph
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
 from policies.wire import SECRET_SIGNATURE, SIGNATURE_KEY

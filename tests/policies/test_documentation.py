@@ -23,6 +23,7 @@ def test_the_pages_are_fresh() -> None:
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: group.slug)
 def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out(group: Group) -> None:
     text = pages()[FOLDER / f"{group.slug}.md"]
+    assert group.rules
     for rule in group.rules:
         part = text.split(f"## {rule.name}\n")[1].split("\n## ")[0]
         assert rule.why in part

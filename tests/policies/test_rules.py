@@ -45,6 +45,7 @@ def wrong_shape(rule: Rule) -> list[Resource]:
 
 @RULES
 def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) -> None:
+    assert rule.examples.refused
     for example in rule.examples.refused:
         in_stack(example.stack)
         found = violations(judge(resources(example)), rule, example.stack)
@@ -55,6 +56,7 @@ def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) 
 
 @RULES
 def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
+    assert rule.examples.accepted
     for example in rule.examples.accepted:
         in_stack(example.stack)
         assert of(judge(resources(example)), rule.name) == [], example.yaml
@@ -134,6 +136,7 @@ def _all_secret(value: Any) -> Any:
 
 @RULES
 def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) -> None:
+    assert rule.examples.refused
     for example in rule.examples.refused:
         in_stack(example.stack)
         program = [

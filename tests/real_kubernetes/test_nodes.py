@@ -146,9 +146,10 @@ def test_a_pool_that_is_removed_is_drained_first(laptop: Laptop) -> None:
     set_pools(laptop, SYSTEM)
     until(lambda: laptop.get("node", node) is None, "the node goes", 60)
     system = ready_nodes(laptop, "system")
-    until(
+    moved = until(
         lambda: [one for one in _pods(laptop) if one["spec"].get("nodeName") in system and _ready(one)], "it moved", 60
     )
+    assert len(moved) == 1
 
 
 def _pods(laptop: Laptop) -> list[dict[str, Any]]:

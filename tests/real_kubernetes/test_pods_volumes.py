@@ -108,5 +108,6 @@ def test_a_pod_waits_for_its_secret_and_says_so(kubelet: Laptop) -> None:
         return any('secret "late" not found' in event["message"] for event in found)
 
     until(told, "an event that names the Secret", 60)
+    assert not is_ready(kubelet, name)
     kubelet.apply(content("Secret", "late"))
     until(lambda: is_ready(kubelet, name), "Ready", 30)

@@ -41,7 +41,9 @@ def test_every_controller_runs_from_its_chart_as_its_own_service_account(laptop:
             assert deployment is not None, f"{namespace}/{name} is missing"
             assert deployment["metadata"]["annotations"]["meta.helm.sh/release-namespace"] == namespace
             assert objects.condition(deployment, "Available") == "True", objects.why(deployment)
-            for pod in objects.pods_of(laptop, name, namespace):
+            pods = objects.pods_of(laptop, name, namespace)
+            assert pods
+            for pod in pods:
                 assert pod["status"]["phase"] == "Running"
                 assert pod["spec"]["serviceAccountName"] == ACCOUNTS.get((namespace, name), name)
 
@@ -128,7 +130,7 @@ def test_a_changed_server_argument_replaces_every_pod_where_there_is_a_spare_hos
         return fresh and all("4096" in objects.arguments(pod) for pod in pods)
 
     until(replaced, "three new pods with the new argument")
-    ready_servers(laptop, 3)
+    assert not objects.names(ready_servers(laptop, 3)) & before
 
 
 def test_without_a_spare_host_an_update_hangs_while_the_service_says_ready(laptop: Laptop) -> None:

@@ -47,6 +47,7 @@ def test_the_first_up_ended_with_an_answer_of_the_model_to_a_chat(model: Model) 
 
 
 def test_a_chat_is_answered_under_both_names(model: Model) -> None:
+    assert len(model.names) == 2
     for answer, name in zip(
         model.ask(*[chat("tell me", model=name) for name in model.names]), model.names, strict=True
     ):
@@ -57,6 +58,7 @@ def test_a_chat_is_answered_under_both_names(model: Model) -> None:
 
 
 def test_a_completion_is_answered_under_both_names(model: Model) -> None:
+    assert len(model.names) == 2
     for answer in model.ask(*[completion("once upon a time", model=name) for name in model.names]):
         assert answer["status"] == 200, answer
         assert json.loads(answer["text"])["choices"][0]["text"] == "once upon a time"

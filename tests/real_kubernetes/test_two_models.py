@@ -59,7 +59,10 @@ def test_only_the_named_ports_are_open_and_pods_listen_on_them(two_models: Lapto
                 port["port"] for rule in policy(two_models, name)["ingress"] for port in rule.get("ports", [])
             }
             made = models.service(two_models, model)["status"]["workloads"][workload]["name"]
-            for pod in objects.pods_of(two_models, made, NAMESPACE):
+            assert open_ports
+            pods = objects.pods_of(two_models, made, NAMESPACE)
+            assert pods
+            for pod in pods:
                 declared = {
                     port["containerPort"] for part in pod["spec"]["containers"] for port in part.get("ports", [])
                 }

@@ -82,6 +82,7 @@ def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:
     policies = [thing for thing in emitted if thing["kind"] == "GCPGatewayPolicy"]
     if policies:
         judge(policies, "GCPGatewayPolicy")
+    assert all(thing["apiVersion"] == "networking.gke.io/v1" for thing in policies)
 
 
 def test_the_patch_of_the_gateway_class_names_a_version_that_is_served(emitted: list[Table]) -> None:
@@ -99,6 +100,7 @@ def test_routes_and_policies_name_the_inference_pool_as_its_crd_does(emitted: li
 
 
 def test_names_are_valid_and_short_enough_for_labels(emitted: list[Table]) -> None:
+    assert emitted
     for thing in emitted:
         name = str(table(thing["metadata"])["name"])
         assert re.fullmatch(r"[a-z0-9]([-a-z0-9.]*[a-z0-9])?", name), name

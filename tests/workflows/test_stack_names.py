@@ -56,6 +56,7 @@ def make(clone: Path, target: str, *words: str, **variables: str) -> list[str]:
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_name_reaches_the_command_as_one_word(clone: Path, target: str) -> None:
+    assert HOSTILE
     for hostile in HOSTILE:
         (clone / "said").unlink(missing_ok=True)
         words = make(clone, target, STACK=hostile)

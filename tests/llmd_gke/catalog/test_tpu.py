@@ -46,6 +46,7 @@ def test_every_machine_has_shapes_and_every_shape_a_machine(family: Family) -> N
 
 @every_family
 def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
+    assert family.machines
     for machine in family.machines:
         first = tpu.find_slice(machine.name, family.shapes[machine.name][0])
         assert first is not None
@@ -54,6 +55,7 @@ def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
 
 @every_family
 def test_a_machines_name_ends_in_its_chips(family: Family) -> None:
+    assert family.machines
     for machine in family.machines:
         assert machine.name.endswith(f"-{machine.chips}t")
         assert machine.name.startswith(family.quota_family.lower())

@@ -30,6 +30,7 @@ def test_ai_zones_are_told_by_their_last_part() -> None:
 
 
 def test_flex_start_is_offered_only_where_the_family_is() -> None:
+    assert zones.FLEX_START_ZONES
     for family, offered in zones.FLEX_START_ZONES.items():
         assert offered <= zones.GKE_ZONES[family]
 

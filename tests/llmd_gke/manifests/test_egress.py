@@ -138,7 +138,9 @@ def test_the_container_that_downloads_is_told_the_proxy_in_every_pod(
     make_model: MakeModel, pool: TpuPoolSettings, uri: str
 ) -> None:
     model = make_model(uri=uri)
-    for found in downloaders(model, pool, PROXY):
+    pods = list(downloaders(model, pool, PROXY))
+    assert pods
+    for found in pods:
         (container,) = found
         assert container["name"] == "storage-initializer"
         told = {variable["name"]: variable["value"] for variable in container["env"]}

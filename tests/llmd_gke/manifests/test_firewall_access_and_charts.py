@@ -52,6 +52,7 @@ def test_the_picker_is_reached_on_its_two_ports_and_reaches_the_model(model: Mod
 
 
 def test_selectors_are_the_labels_kserve_really_sets(model: ModelSettings) -> None:
+    assert policies(model)
     for policy in policies(model).values():
         labels = policy["spec"]["podSelector"]["matchLabels"]
         assert labels["app.kubernetes.io/name"] == "qwen"

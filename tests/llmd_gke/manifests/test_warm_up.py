@@ -103,6 +103,7 @@ def test_a_server_that_is_gone_takes_the_mark_with_it(tmp_path: Path) -> None:
             running.shutdown()
             running.server_close()
             soon(mark, there=False)
+        assert not mark.exists()
 
 
 def test_a_mark_of_an_earlier_run_does_not_count(server: Server, tmp_path: Path) -> None:
@@ -110,6 +111,7 @@ def test_a_mark_of_an_earlier_run_does_not_count(server: Server, tmp_path: Path)
     mark.touch()
     with warm_up(server.server_port, mark):
         soon(mark, there=False)
+    assert not mark.exists()
 
 
 def test_it_ends_when_it_is_told_to(server: Server, tmp_path: Path) -> None:

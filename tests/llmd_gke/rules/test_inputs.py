@@ -19,10 +19,10 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 @given(VALUES, st.lists(st.text(max_size=3), max_size=4))
 def test_no_value_whatever_makes_the_walk_fail(value: Value, keys: list[str]) -> None:
     node = Node(value).get(*keys)
+    assert isinstance(node.present(), bool)
     node.text()
     node.integer()
     node.flag()
-    node.present()
     for item in node.each():
         item.text()
     for _, item in node.pairs():

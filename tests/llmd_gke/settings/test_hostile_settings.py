@@ -239,7 +239,10 @@ def test_hostile_settings_give_one_clear_message(seed: int) -> None:
 
 
 def test_each_hostile_value_at_the_top_of_each_section_gives_a_message() -> None:
-    for section in [key for key in BASES[0] if key.startswith("llmd-gke:")]:
+    sections = [key for key in BASES[0] if key.startswith("llmd-gke:")]
+    assert sections
+    assert HOSTILE
+    for section in sections:
         for value in HOSTILE:
             config = copy.deepcopy(BASES[0]) | {section: fresh(value)}
             complain(lambda: parse(config, "fuzz"))  # noqa: B023

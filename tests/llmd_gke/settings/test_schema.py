@@ -49,6 +49,7 @@ def test_a_stale_schema_is_named_and_written_anew(
 
 def test_the_schema_is_one(stack_file: Any) -> None:
     jsonschema.Draft7Validator.check_schema(stack_file.schema)
+    assert not jsonschema.Draft7Validator(stack_file.schema).is_valid([]), "a stack file is a mapping"
 
 
 @pytest.mark.parametrize("stack", STACKS)
@@ -171,6 +172,7 @@ NAMES = [shape.__name__ for shape in SHAPES]
 
 def test_every_key_of_the_settings_is_on_the_page() -> None:
     page = schema.PAGE.read_text()
+    assert len(known_keys(StackSettings)) > 10
     for section, names in known_keys(StackSettings).items():
         if not section:
             continue

@@ -49,6 +49,7 @@ def test_every_wrapper_module_is_used() -> None:
 
 
 def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:
+    assert PROGRAMS
     for program in PROGRAMS:
         package, go_mod = program.target.package, read(program.wrapper.name, "go.mod")
         if own := re.match(rf"(?:\.|{re.escape(go_mod.split()[1])})(?:/|$)", package):

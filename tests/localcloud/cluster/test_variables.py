@@ -44,7 +44,9 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
 
 @pytest.mark.parametrize("environment", [{}, GOOD, dict.fromkeys(BAD, "")])
 def test_what_can_be_used_or_is_not_set_is_accepted(environment: Mapping[str, str]) -> None:
+    before = dict(environment)
     variables.check(environment)
+    assert environment == before
 
 
 @pytest.mark.parametrize(("name", "value"), BAD.items())

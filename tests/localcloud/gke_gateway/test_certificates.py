@@ -50,11 +50,13 @@ def test_a_renewed_secret_is_shown_without_a_restart(lab: Lab, tmp_path: Path) -
     eventually(lambda: presented(lab, "llm.example.com") == "first.example.com")
     lab.apply(gateway, secret(tmp_path, "certificate", "second.example.com"))
     eventually(lambda: presented(lab, "llm.example.com") == "second.example.com")
+    assert presented(lab, "llm.example.com") == "second.example.com", "it stays"
 
 
 def test_a_certificate_that_google_would_hold_is_made_for_the_domain(lab: Lab) -> None:
     lab.apply(https(lab.port, options={"networking.gke.io/cert-manager-certs": "llm"}))
     eventually(lambda: presented(lab, "llm.example.com") == "llm.example.com")
+    assert presented(lab, "llm.example.com") == "llm.example.com", "it stays"
 
 
 def test_a_made_certificate_is_kept_until_the_domain_changes(tmp_path: Path) -> None:

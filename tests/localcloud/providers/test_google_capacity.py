@@ -46,12 +46,12 @@ def test_a_pool_recovers_when_capacity_is_back(google: Standin, cluster: Result)
 
 def test_a_stock_out_lets_a_pool_without_nodes_pass(google: Standin, cluster: Result):
     google.faults(enabledApis=["*"], stockout=["europe-west4-a"])
-    google.create(POOL, pool())
+    assert google.create(POOL, pool()).id
 
 
 def test_a_stock_out_leaves_other_machines_alone(google: Standin, cluster: Result):
     google.faults(enabledApis=["*"], stockout=["europe-west4-a"])
-    google.create(POOL, pool(machine="e2-standard-4", disk=None, initialNodeCount=1))
+    assert google.create(POOL, pool(machine="e2-standard-4", disk=None, initialNodeCount=1)).id
 
 
 def test_quota_of_the_family_is_drawn_by_nodes(google: Standin, cluster: Result):
@@ -79,7 +79,7 @@ LONG = "604801s"
 
 
 def test_a_reservation_is_consumed_by_its_name(google: Standin, cluster: Result):
-    google.create(POOL, pool(nodeConfig=node(reservationAffinity=RESERVED)))
+    assert google.create(POOL, pool(nodeConfig=node(reservationAffinity=RESERVED))).id
 
 
 @pytest.mark.parametrize(

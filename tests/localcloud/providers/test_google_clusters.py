@@ -127,7 +127,8 @@ def test_a_hardened_cluster_with_its_options_is_made(google: Standin, subnet: Re
         "nodePoolDefaults": {"nodeConfigDefaults": {"insecureKubeletReadonlyPortEnabled": "FALSE"}},
         **pause(exclusionOptions={"scope": "NO_MINOR_OR_NODE_UPGRADES"}),
     }
-    google.create(CLUSTER, PLAIN | options | {"name": "gke"})
+    made = google.create(CLUSTER, PLAIN | options | {"name": "gke"})
+    assert made.id.endswith("/clusters/gke")
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,9 @@ def test_what_exists_is_not_adopted(kubernetes: Standin, namespace: Result):
 
 def test_the_same_name_is_free_in_another_namespace(kubernetes: Standin, namespace: Result):
     kubernetes.create(NAMESPACE, manifest(NAMESPACE, name="other", namespace=None))
-    kubernetes.create(ROUTE, manifest(ROUTE))
-    kubernetes.create(ROUTE, manifest(ROUTE, namespace="other"))
+    first = kubernetes.create(ROUTE, manifest(ROUTE))
+    other = kubernetes.create(ROUTE, manifest(ROUTE, namespace="other"))
+    assert first.id != other.id
 
 
 def test_a_namespace_takes_its_objects_along(kubernetes: Standin, namespace: Result):
@@ -132,7 +133,7 @@ def test_a_kind_that_never_gets_ready_ends_with_its_timeout_and_stays(kubernetes
 
 def test_a_service_that_does_not_wait_is_made_in_any_case(kubernetes: Standin, namespace: Result):
     kubernetes.faults(enabledApis=["*"], neverReady=["LLMInferenceService"])
-    kubernetes.create(SERVICE, manifest(SERVICE, spec={}), timeout=0.2)
+    assert kubernetes.create(SERVICE, manifest(SERVICE, spec={}), timeout=0.2).id
 
 
 TPU_SPEC = {

@@ -118,6 +118,8 @@ def test_an_installer_that_does_not_answer_is_not_waited_for(monkeypatch: pytest
 @pytest.mark.parametrize("version", [(1, 26), (1, 27)])
 def test_a_go_that_fits_is_accepted(version: tuple[int, int]) -> None:
     go_toolchain.check(version)
+    with pytest.raises(go_toolchain.SetUpFailed):
+        go_toolchain.check((version[0], 0))
 
 
 @pytest.mark.parametrize(("version", "problem"), [((1, 25), "too old"), ((1, 28), "newer than any")])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.graph.parts import Parts
-from llmd_gke.graph.recording import UNKNOWN
+from llmd_gke.graph.resources import UNKNOWN
 from operations.comment import changes, values
 from operations.comment.changes import Change
 from operations.comment.picture import difference

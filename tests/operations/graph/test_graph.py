@@ -10,7 +10,7 @@ import pytest
 
 from llmd_gke.graph import mermaid, svg
 from llmd_gke.graph.parts import Parts, is_resource
-from llmd_gke.graph.recording import Graph
+from llmd_gke.graph.resources import Graph
 from tests.operations.conftest import Clone
 from tests.operations.graphs import graph, node
 from tests.operations.support import run

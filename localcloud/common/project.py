@@ -1,0 +1,21 @@
+"""The Pulumi project of a folder."""
+
+from __future__ import annotations
+
+import yaml
+
+from llmd_gke.problems import BadInput
+from localcloud.common.workdir import Places
+
+
+def project(places: Places) -> str:
+    """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
+    file = places.root / "Pulumi.yaml"
+    try:
+        content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BadInput(f"{file} cannot be read: {error}\nFix: git restore Pulumi.yaml") from None
+    name = content.get("name") if isinstance(content, dict) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    if not isinstance(name, str):
+        raise BadInput(f"{file} has no `name:`.\nFix: git restore Pulumi.yaml")
+    return name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -18,6 +18,7 @@ SECOND = {"name": "phi", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
 
 OF_A_MODEL = {
     "{}",
+    "{}-account",
     "{}-route",
     "{}-health-pool",
     "{}-health-service",
@@ -102,6 +103,30 @@ def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(running: 
     assert {ident for ident in before if before[ident] != after.get(ident)} == {
         ident for ident in before if ident.endswith("/nodePools/v6e4")
     }
+
+
+def test_a_compile_cache_brings_its_bucket_and_grants_to_that_model_alone(running: Rehearsal) -> None:
+    def with_cache(config: dict[str, Any]) -> None:
+        config["llmd-gke:models"][0]["compileCache"] = "gs://my-cache/qwen"
+        config["llmd-gke:storage"] = {"buckets": ["my-cache"]}
+
+    running.edit("local", with_cache)
+    assert changes(running.steps(*UP)) == {
+        "project-storage": "create",
+        "storage": "create",
+        "storage-my-cache": "create",
+        "storage-qwen-my-cache-read": "create",
+        "storage-qwen-my-cache-write": "create",
+        "qwen-tpu": "update",
+        "qwen-allow-workload": "update",
+    }
+    cloud = cast("dict[str, dict[str, Any]]", running.cloud())
+    grants = [entry["inputs"] for entry in cloud.values() if "BucketIAMMember" in str(entry["type"])]
+    assert {grant["member"].rpartition("/subject/")[2] for grant in grants} == {"ns/models/sa/llmd-local-qwen"}
+    assert [grant["condition"]["expression"] for grant in grants if "condition" in grant] == [
+        'resource.name.startsWith("projects/_/buckets/my-cache/objects/qwen/")'
+    ]
+    assert changes(running.steps(*UP)) == {}
 
 
 def test_a_wider_pool_is_changed_in_place_and_alone(running: Rehearsal) -> None:

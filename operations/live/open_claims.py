@@ -221,6 +221,17 @@ BY_HAND: Mapping[int, str] = {
     34: "needs platform.networkPolicies: `pulumi up` gets past platform-kserve-runtime-configs",
     35: "needs a new cluster: the first `pulumi up` makes platform-kserve-namespace",
     36: "needs the identity of the workflow `deploy`: `pulumi up` and `pulumi destroy` by it alone",
+    11: "see the page",
+    18: "see the page",
+    21: "see the page",
+    37: "see the page",
+    38: "see the page",
+    39: "needs two accounts: llmd-gke doctor with gcloud and application default credentials of different people",
+    40: "llmd-gke doctor: the line `permissions` has an answer",
+    41: "kubectl exec: /sys/kernel/mm/transparent_hugepage/enabled says [always]",
+    42: "llmd-gke status: pods are HEALTHY under `Google's load balancer`",
+    43: "the log of the picker's pod names every plugin of the profile",
+    44: "needs a model with waitFor: workloads",
 }
 """Points that this run cannot answer, and what would."""
 

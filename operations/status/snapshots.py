@@ -9,11 +9,11 @@ from collections.abc import AsyncGenerator
 
 from operations import outputs
 from operations.exits import SetUpFailed, Unreachable
-from operations.options import Output
+from operations.options import Cloud, Output
 from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
-from operations.status import model_probe
+from operations.status import backend_health, model_probe
 from operations.status.gather import Cluster, SignedOut
 from operations.status.objects import Line, Snapshot, State
 from operations.status.screen import Section, as_json, rendered, sections
@@ -50,7 +50,11 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
         asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))
         try:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
-            found = sections(await cluster.snapshot(), settings, values, target.stack)
+            seen = await cluster.snapshot()
+            found = sections(seen, settings, values, target.stack)
+            if target.cloud is Cloud.GOOGLE:
+                health = await asyncio.to_thread(backend_health.section, seen, settings)
+                found.insert(len(found) - 1, Section("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
             # A token lasts an hour: the next look signs in again.
             cluster = None

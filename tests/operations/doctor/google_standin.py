@@ -67,6 +67,7 @@ class Google:
         self.subnets: Sequence[Mapping[str, object]] = []
         self.routers: Sequence[Mapping[str, object]] = []
         self.images_gone: set[str] = set()
+        self.backends: dict[str, list[dict[str, str]]] = {}
         self.identities = {"gcloud-token": "me@example.com", "None": "me@example.com"}
         self.weights: dict[str, int] = {}
         self.heard: list[tuple[str, dict[str, str]]] = []
@@ -192,6 +193,23 @@ def _tokeninfo(google: Google, method: str, parts: Parts, query: Query, body: di
     return (200, {"email": owner, "email_verified": "true"}) if owner else (400, {"error_description": "Invalid Value"})
 
 
+def _backend_services(google: Google, *_: object) -> tuple[int, object]:
+    network = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/networks/"
+    own = [
+        {
+            "name": name,
+            "network": f"{network}llmd-eu4a",
+            "backends": [{"group": f"zones/{ZONE}/networkEndpointGroups/{name}"}],
+        }
+        for name in google.backends
+    ]
+    return 200, {"items": [*own, {"name": "others", "network": f"{network}default", "backends": [{"group": "x"}]}]}
+
+
+def _health(google: Google, method: str, parts: Parts, query: Query, body: dict[str, Any]) -> tuple[int, object]:
+    return 200, {"healthStatus": google.backends[parts["name"]]}
+
+
 V1 = r"/compute/compute/v1/projects/(?P<project>[^/]+)"
 ROUTES = [
     (r"/oauth2/tokeninfo", _tokeninfo),
@@ -210,6 +228,8 @@ ROUTES = [
     (V1 + r"/global/networks/(?P<name>[^/]+)", _network),
     (V1 + r"/regions/[^/]+/subnetworks", _subnets),
     (V1 + r"/regions/[^/]+/routers", _routers),
+    (V1 + r"/regions/[^/]+/backendServices", _backend_services),
+    (V1 + r"/regions/[^/]+/backendServices/(?P<name>[^/]+)/getHealth", _health),
     (V1 + r"/zones/[^/]+/instances", _insert),
     (V1 + r"/zones/[^/]+/instances/(?P<name>[^/]+)", _delete),
     (V1 + r"/zones/[^/]+/operations/(?P<name>[^/]+)/wait", _wait),

@@ -1,0 +1,95 @@
+"""Which pods are healthy for Google's load balancer, which is not the same as Ready for Kubernetes.
+
+Asked of Compute Engine: every backend service of the stack's region and network has groups of endpoints, and each
+endpoint is the address of a pod
+(https://cloud.google.com/compute/docs/reference/rest/v1/regionBackendServices/getHealth). So nothing depends on names
+that GKE makes up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from llmd_gke.manifests import naming
+from llmd_gke.settings import StackSettings
+from operations.doctor.google import Google, GoogleError, items, login
+from operations.status.objects import Line, Object, Snapshot, State, conditions, label, namespace, text
+
+HEALTHY = "HEALTHY"
+Health = Mapping[str, Sequence[str]]
+"""States by endpoint address: a pod may be in several backend services."""
+
+
+def ask(settings: StackSettings) -> Health:
+    """The health of every endpoint behind the region's load balancers. Raises ``GoogleError``."""
+    google = Google(settings.project, login())
+    where = {"project": settings.project, "region": settings.cluster.region}
+    found: dict[str, list[str]] = {}
+    for service in items(google.ask("compute.regionBackendServices.list", **where), "items"):
+        if not _ours(service, settings):
+            continue
+        for backend in items(service, "backends"):
+            answer = google.ask(
+                "compute.regionBackendServices.getHealth",
+                **where,
+                backendService=service["name"],
+                body={"group": backend["group"]},
+            )
+            for endpoint in items(answer, "healthStatus"):
+                found.setdefault(text(endpoint, "ipAddress"), []).append(text(endpoint, "healthState"))
+    return found
+
+
+def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
+    """Whether a backend service is of the stack's network; some name none, and pods' addresses then decide."""
+    network = text(service, "network")
+    return (
+        not network or settings.network.existing is not None or network.endswith(f"/networks/{settings.cluster.name}")
+    )
+
+
+def lines(snapshot: Snapshot, settings: StackSettings, health: Health) -> list[Line]:
+    """One line for each model that runs."""
+    found: list[Line] = []
+    for model in settings.models:
+        if model.stopped:
+            continue
+        pods = [pod for pod in _servers(snapshot.pods, model.namespace, model.name) if text(pod, "status", "podIP")]
+        ready = [pod for pod in pods if text(conditions(pod).get("Ready"), "status") == "True"]
+        found.append(_line(model.name, model.namespace, [text(pod, "status", "podIP") for pod in ready], health))
+    return found
+
+
+def _servers(pods: Iterable[Object], where: str, model: str) -> list[Object]:
+    wanted = naming.workload_labels(model)
+    return [
+        pod
+        for pod in pods
+        if namespace(pod) == where and all(label(pod, key) == str(value) for key, value in wanted.items())
+    ]
+
+
+def _line(model: str, where: str, ready: Sequence[str], health: Health) -> Line:
+    subject = f"{model}: backends"
+    if not ready:
+        return Line(subject, State.BUSY, "no pod is Ready yet")
+    seen = {address: health.get(address, ()) for address in ready}
+    good = [address for address, states in seen.items() if states and set(states) == {HEALTHY}]
+    words = f"{len(good)} of {len(ready)} Ready pods are HEALTHY for Google's load balancer"
+    if len(good) == len(ready):
+        return Line(subject, State.GOOD, words)
+    other = [
+        f"{address}: {', '.join(states) or 'in no backend'}" for address, states in seen.items() if address not in good
+    ]
+    fix = f"kubectl -n {where} get healthcheckpolicy,networkpolicy"
+    # New endpoints take some probes; unhealthy ones will not get better by themselves.
+    bad = any(state not in (HEALTHY, "") for states in seen.values() for state in states)
+    return Line(subject, State.BAD if bad else State.BUSY, f"{words}; {'; '.join(other)}", fix)
+
+
+def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
+    """What Google says, or why it cannot be asked."""
+    try:
+        return lines(snapshot, settings, ask(settings))
+    except GoogleError as error:
+        return [Line("load balancer", State.UNKNOWN, f"cannot be asked: {error}")]

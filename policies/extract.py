@@ -26,8 +26,11 @@ LARGEST_DOCUMENT = 100_000
 """Values in one document of a bundle. Aliases count as often as they are used: a few lines can stand for billions."""
 
 
+DEEPEST_DOCUMENT = 100
+
+
 class TooLarge(ValueError):
-    """A document with more values than :data:`LARGEST_DOCUMENT`."""
+    """A document with more values than :data:`LARGEST_DOCUMENT`, or deeper than :data:`DEEPEST_DOCUMENT`."""
 
 
 class Loader(yaml.SafeLoader):
@@ -156,7 +159,7 @@ def _documents(text: str, place: str) -> Iterator[Value]:
             content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
             yield plain(content, secret=isinstance(text, SecretText))
         except TooLarge:
-            yield {"unreadable": f"{where} stands for more than {LARGEST_DOCUMENT} values"}
+            yield {"unreadable": f"{where} stands for more than {LARGEST_DOCUMENT} values, or is too deep"}
         except (yaml.YAMLError, ValueError, RecursionError):
             yield {"unreadable": f"{where} is not YAML that the pack can read"}
 
@@ -165,15 +168,17 @@ def plain(value: object, *, secret: bool = False) -> Value:
     """What a YAML reader returns, as plain values. Raises :class:`TooLarge`."""
     left = LARGEST_DOCUMENT
 
-    def convert(part: object) -> Value:
+    def convert(part: object, depth: int = 0) -> Value:
         nonlocal left
         left -= 1
-        if left < 0:
+        if left < 0 or depth > DEEPEST_DOCUMENT:
             raise TooLarge
         if isinstance(part, Mapping):
-            return {str(key): convert(item) for key, item in cast("Mapping[object, object]", part).items()}
+            return {str(key): convert(item, depth + 1) for key, item in cast("Mapping[object, object]", part).items()}
         if isinstance(part, Sequence) and not isinstance(part, str | bytes):
-            return [convert(item) for item in cast("Sequence[object]", part)]
+            return [convert(item, depth + 1) for item in cast("Sequence[object]", part)]
+        if isinstance(part, bytes):  # !!binary
+            part = part.decode("utf-8", "replace")
         if isinstance(part, float) and part.is_integer():
             return int(part)
         if part is None or isinstance(part, bool | int | float):

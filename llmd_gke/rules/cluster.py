@@ -162,6 +162,12 @@ def control_plane_open(cluster: Node) -> Iterator[Finding]:
     listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
     problems = [f"{networks.path}.cidrBlocks: {block} admits the Internet" for block in addresses.everybody(listed)]
     problems += [f"{networks.path}.cidrBlocks: {text!r} is no range" for text in addresses.unreadable(listed)]
+    dns = cluster.get("controlPlaneEndpointsConfig", "dnsEndpointConfig")
+    for key in ("enableK8sTokensViaDns", "enableK8sCertsViaDns"):
+        if dns.get("allowExternalTraffic").flag() is True and dns.get(key).flag() is True:
+            problems.append(
+                f"{dns.path}.{key} lets in whoever holds a token or certificate of the cluster, without IAM"
+            )
     if networks.get("gcpPublicCidrsAccessEnabled").flag() is True:
         problems.append(f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google Cloud")
     for problem in problems:

@@ -7,6 +7,7 @@ https://kubernetes.io/docs/reference/access-authn-authz/rbac/ (groups that every
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -19,7 +20,9 @@ INTERNAL_INGRESS = "gce-internal"
 INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
 
 EVERYBODY = re.compile(
-    r"\ball(?:authenticated)?users\b|principalset://goog/public:all|workloadidentitypools/[^/\s]+/\*", re.IGNORECASE
+    r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
+    r"|workloadidentitypools/[^/\s]+/\*",
+    re.IGNORECASE,
 )
 MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
 BASIC_ROLE = re.compile(r"\broles/(?:owner|editor|admin|writer)\b", re.IGNORECASE)
@@ -90,13 +93,21 @@ def _texts(node: Node, wanted: re.Pattern[str], *, inside: bool = False) -> Iter
         yield node
 
 
+def _decoded(text: str) -> str:
+    """A text that is JSON, with its escaped letters written out."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False) if text.lstrip().startswith(("{", "[")) else text
+    except ValueError:
+        return text
+
+
 def iam_members(node: Node) -> Iterator[Finding]:
     """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
 
     A member that is not known yet comes from another resource, so it is an account, and not everybody.
     """
     for place in _texts(node, MEMBER_KEY):
-        found = EVERYBODY.search(place.value) if isinstance(place.value, str) else None
+        found = EVERYBODY.search(_decoded(place.value)) if isinstance(place.value, str) else None
         if found:
             yield _exposed(
                 "public-iam-member",
@@ -109,7 +120,7 @@ def iam_members(node: Node) -> Iterator[Finding]:
 def iam_roles(node: Node) -> Iterator[Finding]:
     """Nobody gets a basic role, which may change nearly everything."""
     for place in _texts(node, ROLE_KEY):
-        found = BASIC_ROLE.search(place.text() or "")
+        found = BASIC_ROLE.search(_decoded(place.text() or ""))
         if found:
             yield _exposed(
                 "basic-iam-role",
@@ -150,7 +161,7 @@ def cluster(node: Node) -> Iterator[Finding]:
 
 def pod(spec: Node) -> Iterator[Finding]:
     """A pod keeps to its own namespaces, files and network."""
-    for key in ("hostNetwork", "hostPID", "hostIPC"):
+    for key in pods.HOST_NAMESPACES:
         if spec.get(key).flag() is True:
             yield _host(f"{_at(spec)}{key} is true", f"leave {key} out")
     for volume in spec.get("volumes").each():
@@ -158,6 +169,8 @@ def pod(spec: Node) -> Iterator[Finding]:
             yield _host(f"{volume.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
     if spec.get("securityContext", "windowsOptions", "hostProcess").flag() is True:
         yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
+    if spec.get("securityContext", "seccompProfile", "type").text() == "Unconfined":
+        yield _host(f"{_at(spec)}securityContext.seccompProfile is Unconfined", "leave it out, or use RuntimeDefault")
     for container in pods.containers(spec):
         yield from _container(container)
 
@@ -170,6 +183,8 @@ def _container(container: Node) -> Iterator[Finding]:
     context = container.get("securityContext")
     if context.get("privileged").flag() is True:
         yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
+    if context.get("seccompProfile", "type").text() == "Unconfined":
+        yield _host(f"{context.path}.seccompProfile is Unconfined", "leave it out, or use RuntimeDefault")
     if context.get("procMount").text() == "Unmasked":
         yield _host(f"{context.path}.procMount is Unmasked", "leave it out")
     if context.get("windowsOptions", "hostProcess").flag() is True:
@@ -190,8 +205,9 @@ def _host(problem: str, fix: str) -> Finding:
 
 def volume(node: Node) -> Iterator[Finding]:
     """A PersistentVolume is no folder of a node."""
-    if node.get("spec", "hostPath").value is not None:
-        yield _host("spec.hostPath is a folder of the node", "use a disk, a claim or a bucket")
+    for key in ("hostPath", "local"):
+        if node.get("spec", key).value is not None:
+            yield _host(f"spec.{key} is a folder of the node", "use a disk, a claim or a bucket")
 
 
 def namespace(node: Node) -> Iterator[Finding]:
@@ -219,7 +235,9 @@ def config_values(node: Node) -> Iterator[Finding]:
 def _is_secret(name: str, value: Value) -> bool:
     if not isinstance(value, str) or not value:
         return False
-    return secret_texts.is_name(name.replace("-", "_").replace(".", "_")) or secret_texts.has_shape(value)
+    if secret_texts.is_name(name.replace("-", "_").replace(".", "_")) or secret_texts.has_shape(value):
+        return True
+    return any(secret_texts.assigned(value))
 
 
 def _plain(problem: str) -> Finding:
@@ -233,6 +251,23 @@ def _plain(problem: str) -> Finding:
 
 def _exposed(rule: str, problem: str, allowed: str, fix: str) -> Finding:
     return Finding(rule, problem, allowed=allowed, fix=fix)
+
+
+def firewall(node: Node) -> Iterator[Finding]:
+    """A firewall rule that allows traffic in names who may come."""
+    allows = list(node.get("allows").each())
+    if not allows or node.get("direction").text() == "EGRESS" or node.get("disabled").flag() is True:
+        return
+    ranges = [text for entry in node.get("sourceRanges").each() if (text := entry.text())]
+    limited = [key for key in ("sourceRanges", "sourceTags", "sourceServiceAccounts") if node.get(key).value]
+    wide = addresses.everybody(ranges)
+    if wide or not limited:
+        yield _exposed(
+            "public-firewall",
+            f"sourceRanges {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
+            "ranges, tags or service accounts that name somebody",
+            "name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
+        )
 
 
 def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:

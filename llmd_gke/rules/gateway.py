@@ -151,6 +151,9 @@ def targets(node: Node) -> Iterator[Node]:
         for rule in spec.get("rules").each():
             if isinstance(rule.value, Mapping):
                 yield from rule.get("backendRefs").each()
+                for used in rule.get("filters").each():
+                    if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
+                        yield used.get("requestMirror", "backendRef")
 
 
 def generated_target(reference: Node) -> Iterator[Finding]:

@@ -123,7 +123,7 @@ def chart_version(release: Node, floors: Mapping[str, str], why: Mapping[str, st
             yield _chart_version(
                 f"{chart} {text} is no exact version: what is installed depends on the day", floors[name]
             )
-        elif found and floor and found < floor:
+        elif found and floor and (found < floor or (found == floor and "-" in text)):
             yield _chart_version(f"{chart} {text} is older than {floors[name]}: {why[name]}", floors[name])
 
 
@@ -224,6 +224,28 @@ def _selects_all(selector: Node) -> bool:
         )
         for expression in selector.get("matchExpressions").each()
     )
+
+
+def open_names(spec: Node) -> Iterator[Finding]:
+    """A policy by names does not allow every name, or every name of a top-level domain."""
+    for rule in spec.get("egress").each():
+        for match in rule.get("matches").each():
+            text = match.get("pattern").text() or ""
+            if text and len([label for label in text.split(".") if label.strip("*")]) < 2:
+                yield _open(f"{match.path}.pattern {text} allows every name, or every name of a top-level domain")
+
+
+def open_admin_policy(spec: Node) -> Iterator[Finding]:
+    """A policy of the cluster's administrator allows neither everybody nor every namespace."""
+    for key, peers in (("ingress", "from"), ("egress", "to")):
+        for rule in spec.get(key).each():
+            if rule.get("action").text() not in (None, "Allow"):
+                continue
+            for peer in rule.get(peers).each():
+                namespaces, pods = peer.get("namespaces"), peer.get("pods", "namespaceSelector")
+                blocks = [text for block in peer.get("networks").each() if (text := block.text())]
+                if _selects_all(namespaces) or _selects_all(pods) or addresses.everybody(blocks):
+                    yield _open(f"{peer.path} allows everybody, past the policies of the namespaces")
 
 
 def open_cluster_policy(spec: Node) -> Iterator[Finding]:

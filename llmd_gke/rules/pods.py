@@ -16,6 +16,8 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown, Value
 from llmd_gke.rules.versions import version_of
 
+CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
 
 PICKER_FLOORS: Mapping[str, str] = {
@@ -27,12 +29,13 @@ PICKER_FLOORS: Mapping[str, str] = {
 
 
 def pods_within(node: Node) -> Iterator[Node]:
-    """Every pod template inside an object of any kind, recognized by its shape: a map with a list of ``containers``.
+    """Every pod template inside an object of any kind, recognized by its shape: lists of containers, host namespaces.
 
-    Only what the object asks for counts, not its ``metadata`` and ``status``.
+    A patch may hold no more than one of them. Only what the object asks for counts, not ``metadata`` and ``status``.
     """
     if isinstance(node.value, Mapping):
-        if _is_list_of_maps(node.value.get("containers")):
+        lists = (node.value.get(key) for key in CONTAINER_LISTS)
+        if any(map(_is_list_of_maps, lists)) or any(node.value.get(key) is True for key in HOST_NAMESPACES):
             yield node
             return
         for key in node.value:
@@ -74,7 +77,7 @@ def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
 
 def containers(pod: Node) -> Iterator[Node]:
     """Containers, init containers and ephemeral ones."""
-    for key in ("containers", "initContainers", "ephemeralContainers"):
+    for key in CONTAINER_LISTS:
         yield from pod.get(key).each()
 
 
@@ -159,6 +162,11 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
                 yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
             if secret_texts.has_shape(text):
                 yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
+    asked = [container.get(f"{key}Probe", "httpGet") for key in ("startup", "readiness", "liveness")]
+    asked += [container.get("lifecycle", key, "httpGet") for key in ("postStart", "preStop")]
+    for header in (one for request in asked for one in request.get("httpHeaders").each()):
+        if secret_texts.is_header(header.get("name").text() or "") and header.get("value").value:
+            yield Finding("plain-secret", f"{header.path}: the header's value is written out", fix=fix)
 
 
 def open_servers(pod: Node) -> Iterator[Finding]:

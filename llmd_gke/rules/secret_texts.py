@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 
 NAME = re.compile(
-    r"(?:^|_)(?:TOKEN|PASSWORD|PASSWD|PASSPHRASE|PASS|PWD|SECRET|CREDENTIALS?|APIKEY"
-    r"|(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|ACCOUNT|SERVICE|OPENAI|ANTHROPIC|HF|WANDB)_?KEY)$",
+    r"(?:(?:^|_|HF|GH|AUTH|ACCESS|BEARER|REFRESH|API)TOKEN|PASSWORD|PASSWD|PASSPHRASE|(?:^|_)(?:PASS|PWD)|SECRET"
+    r"|(?:^|_)CREDENTIALS?|APIKEY"
+    r"|(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|ACCOUNT|SERVICE|OPENAI|ANTHROPIC|HF|WANDB)_?KEY)"
+    r"_?\d*$",
     re.IGNORECASE,
 )
+HEADER = re.compile(r"(?:proxy-)?authorization|x-(?:api-key|auth-token|goog-api-key)|cookie", re.IGNORECASE)
 ARGUMENT = re.compile(
     r"--(?:.+-)?(?:api-?key|hf-token|password|passwd|passphrase|(?:access|auth)-token|secret(?:-key)?)"
 )
@@ -25,6 +28,11 @@ ASSIGNMENT = re.compile(r"""(?<![\w$.-])([A-Za-z_]\w*)=(["']?)([^\s"';&|]*)""")
 def is_name(name: str) -> bool:
     """Whether a variable of that name holds a secret. Names of files do not: ``TOKEN_FILE``."""
     return NAME.search(name) is not None
+
+
+def is_header(name: str) -> bool:
+    """Whether a header of HTTP carries a secret."""
+    return HEADER.fullmatch(name) is not None
 
 
 def is_argument(word: str) -> bool:

@@ -39,6 +39,7 @@ CONNECTOR = tuple(
 )
 """Config Connector's objects, which grant roles on Google Cloud from inside the cluster."""
 
+FIREWALL = Kind("gcp", "compute/firewall:Firewall")
 DENY = Kind("gcp", "iam/denyPolicy:DenyPolicy")
 ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
 OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
@@ -100,6 +101,19 @@ PUBLIC_SERVICE = Rule(
     check=_named(exposure.service),
     level="production",
     parameters=(STACKS, ALLOWED),
+    opt_out=OPT_OUT,
+)
+
+FIREWALL_RULE = Rule(
+    name="public-firewall",
+    title="Firewall rules name who may come in",
+    why="A rule that allows 0.0.0.0/0, in one range or in several, opens nodes and everything else in the VPC that it "
+    "is about. Google's load balancers come from a few ranges.",
+    sources=("https://cloud.google.com/firewall/docs/firewalls",),
+    kinds=(FIREWALL,),
+    check=_google(exposure.firewall),
+    level="production",
+    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
     opt_out=OPT_OUT,
 )
 
@@ -185,4 +199,4 @@ SECRET_VALUE = Rule(
     opt_out=OPT_OUT,
 )
 
-RULES = (PUBLIC_SERVICE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)
+RULES = (PUBLIC_SERVICE, FIREWALL_RULE, INGRESS, IAM_MEMBER, IAM_ROLE, BINDING, PRIVILEGED, SECRET_VALUE)

@@ -8,10 +8,12 @@ from llmd_gke.catalog import kserve, versions
 from llmd_gke.rules import platform
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
+    ADMIN_POLICIES,
     CHART,
     CILIUM_POLICIES,
     CONFIG_MAP,
     CRD,
+    FQDN_POLICY,
     MANIFEST,
     NETWORK_POLICY,
     RELEASE,
@@ -64,8 +66,10 @@ def _labels(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    if subject.kind == NETWORK_POLICY:
-        yield from platform.open_policy(subject.spec)
+    checks = {NETWORK_POLICY: platform.open_policy, FQDN_POLICY: platform.open_names}
+    checks |= dict.fromkeys(ADMIN_POLICIES, platform.open_admin_policy)
+    if subject.kind in checks:
+        yield from checks[subject.kind](subject.spec)
         return
     yield from platform.open_cluster_policy(subject.spec)
     for spec in subject.node.get("specs").each():
@@ -149,7 +153,7 @@ OPEN = Rule(
     why="An empty rule allows everything, an empty namespaceSelector every pod of the cluster: the policy then only "
     "looks like a guard.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
-    kinds=(NETWORK_POLICY, *CILIUM_POLICIES),
+    kinds=(NETWORK_POLICY, FQDN_POLICY, *ADMIN_POLICIES, *CILIUM_POLICIES),
     check=_open,
     level="advisory",
     severity="medium",

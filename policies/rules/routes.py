@@ -81,8 +81,10 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    shaped = subject.kind not in (HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY)
-    for reference in gateway.targets(subject.node) if shaped else _references(subject):
+    known = subject.kind in (HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY)
+    found = {reference.path: reference for reference in _references(subject)} if known else {}
+    found |= {reference.path: reference for reference in gateway.targets(subject.node)}
+    for reference in found.values():
         yield from gateway.generated_target(reference)
 
 

@@ -254,6 +254,10 @@ HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")
 BACKEND_POLICY = Kind("networking.gke.io", "GCPBackendPolicy")
 NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")
 CILIUM_POLICIES = (Kind("cilium.io", "CiliumNetworkPolicy"), Kind("cilium.io", "CiliumClusterwideNetworkPolicy"))
+ADMIN_POLICIES = tuple(
+    Kind("policy.networking.k8s.io", name)
+    for name in ("AdminNetworkPolicy", "BaselineAdminNetworkPolicy", "ClusterNetworkPolicy")
+)
 LISTENER_SETS = (
     Kind("gateway.networking.k8s.io", "ListenerSet"),
     Kind("gateway.networking.x-k8s.io", "XListenerSet"),

@@ -25,7 +25,7 @@ STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
-        known cloud tools operations laptop dev
+        digests sbom known cloud tools operations laptop dev
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
@@ -95,6 +95,12 @@ docs: operations  ## pages and schema that are generated from the code
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
 	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m localcloud --cloud $$cloud clean || exit; done; fi
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
+
+digests: tools  ## maintainers: record the digests of charts and images in versions.toml
+	@.venv/bin/python -m operations.doctor.digests
+
+sbom:  ## bills of materials of the Python sets (CycloneDX), in sbom/
+	@python3 operations/sbom.py sbom
 
 requirements:  ## resolve requirements/*.in anew into the hash-pinned *.txt
 	@$(SET_UP) --resolve

@@ -34,7 +34,7 @@ class Platform(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
-        folder = args.settings.platform.chart_folder
+        folder, mirrors = args.settings.platform.chart_folder, args.settings.registry
         # Controllers own nothing outside the cluster. They stay until the last LLMInferenceService is finalised, then
         # go with the cluster.
         child = pulumi.ResourceOptions(
@@ -57,11 +57,11 @@ class Platform(pulumi.ComponentResource):
                 ),
             )
 
-        cert_manager = release(charts.cert_manager(folder), [])
-        lws = release(charts.lws(folder), [])
-        crds = release(charts.kserve_crds(folder), [cert_manager])
-        controller = release(charts.kserve_controller(folder), [cert_manager, lws, crds, args.gateway_api])
-        release(charts.kserve_presets(folder), [controller])
+        cert_manager = release(charts.cert_manager(folder, mirrors), [])
+        lws = release(charts.lws(folder, mirrors), [])
+        crds = release(charts.kserve_crds(folder, mirrors), [cert_manager])
+        controller = release(charts.kserve_controller(folder, mirrors), [cert_manager, lws, crds, args.gateway_api])
+        release(charts.kserve_presets(folder, mirrors), [controller])
         self.register_outputs({})
 
 

@@ -13,11 +13,30 @@ FILE = Path(__file__).with_name("versions.toml")
 
 @dataclass(frozen=True)
 class Chart:
-    """A Helm chart: ``home`` is its OCI address, ``version`` the chart's version as published."""
+    """A Helm chart: ``home`` is its OCI address, ``version`` the chart's version as published.
+
+    ``digest``: of that version, where it was recorded.
+    """
 
     name: str
     home: str
     version: str
+    digest: str | None = None
+
+
+@dataclass(frozen=True)
+class Image:
+    """A container image: ``home`` is registry and repository. ``digest``: of that tag, where it was recorded."""
+
+    name: str
+    home: str
+    tag: str
+    digest: str | None = None
+
+    @property
+    def reference(self) -> str:
+        """How it is pulled. With a digest the tag is only for readers (https://github.com/distribution/reference)."""
+        return f"{self.home}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
 
 
 @cache
@@ -29,12 +48,28 @@ def _table() -> dict[str, dict[str, object]]:
 def chart(name: str) -> Chart:
     """The pinned chart of that name. Raises ``KeyError`` for a chart that ``versions.toml`` does not list."""
     entry = cast("dict[str, str]", _table()["charts"][name])
-    return Chart(name, home=entry["home"], version=entry["version"])
+    return Chart(name, home=entry["home"], version=entry["version"], digest=entry.get("digest"))
+
+
+def charts() -> tuple[Chart, ...]:
+    """Every pinned chart."""
+    return tuple(chart(name) for name in _table()["charts"])
+
+
+def pinned_image(name: str) -> Image:
+    """The pinned container image of that name. Raises ``KeyError`` for one that ``versions.toml`` does not list."""
+    entry = cast("dict[str, str]", _table()["images"][name])
+    return Image(name, home=entry["home"], tag=entry["tag"], digest=entry.get("digest"))
+
+
+def images() -> tuple[Image, ...]:
+    """Every pinned container image."""
+    return tuple(pinned_image(name) for name in _table()["images"])
 
 
 def image(name: str) -> str:
-    """The pinned container image of that name, with its tag."""
-    return str(_table()["images"][name])
+    """The pinned container image of that name, with its tag, and its digest where that was recorded."""
+    return pinned_image(name).reference
 
 
 def modules() -> dict[str, str]:

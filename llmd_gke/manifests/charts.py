@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from llmd_gke.catalog import kserve, versions
+from llmd_gke.catalog import kserve, registries, versions
+from llmd_gke.catalog.registries import NONE, Mirrors
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import JsonObject
 
@@ -24,34 +25,47 @@ class Release:
     values: JsonObject
 
 
-def _release(name: str, namespace: str, folder: str | None, values: JsonObject | None = None) -> Release:
+def _release(
+    name: str, namespace: str, folder: str | None, mirrors: Mirrors, values: JsonObject | None = None
+) -> Release:
     pinned = versions.chart(name)
     if folder is None:
-        return Release(name, namespace, pinned.home, pinned.version, values or {})
+        home = f"oci://{registries.at(pinned.home.removeprefix('oci://'), mirrors)}"
+        return Release(name, namespace, home, pinned.version, values or {})
     return Release(name, namespace, f"{folder.rstrip('/')}/{name}", None, values or {})
 
 
-def cert_manager(folder: str | None = None) -> Release:
+def _moved(value: str, image: str, mirrors: Mirrors) -> JsonObject:
+    """The value that names an image, where a mirror has it; nothing where it stays, so that the chart's own holds."""
+    there = registries.at(image, mirrors)
+    return {} if there == image else {value: there}
+
+
+def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """cert-manager: KServe's webhooks need it (its chart renders an Issuer whatever the values say)."""
-    return _release("cert-manager", "cert-manager", folder, {"crds": {"enabled": True, "keep": False}})
+    values: JsonObject = {"crds": {"enabled": True, "keep": False}}
+    if registries.CERT_MANAGER in mirrors:
+        values["imageRegistry"] = mirrors[registries.CERT_MANAGER]
+    return _release("cert-manager", "cert-manager", folder, mirrors, values)
 
 
-def lws(folder: str | None = None) -> Release:
+def lws(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """LeaderWorkerSet, for models that span hosts. It makes its own certificates."""
     # The chart as kept in the module names the moving image tag `main`.
     tag = f"v{versions.chart('lws').version}"
     # The chart's default of 1 CPU and 1Gi fills a small system node, and most stacks have no model that spans hosts
     # (kubernetes-sigs/lws charts/lws/values.yaml v0.9.0).
     resources: JsonObject = {"requests": {"cpu": "100m", "memory": "256Mi"}}
-    return _release("lws", "lws-system", folder, {"image": {"manager": {"tag": tag}}, "resources": resources})
+    manager: JsonObject = {"tag": tag, **_moved("repository", "registry.k8s.io/lws/lws", mirrors)}
+    return _release("lws", "lws-system", folder, mirrors, {"image": {"manager": manager}, "resources": resources})
 
 
-def kserve_crds(folder: str | None = None) -> Release:
+def kserve_crds(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """KServe's CRDs. Their conversion webhook is hard-coded to the namespace ``kserve``."""
-    return _release(kserve.CRD_CHART, kserve.NAMESPACE, folder)
+    return _release(kserve.CRD_CHART, kserve.NAMESPACE, folder, mirrors)
 
 
-def kserve_controller(folder: str | None = None) -> Release:
+def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """KServe's controller for LLMInferenceService."""
     values: JsonObject = {
         "kserve": {
@@ -59,6 +73,7 @@ def kserve_controller(folder: str | None = None) -> Release:
                 # GKE owns the InferencePool CRD from 1.34.0-gke.1626000 on: two owners would fight over it.
                 "createGIECRDs": False,
                 "controller": {
+                    **_moved("image", "docker.io/kserve/llmisvc-controller", mirrors),
                     # Otherwise a webhook refuses to delete the presets, and `pulumi destroy` with it.
                     "env": [{"name": "PREVENT_WELL_KNOWN_CONFIG_DELETION", "value": "false"}],
                     # The chart's 300Mi is tight for informers of three kinds with 1-2 MB schemas.
@@ -69,11 +84,12 @@ def kserve_controller(folder: str | None = None) -> Release:
                 },
             },
             "storage": {
+                **_moved("image", "docker.io/kserve/storage-initializer", mirrors),
                 # The default of 1 CPU and 1Gi is too small for downloads of several GB.
                 "resources": {
                     "requests": {"cpu": "1", "memory": "2Gi"},
                     "limits": {"cpu": "4", "memory": "16Gi"},
-                }
+                },
             },
             "controller": {
                 "gateway": {
@@ -85,15 +101,16 @@ def kserve_controller(folder: str | None = None) -> Release:
             },
         }
     }
-    return _release(kserve.CONTROLLER_CHART, kserve.NAMESPACE, folder, values)
+    return _release(kserve.CONTROLLER_CHART, kserve.NAMESPACE, folder, mirrors, values)
 
 
-def kserve_presets(folder: str | None = None) -> Release:
+def kserve_presets(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """KServe's presets, which ours is merged over. Off in the chart unless asked for."""
     return _release(
         kserve.PRESETS_CHART,
         kserve.NAMESPACE,
         folder,
+        mirrors,
         {"kserve": {"llmisvcConfigs": {"enabled": True}, "servingruntime": {"enabled": False}}},
     )
 

@@ -15,6 +15,7 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
 from llmd_gke.rules.platform import version_of
 from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings, VariableSettings
+from llmd_gke.settings.sections import SchedulerSettings
 
 PROBE_SECONDS = 10
 
@@ -82,6 +83,14 @@ def _drains(image: str) -> bool:
         return False
     version = version_of(tag)
     return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
+
+
+def _picker(scheduler: SchedulerSettings) -> list[Json]:
+    """The picker's containers, as far as they differ from KServe's preset."""
+    main: JsonObject = {"name": "main", "image": scheduler.image}
+    if scheduler.tokenizer_image is None:
+        return [main]
+    return [main, {"name": "tokenizer", "image": scheduler.tokenizer_image}]
 
 
 def grace_seconds(model: ModelSettings) -> int:
@@ -335,7 +344,7 @@ def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | N
             "scheduler": {
                 "config": {"inline": scheduler_config(model)},
                 "template": {
-                    "containers": [{"name": "main", "image": model.scheduler.image}],
+                    "containers": _picker(model.scheduler),
                     # It must outlive the last request of the pods it spreads requests over.
                     "terminationGracePeriodSeconds": grace_seconds(model),
                     **({"initContainers": downloader} if downloader else {}),

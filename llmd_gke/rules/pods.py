@@ -275,7 +275,7 @@ LLM_D_PICKER = "llm-d-router-endpoint-picker"
 
 def preset_picker() -> str:
     """The version of the picker that KServe's preset starts, as pinned in ``catalog/versions.toml``."""
-    return versions.image("endpoint-picker").rpartition(":")[2]
+    return versions.pinned_image("endpoint-picker").tag
 
 
 def _split(image: str) -> tuple[str, str, str]:

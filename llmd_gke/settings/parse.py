@@ -16,6 +16,7 @@ from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import validation
 from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
+from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.plain import Unreadable, plain, unfit
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import Located
@@ -53,7 +54,7 @@ def parse(
         checked = _parse(raw, stack, secrets)
     except SettingsError as error:
         raise SettingsError(stack, _without_secrets(error.located, raw, encrypted)) from None
-    return Checked(checked.settings, tuple(_without_secrets(checked.warnings, raw, encrypted)))
+    return Checked(mirrored(checked.settings), tuple(_without_secrets(checked.warnings, raw, encrypted)))
 
 
 def _without_secrets(

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import httpx
 
-from llmd_gke.catalog import kserve, versions
+from llmd_gke.catalog import registries, versions
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
 SECONDS = 15
-CHARTS = ("cert-manager", "lws", kserve.CRD_CHART, kserve.CONTROLLER_CHART, kserve.PRESETS_CHART)
+DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ACCEPT = ", ".join(
     (
         "application/vnd.oci.image.index.v1+json",
@@ -29,12 +31,15 @@ def charts(context: Context) -> Iterator[Result]:
         yield skipped("charts", f"come from the folder {folder}")
         return
     lacking: list[str] = []
-    for name in CHARTS:
-        chart = versions.chart(name)
-        host, _, path = chart.home.removeprefix("oci://").partition("/")
-        said = manifest(context.registry(host), path, chart.version)
-        if said:
-            lacking.append(f"{chart.home}:{chart.version} ({said})")
+    pinned = versions.charts()
+    for chart in pinned:
+        home = registries.at(chart.home.removeprefix("oci://"), context.settings.registry)
+        host, _, path = home.partition("/")
+        found = manifest(context.registry(host), path, chart.version)
+        if found.problem:
+            lacking.append(f"oci://{home}:{chart.version} ({found.problem})")
+        elif moved(chart.digest, found):
+            yield _moved("charts", f"{chart.name} {chart.version}", chart.digest, found)
     if lacking:
         yield failed(
             "charts",
@@ -42,21 +47,31 @@ def charts(context: Context) -> Iterator[Result]:
             "open the network to these registries, or set llmd-gke:platform.chartFolder to a folder that holds them",
         )
     else:
-        yield ok("charts", f"all {len(CHARTS)} are where the engine fetches them")
+        yield ok("charts", f"all {len(pinned)} are where the engine fetches them")
 
 
 def images(context: Context) -> Iterator[Result]:
     """The images' registries have the pinned tags. The nodes pull them: what is refused here may be open to them."""
-    wanted = {versions.image("endpoint-picker")}
+    wanted: set[str] = set()
     private: set[str] = set()
     for model in context.settings.models:
         (private if model.private_image else wanted).add(model.image)
+        wanted.add(model.scheduler.image)
+        if model.scheduler.tokenizer_image:
+            wanted.add(model.scheduler.tokenizer_image)
     lacking: list[str] = []
     for image in sorted(wanted):
-        host, path, tag = parts(image)
-        said = manifest(context.registry(host), path, tag)
-        if said:
-            lacking.append(f"{image} ({said})")
+        host, path, reference = parts(image)
+        found = manifest(context.registry(host), path, reference)
+        if found.problem:
+            lacking.append(f"{image} ({found.problem})")
+            continue
+        name, _, digest = image.partition("@")
+        if digest:  # it is pulled by the digest; the tag beside it is what readers believe
+            tag = parts(name)[2]
+            now = manifest(context.registry(host), path, tag)
+            if moved(digest, now):
+                yield _moved("images", name, digest, now)
     if lacking:
         yield warning(
             "images", f"not seen from here: {'; '.join(lacking)}", "check the names, and that the nodes reach them"
@@ -77,8 +92,29 @@ def parts(image: str) -> tuple[str, str, str]:
     return host, path, tag or "latest"
 
 
-def manifest(base: str, path: str, reference: str) -> str:
-    """Why a registry does not give a manifest to anybody; empty when it does.
+@dataclass(frozen=True)
+class Manifest:
+    """What a registry says about a reference: why it gives nothing (empty when it does), and the digest."""
+
+    problem: str
+    digest: str | None = None
+
+
+def moved(recorded: str | None, found: Manifest) -> bool:
+    """Whether a tag is no longer what was recorded. Not known where either digest is not."""
+    return recorded is not None and found.digest is not None and recorded != found.digest
+
+
+def _moved(check: str, what: str, recorded: str | None, found: Manifest) -> Result:
+    return failed(
+        check,
+        f"{what} is {found.digest} now, and {recorded} in versions.toml: the tag was moved",
+        "find out why upstream changed a release before you take it; `make digests` records the new one",
+    )
+
+
+def manifest(base: str, path: str, reference: str) -> Manifest:
+    """Whether a registry gives a manifest to anybody, and the manifest's digest.
 
     Anonymous access with the token step of the distribution protocol
     (https://distribution.github.io/distribution/spec/auth/token/).
@@ -95,8 +131,11 @@ def manifest(base: str, path: str, reference: str) -> str:
                     token = given.get("token") or given.get("access_token")
                     answer = client.head(url, headers={"Accept": ACCEPT, "Authorization": f"Bearer {token}"})
     except (httpx.HTTPError, ValueError) as error:
-        return f"{type(error).__name__}"
-    return "" if answer.status_code == 200 else f"HTTP {answer.status_code}"
+        return Manifest(f"{type(error).__name__}")
+    if answer.status_code != 200:
+        return Manifest(f"HTTP {answer.status_code}")
+    digest = answer.headers.get("docker-content-digest", "")
+    return Manifest("", digest if DIGEST.fullmatch(digest) else None)
 
 
 def _challenge(header: str) -> dict[str, str]:

@@ -224,14 +224,16 @@ BY_HAND: Mapping[int, str] = {
     11: "see the page",
     18: "see the page",
     21: "see the page",
-    37: "see the page",
-    38: "see the page",
+    37: "needs a model without a bucket: no line about metadata.google.internal in the server's log",
+    38: "llmd-gke status: the models' routes are Accepted",
     39: "needs two accounts: llmd-gke doctor with gcloud and application default credentials of different people",
     40: "llmd-gke doctor: the line `permissions` has an answer",
     41: "kubectl exec: /sys/kernel/mm/transparent_hugepage/enabled says [always]",
     42: "llmd-gke status: pods are HEALTHY under `Google's load balancer`",
     43: "the log of the picker's pod names every plugin of the profile",
     44: "needs a model with waitFor: workloads",
+    45: "needs the registries: make digests",
+    46: "needs a mirror: pulumi up of a stack with llmd-gke:registry, on nodes that reach nothing else",
 }
 """Points that this run cannot answer, and what would."""
 

@@ -49,3 +49,5 @@ class SchedulerSettings(Shape):
     """When a replica is full (default: the picker's own thresholds)."""
     image: Word = Field(default_factory=lambda: versions.image("endpoint-picker"))
     """Container image of the endpoint picker, by tag or digest (default: the tested one)."""
+    tokenizer_image: Word | None = None
+    """Container image of the tokenizer beside the picker, by tag or digest (default: that of KServe's preset)."""

@@ -31,6 +31,9 @@ class StackSettings(Shape):
     """The gateway in front of all models."""
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
     """The controllers of the cluster."""
+    registry: dict[str, str] = Field(default_factory=dict[str, str])
+    """A mirror of charts and images: each registry, and what takes its place, such as
+    ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""
     storage: StorageSettings = Field(default_factory=StorageSettings)
     """Cloud Storage buckets that the program makes."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)

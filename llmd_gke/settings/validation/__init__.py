@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules import names
+from llmd_gke.rules import names, registry
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import cluster, gateway, models, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
@@ -16,6 +16,7 @@ __all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "Located", "check"]
 def check(settings: StackSettings) -> Iterator[Located]:
     """Every finding about settings whose shape is right."""
     yield from at("gcp:project", settings.project, names.project(settings.project))
+    yield from at("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
     yield from cluster.place(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)

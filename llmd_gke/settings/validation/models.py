@@ -71,6 +71,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
 
 
 def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
+    if (tokenizer := model.scheduler.tokenizer_image) is not None:
+        yield from at(f"{key}.tokenizerImage", tokenizer, models.image(tokenizer))
     image = model.scheduler.image
     yield from at(f"{key}.image", image, models.image(image))
     pod = Node({"containers": [{"image": image}]})

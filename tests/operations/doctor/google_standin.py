@@ -70,6 +70,7 @@ class Google:
         self.backends: dict[str, list[dict[str, str]]] = {}
         self.identities = {"gcloud-token": "me@example.com", "None": "me@example.com"}
         self.weights: dict[str, int] = {}
+        self.digest: str | None = None
         self.heard: list[tuple[str, dict[str, str]]] = []
 
     def answer(self, method: str, path: str, query: dict[str, list[str]], body: dict[str, Any]) -> tuple[int, object]:
@@ -257,6 +258,8 @@ def serving(google: Google) -> Generator[str]:
             data = json.dumps(answer).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")
+            if google.digest and "/manifests/" in url.path:
+                self.send_header("docker-content-digest", google.digest)
             self.send_header("content-length", str(len(data)))
             self.end_headers()
             if self.command != "HEAD":

@@ -1,0 +1,42 @@
+"""Rules about a mirror of registries."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from llmd_gke.catalog import registries
+from llmd_gke.rules.finding import Finding
+
+HOST = re.compile(r"(?=.{1,253}$)[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?(?::\d{1,5})?", re.ASCII)
+PREFIX = re.compile(rf"(?=.{{1,400}}$){HOST.pattern}(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*", re.ASCII)
+"""A registry, and a path in it (https://github.com/opencontainers/distribution-spec/blob/main/spec.md#pull)."""
+
+EXAMPLE = "europe-west4-docker.pkg.dev/PROJECT/docker-hub"
+
+
+def mirrors(table: registries.Mirrors) -> Iterator[Finding]:
+    """A mirror names registries, and has all that this program installs from: one that is left out is still asked."""
+    for host, prefix in table.items():
+        if not HOST.fullmatch(host) or "." not in host:
+            yield Finding(
+                "registry",
+                f"{host[:100]!r} is not the name of a registry",
+                allowed=", ".join(sorted(registries.hosts())),
+                fix=f"write the registry as images have it: `docker.io: {EXAMPLE}`",
+            )
+        elif not PREFIX.fullmatch(prefix) or "." not in prefix.partition("/")[0]:
+            yield Finding(
+                "registry",
+                f"{prefix[:100]!r} is not a place in a registry",
+                allowed="a host and a path in lower case, without scheme, tag and final slash",
+                fix=f"write it as images have it: `{host}: {EXAMPLE}`",
+            )
+    missing = sorted(registries.hosts() - table.keys())
+    if table and missing:
+        yield Finding(
+            "registry",
+            f"the mirror does not have {', '.join(missing)}: charts or images would still come from there",
+            allowed=f"all of {', '.join(sorted(registries.hosts()))}",
+            fix=f"add a line for {missing[0]}, or leave `registry` out",
+        )

@@ -1,0 +1,116 @@
+"""`registry` moves every chart and image to a mirror, and a mirror that lacks a registry is refused."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import registries, versions
+from llmd_gke.manifests import charts
+from llmd_gke.manifests.serving import service
+from llmd_gke.settings import SettingsError, StackSettings, parse
+
+HOSTS = ("docker.io", "ghcr.io", "quay.io", "registry.k8s.io")
+MIRROR = {host: f"europe-west4-docker.pkg.dev/my-project/{host.replace('.', '-')}" for host in HOSTS}
+CONFIG: dict[str, Any] = {
+    "gcp:project": "my-project",
+    "llmd-gke:cluster": {"name": "llmd-one", "zone": "us-east5-b"},
+    "llmd-gke:tpuPools": [{"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}],
+    "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "pool"}],
+}
+
+
+def settings(mirror: object = MIRROR, **model: object) -> StackSettings:
+    models = [{**CONFIG["llmd-gke:models"][0], **model}]
+    return parse({**CONFIG, "llmd-gke:models": models, "llmd-gke:registry": mirror}, "one").settings
+
+
+def test_the_registries_that_a_mirror_needs_are_those_of_the_pins() -> None:
+    assert registries.hosts() == set(HOSTS)
+
+
+@pytest.mark.parametrize(
+    ("reference", "there"),
+    [
+        ("docker.io/vllm/vllm-tpu:v1", "m.example/hub/vllm/vllm-tpu:v1"),
+        ("vllm/vllm-tpu:v1", "m.example/hub/vllm/vllm-tpu:v1"),
+        ("busybox", "m.example/hub/library/busybox"),
+        ("docker.io/a/b:v1@sha256:00", "m.example/hub/a/b:v1@sha256:00"),
+        ("localhost:5000/a", "localhost:5000/a"),
+        ("docker.io.evil.example/a", "docker.io.evil.example/a"),
+        ("europe-docker.pkg.dev/p/r/a:v1", "europe-docker.pkg.dev/p/r/a:v1"),
+    ],
+)
+def test_only_the_registry_is_replaced(reference: str, there: str) -> None:
+    assert registries.at(reference, {"docker.io": "m.example/hub"}) == there
+
+
+def test_every_image_of_a_model_comes_from_the_mirror() -> None:
+    (model,) = settings().models
+    assert model.image == versions.image("vllm-tpu").replace("docker.io", MIRROR["docker.io"])
+    assert model.scheduler.image == versions.image("endpoint-picker").replace("ghcr.io", MIRROR["ghcr.io"])
+    assert model.scheduler.tokenizer_image == versions.image("tokenizer").replace("ghcr.io", MIRROR["ghcr.io"])
+
+
+def test_the_service_names_the_picker_and_the_tokenizer_of_the_mirror() -> None:
+    found = settings()
+    made: Any = service(found.models[0], found.tpu_pools[0])
+    containers = made["spec"]["router"]["scheduler"]["template"]["containers"]
+    assert {one["name"]: one["image"].partition("/")[0] for one in containers} == {
+        "main": "europe-west4-docker.pkg.dev",
+        "tokenizer": "europe-west4-docker.pkg.dev",
+    }
+
+
+def test_an_image_of_somebody_elses_registry_stays() -> None:
+    (model,) = settings(image="us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0").models
+    assert model.image == "us-docker.pkg.dev/p/r/vllm-tpu:v0.27.0"
+
+
+def test_without_a_mirror_nothing_is_named_that_the_preset_has() -> None:
+    (model,) = parse(CONFIG, "one").settings.models
+    assert model.scheduler.tokenizer_image is None
+    assert model.image == versions.image("vllm-tpu")
+
+
+@pytest.mark.parametrize("release", charts.PLATFORM)
+def test_charts_and_the_images_in_their_values_come_from_the_mirror(release: Any) -> None:
+    plain, moved = release(), release(None, MIRROR)
+    assert moved.chart.startswith("oci://europe-west4-docker.pkg.dev/my-project/")
+    assert moved.chart.rpartition("/")[2] == plain.chart.rpartition("/")[2]
+    assert (moved.version, moved.namespace) == (plain.version, plain.namespace)
+    assert release("/charts", MIRROR).chart == f"/charts/{plain.name}"
+    text = json.dumps(moved.values)
+    assert not any(f'"{host}/' in text or f'"{host}"' in text for host in HOSTS)
+
+
+def test_the_images_that_charts_bring_are_named() -> None:
+    controller: Any = charts.kserve_controller(None, MIRROR).values
+    assert controller["kserve"]["llmisvc"]["controller"]["image"] == f"{MIRROR['docker.io']}/kserve/llmisvc-controller"
+    assert controller["kserve"]["storage"]["image"] == f"{MIRROR['docker.io']}/kserve/storage-initializer"
+    lws: Any = charts.lws(None, MIRROR).values
+    assert lws["image"]["manager"]["repository"] == f"{MIRROR['registry.k8s.io']}/lws/lws"
+    assert charts.cert_manager(None, MIRROR).values["imageRegistry"] == MIRROR["quay.io"]
+
+
+@pytest.mark.parametrize(
+    ("mirror", "said"),
+    [
+        ({"docker.io": "m.example/hub"}, "ghcr.io, quay.io, registry.k8s.io"),
+        ({**MIRROR, "ghcr.io": "https://m.example/x"}, "not a place in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/x/"}, "not a place in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/x:v1"}, "not a place in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/X"}, "not a place in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/../x"}, "not a place in a registry"),
+        ({**MIRROR, "ghcr.io": "mirror"}, "not a place in a registry"),
+        ({**MIRROR, "docker": "m.example/x"}, "not the name of a registry"),
+        ({**MIRROR, "ghcr.io/llm-d": "m.example/x"}, "not the name of a registry"),
+    ],
+)
+def test_a_mirror_that_cannot_be_used_is_refused_with_the_key(mirror: object, said: str) -> None:
+    with pytest.raises(SettingsError) as caught:
+        settings(mirror)
+    assert "llmd-gke:registry" in str(caught.value)
+    assert said in str(caught.value)

@@ -14,7 +14,7 @@ override CLOUD := $(value CLOUD)
 export MAKE_STACK := $(value STACK)
 export MAKE_CLOUD := $(value CLOUD)
 
-SET_UP  = python3 localcloud/bootstrap.py
+SET_UP  = python3 localcloud/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
 # Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those on the real
 # engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
@@ -25,12 +25,12 @@ STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
-        digests sbom known cloud tools operations laptop dev
+        digests sbom known any-known cloud tools operations laptop dev
 
 help:  ## this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
 	@echo
-	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-10s %s\n' "$$target" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-12s %s\n' "$$target" "$$text"; done
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither CLOUD needs an account or credentials:"
@@ -53,23 +53,23 @@ shell: cloud  ## a shell in which plain `pulumi` commands work (CLOUD=laptop: ku
 
 # One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
 
-status: tools  ## what runs on this machine and where its logs are; then stack STACK, from nodes to a model's token
+status: any-known tools  ## what runs on this machine and where its logs are; then stack STACK, from nodes to a model's token
 	@$(if $(filter google,$(CLOUD)),,$(LAPTOP) status)
 	@$(OPERATE) $@ $(STACK_THERE)
 
-doctor: tools  ## what would stop `pulumi up` of stack STACK, before anything is created
+doctor: any-known tools  ## what would stop `pulumi up` of stack STACK, before anything is created
 	@$(OPERATE) $@ $(STACK_THERE)
 
-cost: tools  ## chips, nodes and price of stack STACK, per hour and month
+cost: any-known tools  ## chips, nodes and price of stack STACK, per hour and month
 	@$(OPERATE) $@ $(STACK_THERE)
 
-smoke: tools  ## ask the models of stack STACK all that a client relies on
+smoke: any-known tools  ## check everything that clients rely on, on the models of stack STACK
 	@$(OPERATE) $@ $(STACK_THERE)
 
-bench: tools  ## throughput, time to first token and price of a model
+bench: any-known tools  ## throughput, time to first token and price of a model
 	@$(OPERATE) $@ $(STACK_THERE)
 
-live: tools  ## acceptance: up, ask, measure, report, and always destroy
+live: any-known tools  ## acceptance: up, ask, measure, report, and always destroy
 	@$(OPERATE) $@ $(STACK_THERE)
 
 test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some; with CLOUD=laptop MINUTES=20 those that begin in time)
@@ -102,12 +102,17 @@ digests: tools  ## maintainers: record the digests of charts and images in versi
 sbom:  ## bills of materials of the Python sets (CycloneDX), in sbom/
 	@python3 operations/sbom.py sbom
 
-requirements:  ## resolve requirements/*.in anew into the hash-pinned *.txt
+requirements:  ## resolve requirements/*.in again into the hash-pinned *.txt
 	@$(SET_UP) --resolve
 
 known:
 	@case "$$MAKE_CLOUD" in rehearsal|laptop) ;; \
 	*) printf 'CLOUD=%s is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
+	esac
+
+any-known:
+	@case "$$MAKE_CLOUD" in google|rehearsal|laptop) ;; \
+	*) printf 'CLOUD=%s is not known. Allowed: google, rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=google\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
 	esac
 
 cloud: known tools

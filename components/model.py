@@ -78,7 +78,7 @@ class Model(pulumi.ComponentResource):
                 # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
                 depends_on=[account, runtime, *routes, *guards],
                 custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
-                # KServe refuses another number of pods in a group: a model that moves to another slice is made anew.
+                # KServe refuses another number of pods in a group: a model that moves to another slice is recreated.
                 hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
                 replace_on_changes=["spec.parallelism.pipeline"],
                 delete_before_replace=True,

@@ -163,7 +163,7 @@ def install(name: str) -> None:
         if stamp.exists() and stamp.read_text() == stamp_of(name):
             return
         started = time.monotonic()
-        print(f"Python environment: installing requirements/{name}.txt into .venv ...", flush=True)
+        print(f"Python environment: installing requirements/{name}.txt into .venv (about a minute) ...", flush=True)
         tool = uv()
         same_python = read.endswith(f" {sys.version_info[0]}.{sys.version_info[1]}")
         if not (same_python and (VENV / "bin" / "python").exists()):
@@ -212,7 +212,7 @@ def write_scripts(folder: Path) -> None:
 
 
 def resolve() -> None:
-    """Writes requirements/*.txt anew from requirements/*.in, without recording where the packages come from."""
+    """Resolves requirements/*.txt again from requirements/*.in, without recording where the packages come from."""
     check_python((sys.version_info[0], sys.version_info[1]))
     tool = uv()
     quiet = ["--quiet", "--no-emit-index-url", "--no-emit-find-links", "--custom-compile-command", "make requirements"]

@@ -5,7 +5,7 @@ command (the server). ``python3 -c TEXT worker`` waits for the leader and joins 
 standard library, and the ``ray`` of the server's image. LeaderWorkerSet says how large the group is and where its
 leader (``LWS_GROUP_SIZE``, ``LWS_LEADER_ADDRESS``: kubernetes-sigs/lws ``api/leaderworkerset/v1``).
 
-Nothing here gives up: a container that ends makes LeaderWorkerSet start the whole group anew, and the leader's startup
+Nothing here gives up: a container that ends makes LeaderWorkerSet start the whole group again, and the leader's startup
 probe is what bounds the wait.
 """
 

@@ -45,7 +45,7 @@ def command(role: str, *then: str) -> list[Json]:
 def worker(leader: JsonObject, server: JsonObject) -> JsonObject:
     """The pod of a further host: as the leader's, but it serves nothing, so it has no probes and no warm-up.
 
-    When Ray in it ends, its container ends, and LeaderWorkerSet starts the whole group anew.
+    When Ray in it ends, its container ends, and LeaderWorkerSet starts the whole group again.
     """
     kept = {key: value for key, value in server.items() if key != "args" and not key.endswith("Probe")}
     return {**leader, "containers": [{**kept, "command": command("worker")}]}

@@ -95,7 +95,7 @@ def prune(cache: Path, console: Console, ask: Ask) -> None:
             say(f"Nothing to remove: every program and engine in {cache} is used.")
             return
         total = f"{sum(one.size for one in free) / MB:.0f} MB"
-        if not ask(f"Remove {total} of {cache}? Another clone that is at these versions builds them anew."):
+        if not ask(f"Remove {total} of {cache}? Another clone that is at these versions builds them again."):
             say("Nothing was removed.")
             return
         for one in free:

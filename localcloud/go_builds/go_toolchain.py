@@ -90,7 +90,7 @@ def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
     version = parse(lines[0]) if asked.returncode == 0 and len(lines) >= 2 else None
     if version is None:
         raise SetUpFailed(
-            f"{command} does not work: {(asked.stderr or asked.stdout).strip()}\nFix: install Go {name(TESTED)} anew."
+            f"{command} does not work: {(asked.stderr or asked.stdout).strip()}\nFix: install Go {name(TESTED)} again."
         )
     check(version, purpose, anyway=environ.get(ANY) == "1")
     return Go(command, version, Path(lines[1]), lines[2] if len(lines) > 2 else "")
@@ -140,7 +140,7 @@ def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
             "network is there"
         )
         return SetUpFailed(
-            f"The Go module {pinned} {version} could not be had: {refused['reason'].strip()}\n"
+            f"The Go module {pinned} {version} could not be downloaded: {refused['reason'].strip()}\n"
             f"It is needed to build {purpose.what}.\n"
             f"Fix: {purpose.fix(check_it)}; then run the command again."
         )

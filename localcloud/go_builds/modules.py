@@ -16,7 +16,7 @@ from localcloud.go_builds import go_toolchain
 def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -> Path:
     """The unpacked module, downloaded where the cache lacks it; Go checks it against the checksum database.
 
-    Raises ``SetUpFailed`` naming module and version where it cannot be had. ``version`` is exact, with its ``v``.
+    Raises ``SetUpFailed`` naming module and version where that fails. ``version`` is exact, with its ``v``.
     """
     go = go_toolchain.find(environ)
     found = go.modules / f"{escaped(module)}@{escaped(version)}"
@@ -41,7 +41,7 @@ def _download(go: go_toolchain.Go, module: str, version: str, environ: Mapping[s
     if answer.returncode != 0:
         error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout
         raise SetUpFailed(
-            f"The Go module {module} {version} could not be had: {(error or answer.stderr).strip()}\n"
+            f"The Go module {module} {version} could not be downloaded: {(error or answer.stderr).strip()}\n"
             f"Fix: check with `go mod download {module}@{version}` whether GOPROXY and GOSUMDB let it through and the "
             "network is there; then run the command again."
         )

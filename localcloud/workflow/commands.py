@@ -160,7 +160,10 @@ def show_next(places: Places, stack: str, console: Console) -> None:
     tips.update(backend.of(places).tips())
     tips[places.make("down")] = "removes everything again"
     width = max(map(len, tips))
-    say(console, "\n".join(["\nNext:", *(f"  {do:<{width}}  {what}" for do, what in tips.items())]))
+    lines = [f"  {do:<{width}}  {what}" for do, what in tips.items()]
+    if max(map(len, lines)) > console.width:  # two lines each are easier to read than lines that break anywhere
+        lines = [f"  {do}\n      {what}" for do, what in tips.items()]
+    say(console, "\n".join(["\nNext:", *lines]))
 
 
 def clear_all(places: Places, console: Console) -> int:

@@ -11,6 +11,9 @@ from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.workflow import backend
 
+MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "MAKE_STACK", "MAKE_CLOUD")
+"""What `make` hands on: with these, it would print the folders it enters, and keep the outer STACK."""
+
 
 def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
     """The shell to start and its environment.
@@ -18,6 +21,8 @@ def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
     A user's own start file may put another `pulumi` first on PATH, so ours is read after it where the shell allows.
     """
     environment = clean(os.environ, places)
+    for name in MAKE:  # a `make` in the shell is no part of the one that started it
+        environment.pop(name, None)
     environment["PATH"] = f"{places.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     name = Path(wanted).name
     after = f'. {quote(str(places.env_script))}\nPS1="({places.label}) $PS1"\n'

@@ -25,7 +25,7 @@ def python(_: Context) -> Iterator[Result]:
         yield ok("python", found)
     else:
         yield failed(
-            "python", f"{found}; the program runs on 3.11 to 3.14", "make the environment anew with one of these"
+            "python", f"{found}; the program runs on 3.11 to 3.14", "recreate the environment with one of these"
         )
 
 

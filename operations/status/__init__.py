@@ -1,1 +1,1 @@
-"""One screen from the cluster's nodes to a model's first token."""
+"""Status on one screen: nodes, pods, routes and a test request."""

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from llmd_gke.settings import StackSettings
+from llmd_gke.wording import counted
 from operations.outputs import Outputs
 from operations.status import events, gateway, nodes, services, stages
 from operations.status.objects import Line, Snapshot, State, name
@@ -62,9 +63,9 @@ def verdict(found: Sequence[Section]) -> str:
     lines = [line for section in found for line in section.lines]
     bad = sum(line.state is State.BAD for line in lines)
     if bad:
-        return f"{bad} thing(s) will not get better by themselves; the command for each stands below it."
+        return f"{counted(bad, 'item')} will not get better without help; the command for each is below it."
     busy = sum(line.state is State.BUSY for line in lines)
-    return f"On its way: {busy} thing(s) to wait for." if busy else "Everything is as it should be."
+    return f"In progress: waiting for {counted(busy, 'item')}." if busy else "Everything is as it should be."
 
 
 def as_json(stack: str, cloud: str, found: Sequence[Section]) -> dict[str, object]:

@@ -129,11 +129,11 @@ def service_lines(service: Object, stack: str) -> list[Line]:
         lines.append(_condition(model, kind, condition, replaced))
     if _true(service, "Ready"):
         url = text(service, "status", "url")
-        lines.insert(0, Line(model, State.GOOD, "Ready, says KServe" + (f", at {url}" if url else "")))
+        lines.insert(0, Line(model, State.GOOD, "KServe: Ready" + (f", at {url}" if url else "")))
     else:
         # A configuration that cannot be merged leaves Ready at Unknown: that alone does not mean "on its way".
         worst = State.BAD if any(line.state is State.BAD for line in lines) else State.BUSY
-        lines.insert(0, Line(model, worst, "not Ready yet, says KServe"))
+        lines.insert(0, Line(model, worst, "KServe: not Ready yet"))
     return lines
 
 

@@ -46,7 +46,7 @@ COMPILE = Stage("compile", "XLA compiles", "3 to 7 min, 1 to 2 with a compile ca
 WARM_UP = Stage("warm-up", "waits for the first completion", "1 to 5 min", 10)
 READY = Stage("ready", "ready", "", 0)
 FAILING = Stage("failing", "fails", "", 0)
-GOING = Stage("going", "finishes running requests and goes", "", 0)
+GOING = Stage("going", "terminating: finishing running requests", "", 0)
 STAGES = (NODE, IMAGE, WEIGHTS, SERVER, COMPILE, WARM_UP, READY)
 
 LOADED = re.compile(r"Application startup complete")

@@ -36,7 +36,7 @@ def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph, stack: 
     remembered = file.read_text().splitlines()
     difference = "\n".join(difflib.unified_diff(remembered, found, "remembered", "now", lineterm="", n=0))
     assert not difference, (
-        f"{difference}\n\nA resource whose types or name change is deleted and made anew in every existing stack: "
+        f"{difference}\n\nA resource whose types or name change is deleted and recreated in every existing stack: "
         "for a cluster that means all of it. Give a renamed or moved resource `aliases` in its options first. "
         f"If nothing was renamed (something came or went on purpose), "
         f"run this test once with {REWRITE}=1 and commit {file.name}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import re
 import subprocess
@@ -98,3 +99,32 @@ def test_a_command_starts_wherever_the_clone_lies(tmp_path: Path, monkeypatch: p
     bootstrap.write_scripts(folder)
     done = subprocess.run([folder / "bin" / "counts", "a word", "$X"], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("3 a word $X\n", "")
+
+
+def test_an_older_python_reads_what_make_runs_first_and_is_told_which_one_it_takes() -> None:
+    first = bootstrap.ROOT / "localcloud" / "python_first.py"
+    ast.parse(first.read_text(), feature_version=(3, 6))
+    oldest, newest = (".".join(map(str, version)) for version in (bootstrap.OLDEST, bootstrap.NEWEST))
+    assert f'ALLOWED = "{oldest} to {newest}"' in first.read_text()
+    assert "python3 localcloud/python_first.py" in (bootstrap.ROOT / "Makefile").read_text()
+    old = f"import sys; sys.version_info = (3, 6, 8); sys.argv = [{str(first)!r}]; exec(open({str(first)!r}).read())"
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Python 3.6" in done.stderr
+    assert "Allowed: Python 3.11 to 3.14" in done.stderr
+
+
+def test_a_newer_python_goes_on_to_the_bootstrap() -> None:
+    first = bootstrap.ROOT / "localcloud" / "python_first.py"
+    done = subprocess.run([sys.executable, str(first), "nothing"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "usage: bootstrap.py program|operations|laptop|dev" in done.stderr
+
+
+@pytest.mark.parametrize("target", ["cost", "status", "doctor", "up", "test"])
+def test_make_names_the_clouds_that_there_are(target: str) -> None:
+    command = ["make", "--no-print-directory", target, "CLOUD=foo"]
+    done = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("CLOUD=foo is not known. Allowed: ")
+    assert f"Fix: make {target} CLOUD=" in done.stderr

@@ -77,7 +77,7 @@ def test_a_model_more_is_made_the_first_may_go_and_nothing_else_is_touched(runni
 
     running.edit("local", lambda config: config.update({"llmd-gke:models": MODELS}))
     assert changes(running.steps(*UP)) == dict.fromkeys(second, "delete") | dict.fromkeys(first, "create")
-    again = running.cloud()  # what was made anew has another uid
+    again = running.cloud()  # what was recreated has another uid
     assert {ident: entry["inputs"] for ident, entry in again.items()} == {
         ident: entry["inputs"] for ident, entry in before.items()
     }

@@ -1,7 +1,7 @@
 #!/opt/bin/python3
 """llm-d's endpoint picker in the laptop cloud: the picker of the Gateway API Inference Extension, which it grew out of.
 
-llm-d's router could not be had as a Go module when the programs were pinned (2026-11). Its own plugins are therefore
+llm-d's router was not served as a Go module when the programs were pinned (2026-11). Its own plugins are therefore
 taken out of the configuration that KServe hands over, with a line in the log; everything else in it stays as it is
 (kubernetes-sigs/gateway-api-inference-extension v1.5.0 ``cmd/epp/runner/runner.go`` ``registerInTreePlugins``).
 """

@@ -128,7 +128,7 @@ def test_a_module_version_that_is_refused_is_named_with_the_fix(shop: Shop, monk
         with pytest.raises(SetUpFailed) as raised:
             build(shop)
     message = str(raised.value)
-    assert f"The Go module {MODULE} {VERSION} could not be had" in message
+    assert f"The Go module {MODULE} {VERSION} could not be downloaded" in message
     assert "404 Not Found" in message
     assert "It is needed to build hello, goodbye." in message
     assert f"Fix: check with `go mod download {MODULE}@{VERSION}`" in message

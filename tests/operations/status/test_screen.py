@@ -68,7 +68,7 @@ Nodes
 Model qwen
  ok    qwen-kserve-abc-1  ready for 2 min
  wait  qwen-kserve-abc-2  5/7 XLA compiles for 4 min (usual: 3 to 7 min, 1 to 2 with a compile cache)
- ok    qwen               Ready, says KServe
+ ok    qwen               KServe: Ready
  ok    qwen: route        accepted, its backends are known
  ok    qwen: policies     4 attached: health checks and backend timeouts
  ok    qwen: pool         accepted
@@ -79,7 +79,7 @@ Events of the last hour
                           main)
                           → kubectl -n models logs qwen-kserve-abc-2 --all-containers --previous
  -     events             events cannot be read: forbidden
-1 thing(s) will not get better by themselves; the command for each stands below it.
+1 item will not get better without help; the command for each is below it.
 """
 
 
@@ -97,7 +97,7 @@ def test_a_served_stack_is_as_it_should_be() -> None:
 def test_a_stack_on_its_way_is_neither_good_nor_bad() -> None:
     found = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
     assert worst(found) is State.BUSY
-    assert "1 thing(s) to wait for" in verdict(found)
+    assert "waiting for 1 item" in verdict(found)
 
 
 def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:

@@ -45,7 +45,7 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
     pod["metadata"]["deletionTimestamp"] = at(-1)
     line = stages.line(pod, NOW)
     assert line.state is State.BUSY
-    assert "finishes running requests" in line.text
+    assert "finishing running requests" in line.text
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,23 @@
+"""Runs ``bootstrap.py``, or says that this Python is too old to read that: any Python 3 understands this file."""
+
+import runpy
+import sys
+from pathlib import Path
+
+ALLOWED = "3.11 to 3.14"
+READS_BOOTSTRAP = (3, 8)
+
+
+def main() -> None:
+    """Hands over to ``bootstrap.py``, which checks the version once more, against what the requirements are for."""
+    if sys.version_info < READS_BOOTSTRAP:
+        found = "{}.{}".format(*sys.version_info[:2])
+        sys.exit(
+            f"Python {found} ({sys.executable}) does not fit. Allowed: Python {ALLOWED}.\n"
+            "Fix: install one and put it first on PATH as `python3`, then run the command again."
+        )
+    runpy.run_path(str(Path(__file__).resolve().with_name("bootstrap.py")), run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -115,6 +115,8 @@ def node_range(value: str) -> Iterator[Finding]:
 
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
     """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
+    if value.isdigit():
+        fix = f"gcloud projects describe {value} --format 'value(projectId)' prints the id; write that"
     if not PROJECT_ID.fullmatch(value):
         yield Finding(
             "project-id",

@@ -10,6 +10,7 @@ from pydantic_core import ErrorDetails
 
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
+from llmd_gke.settings import wording
 from llmd_gke.settings.validation import Located
 
 LONGEST_LINE = 400
@@ -128,7 +129,7 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
         return Located(key, value, Finding("not-offered", *refusal))
     if kind == "extra_forbidden":
         allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
-        near = _nearest(str(path[-1]), allowed)
+        near = wording.nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
         # Nobody knows what the value is: `tlskey` holds a private key.
         return Located(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
@@ -140,35 +141,8 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
             "one `key: value` a line",
         )
     else:
-        problem, allowed, fix = _WORDS.get(kind) or _limits(detail) or (_plain(detail), "", "")
-    return Located(key, value, Finding("wrong-value", problem, allowed, _hint(detail) or fix))
-
-
-def _plain(detail: ErrorDetails) -> str:
-    return detail["msg"].removeprefix("Value error, ")
-
-
-_COMPARED = {
-    "greater_than_equal": ("ge", "at least"),
-    "less_than_equal": ("le", "at most"),
-    "greater_than": ("gt", "more than"),
-    "less_than": ("lt", "less than"),
-}
-
-
-def _limits(detail: ErrorDetails) -> tuple[str, str, str] | None:
-    """A number out of its range, and a word that is none of a list: problem, what is allowed, fix."""
-    kind, context, name = detail["type"], detail.get("ctx", {}), str(detail["loc"][-1])
-    if kind in _COMPARED:
-        key, words = _COMPARED[kind]
-        allowed = f"{words} {context[key]}"
-        stop = (name, detail["input"]) == ("replicas", 0)
-        return "this number is out of range", allowed, "stopped: true keeps the model without a server" if stop else ""
-    if kind == "literal_error":
-        allowed = str(context["expected"]).replace("'", "").replace(" or ", ", ")
-        near = _nearest(str(detail["input"]).lower(), tuple(allowed.split(", ")))
-        return "this is none of the values that exist", allowed, f"{name}: {near}" if near else ""
-    return None
+        problem, allowed, fix = wording.words(detail)
+    return Located(key, value, Finding("wrong-value", problem, allowed, fix))
 
 
 _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
@@ -188,35 +162,3 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ),
 }
 """Settings that people look for, by section and key, and why there are none: problem, what is allowed, fix."""
-
-
-_WORDS: Mapping[str, tuple[str, str, str]] = {
-    "int_type": ("this must be a whole number", "", "write a number without quotes"),
-    "bool_type": ("this must be true or false", "true, false", "write true or false without quotes"),
-    "string_type": ("this must be text", "", "put it in quotes"),
-    "tuple_type": ("this must be a list", "", "start each entry on a new line with `- `"),
-    "dict_type": ("this must be a table", "", "one `name: value` a line"),
-    "too_short": ("this list is empty", "at least one entry", "add an entry, see Pulumi.eu4a.yaml"),
-}
-"""Pydantic's kinds of complaint in the words of a stack file: problem, what is allowed, fix."""
-
-
-def _hint(detail: ErrorDetails) -> str:
-    """YAML's traps in words: numbers and booleans that arrive as something else."""
-    value, kind = detail["input"], detail["type"]
-    if kind == "string_type" and value is None:
-        return f"give {detail['loc'][-1]} a value, or remove the line"
-    if kind == "string_type" and detail["loc"] == ("project",) and isinstance(value, int):
-        return f"use the project's id, not its number: gcloud projects describe {value} --format='value(projectId)'"
-    if kind == "string_type" and isinstance(value, bool | int | float):
-        return f"put it in quotes: '{value}'"
-    if kind in {"int_type", "bool_type"} and isinstance(value, str):
-        return f"write {value} without quotes" if value.strip("-").isdigit() or value in {"true", "false"} else ""
-    return ""
-
-
-def _nearest(word: str, allowed: tuple[str, ...]) -> str | None:
-    import difflib  # only errors need it, and every preview pays for imports
-
-    found = difflib.get_close_matches(word, allowed, n=1, cutoff=0.5)
-    return found[0] if found else None

@@ -20,6 +20,7 @@ from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.plain import Unreadable, plain, unfit
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import Located
+from llmd_gke.settings.wording import nearest
 
 NAMESPACE = "llmd-gke"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
@@ -84,7 +85,7 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
         found.extend(from_pydantic(error, known_keys(StackSettings)))
         found.extend(_beyond(ours, error))
         # A section under a misspelt namespace is there: saying that it is missing would hide the key to correct.
-        there = {f"{NAMESPACE}:{one.key.partition(':')[2]}" for one in foreign}
+        there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
         raise SettingsError(stack, _once(one for one in found if one.key not in there)) from None
     found.extend(validation.check(settings))
     if secrets is not None:
@@ -130,19 +131,16 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
 
 
 def _foreign(raw: Mapping[str, object]) -> Iterator[Located]:
-    """Keys of a namespace that looks like ours, misspelt: nobody reads them."""
-    known = known_keys(StackSettings)[""]
+    """Keys without a namespace, or of one that looks like ours, misspelt: nobody reads them."""
+    known = (*known_keys(StackSettings)[""], *SECRETS)
     for key in raw:
-        namespace, _, name = key.partition(":")
-        if namespace != NAMESPACE and (name in known or name in SECRETS) and _resembles(namespace):
+        namespace, colon, name = key.partition(":")
+        if not colon and key in known:
+            fix = f"did you mean {NAMESPACE}:{key}?"
+            yield Located(key, None, Finding("unknown-key", "this key has no namespace", fix=fix))
+        elif namespace != NAMESPACE and name in known and nearest(namespace.lower(), (NAMESPACE,), 0.75):
             fix = f"did you mean {NAMESPACE}:{name}?"
             yield Located(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
-
-
-def _resembles(namespace: str) -> bool:
-    import difflib  # only errors need it, and every preview pays for imports
-
-    return bool(difflib.get_close_matches(namespace.lower(), [NAMESPACE], n=1, cutoff=0.75))
 
 
 def required_secrets(settings: StackSettings) -> list[str]:

@@ -16,7 +16,8 @@ class Shape(BaseModel):
     )
 
 
-Word = Annotated[str, Field(pattern=r"^\S*$")]
+NO_SPACES = r"^\S*$"
+Word = Annotated[str, Field(pattern=NO_SPACES)]
 """A name or an address: text without spaces."""
 Nodes = Annotated[int, Field(ge=0, le=2048)]
 Cidr: TypeAlias = str

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
-from llmd_gke.settings import Checked
+from llmd_gke.settings import Checked, SettingsError, load_stack
 from tests.llmd_gke.settings.conftest import Config, Refuse
 
 HEAD = "Pulumi.eu4a.yaml has 1 problem:\n\n"
@@ -29,7 +30,7 @@ def test_an_unknown_section_is_refused_with_a_suggestion(config: Config, refused
     assert refused(config) == (
         HEAD + "  llmd-gke:tpuPool\n"
         "    there is no such setting  [unknown-key]\n"
-        "    allowed: cluster, network, tpuPools, gateway, platform, storage, models\n"
+        "    allowed: cluster, network, tpuPools, gateway, platform, registry, storage, models\n"
         "    fix:     did you mean tpuPools?"
     )
 
@@ -103,21 +104,102 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "words"),
+    ("section", "key", "value", "words"),
     [
-        ("replicas", 0, "at least 1"),
-        ("startupMinutes", 14, "at least 15"),
-        ("dtype", "float16", "auto, bfloat16"),
-        ("servedModelName", "a b", "match pattern"),
+        (
+            "models",
+            "replicas",
+            0,
+            "out of range|allowed: at least 1|fix:     stopped: true keeps the model",
+        ),
+        ("models", "replicas", 1001, "this number is out of range|allowed: at most 1000|fix:     for example 1000"),
+        ("models", "startupMinutes", 14, "this number is out of range|allowed: at least 15|fix:     for example 15"),
+        ("models", "replicas", 1.5, "this must be a whole number|fix:     write a number without a fraction"),
+        (
+            "models",
+            "dtype",
+            "float16",
+            "none of the values|allowed: auto, bfloat16|fix:     dtype: bfloat16",
+        ),
+        ("tpuPools", "capacity", "Spot", "allowed: on-demand, spot, reservation, flex-start|fix:     capacity: spot"),
+        ("models", "dtype", "zzz", "fix:     choose one of them, for example dtype: auto"),
+        ("models", "servedModelName", "a b", "does not have the right form|allowed: text that matches ^"),
+        ("models", "image", "a b:v1", "this text holds a space|fix:     remove the space"),
+        ("tpuPools", "topology", None, "this has no value|fix:     give topology a value, or remove the line"),
+        ("models", "replicas", None, "this has no value"),
     ],
 )
-def test_a_value_out_of_range_is_named_with_the_range(
-    config: Config, refused: Refuse, key: str, value: object, words: str
+def test_a_value_that_is_not_allowed_is_named_with_what_is_and_the_fix(
+    config: Config, refused: Refuse, section: str, key: str, value: object, words: str
 ) -> None:
-    config["llmd-gke:models"][0][key] = value
+    config[f"llmd-gke:{section}"][0][key] = value
     message = refused(config)
-    assert f"llmd-gke:models[0].{key} = " in message
-    assert words in message
+    assert f"llmd-gke:{section}[0].{key}" in message
+    assert [part for part in words.split("|") if part not in message] == []
+
+
+@pytest.mark.parametrize("value", [123456789012, "123456789012"])
+def test_the_number_of_a_project_leads_to_its_id(config: Config, refused: Refuse, value: object) -> None:
+    config["gcp:project"] = value
+    assert refused(config).endswith(
+        "gcloud projects describe 123456789012 --format 'value(projectId)' prints the id; write that"
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "words"),
+    [("llmd-gk:cluster", "no program reads this namespace"), ("cluster", "this key has no namespace")],
+)
+def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: Refuse, key: str, words: str) -> None:
+    config[key] = config.pop("llmd-gke:cluster")
+    message = refused(config)
+    assert f"  {key}\n    {words}  [unknown-key]" in message
+    assert "did you mean llmd-gke:cluster?" in message
+    assert "europe-west4-a" not in message.split("tpu-zone")[0]
+
+
+def test_a_key_in_snake_case_is_refused_with_the_one_that_is_meant(config: Config, refused: Refuse) -> None:
+    pool = config["llmd-gke:tpuPools"][0]
+    pool["max_nodes"] = pool.pop("maxNodes")
+    assert "did you mean maxNodes?" in refused(config)
+
+
+def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
+    for stack in ("EU4A", "eu4", "Pulumi.eu4a.yaml"):
+        with pytest.raises(SettingsError, match=r"did you mean STACK=eu4a\?"):
+            load_stack(root, stack)
+    with pytest.raises(SettingsError, match="is not a stack name"):
+        load_stack(root, "../eu4a")
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
+        (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
+        (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
+        (b"config: &a\n  b: *a\n", "aliases (`*name`) are not read in a stack file"),
+        (b"config: " + b"[" * 500, "nested more than 32 deep"),
+        (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),
+    ],
+)
+def test_a_file_that_is_no_stack_file_is_named_with_the_place_and_the_fix(
+    tmp_path: Path, content: bytes, words: str
+) -> None:
+    (tmp_path / "Pulumi.mine.yaml").write_bytes(content)
+    with pytest.raises(SettingsError) as caught:
+        load_stack(tmp_path, "mine")
+    assert [part for part in words.split("|") if part not in str(caught.value)] == []
+
+
+def test_many_problems_fit_into_two_kilobytes_and_all_are_named(config: Config, refused: Refuse) -> None:
+    model = config["llmd-gke:models"][0]
+    config["llmd-gke:models"] = [{**model, "replicas": "x" * 500, "dtype": 7} for _ in range(9)]
+    message = refused(config)
+    assert len(message.encode()) <= 2048
+    assert message.startswith("Pulumi.eu4a.yaml has 18 problems:")
+    assert "more, shown in full once these are corrected: " in message
+    assert "llmd-gke:models[8].dtype" in message
 
 
 def test_an_empty_list_is_refused(config: Config, refused: Refuse) -> None:

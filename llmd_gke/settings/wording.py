@@ -1,0 +1,87 @@
+"""Pydantic's complaints in the words of a stack file: what is wrong, what is allowed, what to write."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import cast
+
+from pydantic_core import ErrorDetails
+
+from llmd_gke.settings.sections.base import NO_SPACES
+
+Words = tuple[str, str, str]
+"""Problem, what is allowed, fix."""
+
+_SHAPES: Mapping[str, Words] = {
+    "int_type": ("this must be a whole number", "", "write a number without quotes"),
+    "int_from_float": ("this must be a whole number", "", "write a number without a fraction"),
+    "float_type": ("this must be a number", "", "write a number without quotes"),
+    "finite_number": ("this must be a number", "", "write a number without quotes"),
+    "bool_type": ("this must be true or false", "true, false", "write true or false without quotes"),
+    "string_type": ("this must be text", "", "put it in quotes"),
+    "tuple_type": ("this must be a list", "", "start each entry on a new line with `- `"),
+    "dict_type": ("this must be a table", "", "one `name: value` a line"),
+    "too_short": ("this list is empty", "at least one entry", "add an entry, see Pulumi.eu4a.yaml"),
+}
+_BOUNDS = {
+    "greater_than_equal": ("ge", "at least {}"),
+    "greater_than": ("gt", "more than {}"),
+    "less_than_equal": ("le", "at most {}"),
+    "less_than": ("lt", "less than {}"),
+}
+_NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the id; write that"
+
+
+def words(detail: ErrorDetails) -> Words:
+    """A complaint about a value, in words."""
+    kind, value = detail["type"], detail["input"]
+    path = [str(step) for step in detail["loc"] if not isinstance(step, int)]
+    context = cast("Mapping[str, object]", detail.get("ctx", {}))
+    if value is None and kind.endswith("_type"):
+        return "this has no value", "", f"give {detail['loc'][-1]} a value, or remove the line"
+    if kind in _BOUNDS:
+        name, allowed = _BOUNDS[kind]
+        bound = context.get(name)
+        fix = f"for example {bound}" if kind.endswith("equal") else ""
+        if path[-1] == "replicas" and value == 0:
+            fix = "stopped: true keeps the model without a server"
+        return "this number is out of range", allowed.format(bound), fix
+    if kind == "literal_error":
+        return _choice(path[-1], value, str(context.get("expected", "")))
+    if kind == "string_pattern_mismatch":
+        pattern = str(context.get("pattern", ""))
+        if pattern == NO_SPACES:
+            return "this text holds a space", "text without spaces", "remove the space"
+        return "this text does not have the right form", f"text that matches {pattern}", "see docs/settings.md"
+    problem, allowed, fix = _SHAPES.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
+    return problem, allowed, _hint(path, kind, value) or fix
+
+
+def _choice(key: str, value: object, expected: str) -> Words:
+    """``expected`` is pydantic's: ``'on-demand', 'spot' or 'reservation'``."""
+    choices = re.findall(r"'([^']*)'", expected)
+    near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
+    fix = f"{key}: {near}" if near else f"choose one of them, for example {key}: {choices[0]}" if choices else ""
+    return "this is none of the values that exist", ", ".join(choices), fix
+
+
+def _hint(path: list[str], kind: str, value: object) -> str:
+    """YAML's traps in words: numbers and booleans that arrive as something else."""
+    if kind == "string_type" and path == ["project"] and isinstance(value, int) and not isinstance(value, bool):
+        return _NUMBER_OF_A_PROJECT.format(value)
+    if kind == "string_type" and isinstance(value, bool | int | float):
+        return f"put it in quotes: '{value}'"
+    if kind == "int_type" and isinstance(value, float):
+        return "write a number without a fraction"
+    if kind in {"int_type", "bool_type"} and isinstance(value, str):
+        return f"write {value} without quotes" if value.strip("-").isdigit() or value in {"true", "false"} else ""
+    return ""
+
+
+def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5) -> str | None:
+    """What was probably meant."""
+    import difflib  # only errors need it, and every preview pays for imports
+
+    found = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
+    return found[0] if found else None

@@ -15,6 +15,7 @@ from policies.rules.routes import (
 from policies.rules.rule import (
     BACKEND_POLICY,
     GATEWAY,
+    GKE_POLICIES,
     HEALTH_CHECK,
     HTTP_ROUTE,
     POOL,
@@ -99,7 +100,7 @@ def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
 
 def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
     seen: dict[tuple[Kind, Backend], Subject] = {}
-    for policy in program.of(HEALTH_CHECK, BACKEND_POLICY):
+    for policy in program.of(*GKE_POLICIES):
         target = aimed_at(policy)
         if target is None or policy.partial:
             continue
@@ -170,7 +171,7 @@ ONE_POLICY = Rule(
     title="A backend has one policy of each kind",
     why="Of two policies on one target GKE keeps the oldest; the other is marked Conflicted and does nothing.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
-    kinds=(HEALTH_CHECK, BACKEND_POLICY),
+    kinds=GKE_POLICIES,
     judge=_one_policy,
     severity="medium",
 )

@@ -77,14 +77,19 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
             fix="make a v1 InferencePool (targetPorts, endpointPickerRef)",
         )
     else:
-        yield from routes.pool_groups(_references(subject))
+        yield from routes.pool_groups(_all_references(subject))
+
+
+def _all_references(subject: Subject) -> Iterator[Node]:
+    """References at their known places, and in objects of any kind those that have their shape."""
+    known = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
+    found = {reference.path: reference for reference in _references(subject)} if known else {}
+    found |= {reference.path: reference for reference in gateway.targets(subject.node)}
+    yield from found.values()
 
 
 def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    known = subject.kind in (HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY)
-    found = {reference.path: reference for reference in _references(subject)} if known else {}
-    found |= {reference.path: reference for reference in gateway.targets(subject.node)}
-    for reference in found.values():
+    for reference in _all_references(subject):
         yield from gateway.generated_target(reference)
 
 
@@ -139,7 +144,7 @@ POOL_GROUP = Rule(
         upstream.inference_extension("config/crd/bases"),
         "https://github.com/kserve/kserve/issues/5050",
     ),
-    kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL),
+    kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL, ANY_POLICY),
     check=_pool_group,
 )
 

@@ -252,6 +252,16 @@ POOL = Kind("inference.networking.k8s.io", "InferencePool")
 ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
 HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")
 BACKEND_POLICY = Kind("networking.gke.io", "GCPBackendPolicy")
+GKE_POLICIES = (
+    HEALTH_CHECK,
+    BACKEND_POLICY,
+    *(
+        Kind("networking.gke.io", name)
+        for name in ("GCPGatewayPolicy", "GCPSessionAffinityPolicy", "GCPTrafficDistributionPolicy")
+    ),
+)
+"""Policies of GKE's Gateway of which a target takes one of each kind."""
+
 NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")
 CILIUM_POLICIES = (Kind("cilium.io", "CiliumNetworkPolicy"), Kind("cilium.io", "CiliumClusterwideNetworkPolicy"))
 ADMIN_POLICIES = tuple(

@@ -480,6 +480,31 @@ def test_generated_names_are_targets_of_no_kind_of_policy(resource: Resource) ->
     assert of(judge([resource]), "generated-service-target", "MANDATORY")
 
 
+OLD_POOL = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen-inference-pool"}
+POOLS = {
+    "GCPTrafficDistributionPolicy": aimed("GCPTrafficDistributionPolicy", targetRefs=[OLD_POOL]),
+    "GCPSessionAffinityPolicy": aimed("GCPSessionAffinityPolicy", targetRef=OLD_POOL),
+    "GRPCRoute": thing("GRPCRoute", "gateway.networking.k8s.io/v1", spec={"rules": [{"backendRefs": [OLD_POOL]}]}),
+    "a mirror": thing(
+        "HTTPRoute",
+        "gateway.networking.k8s.io/v1",
+        spec={"rules": [{"filters": [{"type": "RequestMirror", "requestMirror": {"backendRef": OLD_POOL}}]}]},
+    ),
+}
+
+
+@pytest.mark.parametrize("resource", POOLS.values(), ids=POOLS)
+def test_pools_are_judged_as_targets_of_every_kind_of_policy_and_route(resource: Resource) -> None:
+    assert of(judge([resource]), "inference-pool-group", "MANDATORY")
+
+
+@pytest.mark.parametrize("kind", ["GCPGatewayPolicy", "GCPSessionAffinityPolicy", "GCPTrafficDistributionPolicy"])
+def test_a_target_takes_one_policy_of_each_kind(kind: str) -> None:
+    first = aimed(kind, targetRef={"group": "", "kind": "Service", "name": "vllm"})
+    second = Resource(first.type, "second", {**first.inputs, "metadata": {"name": "second", "namespace": "models"}})
+    assert of(judge([first, second]), "one-policy-per-target", "MANDATORY")
+
+
 GATEWAY_TEXT = yaml.safe_dump(GATEWAY)
 BUNDLES = {
     "list in objs": bundle(objs=[{"apiVersion": "v1", "kind": "List", "items": [GATEWAY]}]),

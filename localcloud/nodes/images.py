@@ -14,7 +14,7 @@ from llmd_gke.problems import BadInput
 from localcloud.nodes.runtime import Mount
 
 TABLE = Path(__file__).with_name("images.toml")
-STAND_INS = Path(__file__).with_name("stand_ins")
+STAND_INS = Path(__file__).with_name("entrypoints")
 PYTHON = "/opt/bin/python3"
 PATH = "/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KEYS = {"repository", "entrypoint", "programs", "arguments", "tools", "environment", "model_server"}
@@ -79,7 +79,7 @@ class Table:
                 return entry
         raise NoImage(
             f'No program stands for image "{image}" in the laptop cloud. '
-            f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[3])})."
+            f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[2])})."
         )
 
     def sees(self, image: Image) -> tuple[list[Mount], dict[str, str]]:

@@ -71,6 +71,19 @@ def test_a_second_run_that_changes_something_is_a_failure(tmp_path: Path) -> Non
     assert bash(tmp_path, "LIMIT=1000\npart up echo '  ~ 1 updated'\nchanged_nothing").returncode == 1
 
 
+@pytest.mark.parametrize(
+    ("said", "status"),
+    [
+        ("12 passed", 0),
+        ("SKIPPED [1] tests/workflows/test_posting.py:56: Node is not installed: it runs the script", 0),
+        ("SKIPPED [3] tests/operations/bench/test_load.py:29: the benchmark's environment is not set up", 1),
+    ],
+)
+def test_a_skipped_test_is_a_failure(tmp_path: Path, said: str, status: int) -> None:
+    done = bash(tmp_path, f'LIMIT=1000\npart "tests" echo "{said}"\nskipped_nothing')
+    assert done.returncode == status
+
+
 def test_every_make_command_of_the_readmes_first_chapter_is_run() -> None:
     chapter = (ROOT / "README.md").read_text().partition("## Try it")[2].partition("\n## ")[0]
     wanted = set(re.findall(r"^(make [a-z]+(?: CLOUD=laptop)?)", chapter, re.MULTILINE))

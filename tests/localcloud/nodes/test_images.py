@@ -1,0 +1,35 @@
+"""The image table: every entry leads to a program or script that exists."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from localcloud import binaries
+from localcloud.nodes import images
+from localcloud.nodes.images import NoImage, Table
+
+EVERY = list(images._read(images.TABLE))  # pyright: ignore[reportPrivateUsage]
+
+
+def table(home: Path) -> Table:
+    def program(name: str) -> Path:
+        assert name in binaries.names(), f"{name} is no program of the laptop cloud"
+        return home / name
+
+    return Table(home, program)
+
+
+@pytest.mark.parametrize("image", EVERY, ids=lambda image: image.repository)
+def test_every_program_of_an_image_exists(tmp_path: Path, image: images.Image) -> None:
+    mounts, _ = table(tmp_path).sees(image)
+    mounted = {mount.target: Path(mount.source) for mount in mounts}
+    assert set(image.programs) <= set(mounted)
+    for target, name in image.programs.items():
+        assert mounted[target].exists() or not name.startswith("stand-in:")
+
+
+def test_an_unknown_image_is_answered_with_the_place_of_the_form(tmp_path: Path) -> None:
+    with pytest.raises(NoImage, match=r"form: localcloud/nodes/images\.toml"):
+        table(tmp_path).find("example.com/none:1")

@@ -26,25 +26,89 @@ def after(*earlier: pulumi.Resource) -> pulumi.ResourceOptions:
     return pulumi.ResourceOptions(providers=[google], depends_on=earlier)
 
 
-project = Project("project", ProjectArgs(settings), after())
-network = Network("network", NetworkArgs(settings), after(project))
-cluster = Cluster("cluster", ClusterArgs(settings, network, project.node_service_account), after(network))
+cluster_settings, gateway, prefix = settings.cluster, settings.gateway, settings.cluster.name
 
-gateway_api = GatewayApi("gateway-api", GatewayApiArgs(settings.gateway, cluster.provider), after(cluster))
-platform = Platform("platform", PlatformArgs(settings, cluster, gateway_api), after(cluster))
-edge = Edge("edge", EdgeArgs(settings, network, cluster.provider), after(network, gateway_api))
-if settings.gateway.dns_zone is not None:
-    DnsRecord("dns", DnsRecordArgs(settings, network.gateway_ip), after(project, network))
+project = Project("project", ProjectArgs(settings.project, settings.apis, prefix), after())
+network = Network(
+    "network",
+    NetworkArgs(
+        settings.network,
+        settings.project,
+        cluster_settings.region,
+        prefix,
+        gateway.exposure,
+        protect=cluster_settings.protect,
+        audit=cluster_settings.audit,
+    ),
+    after(project),
+)
+cluster = Cluster(
+    "cluster",
+    ClusterArgs(
+        cluster_settings,
+        settings.project,
+        network,
+        project.node_service_account,
+        names_policies=settings.network.egress.mode == "names",
+    ),
+    after(network),
+)
+
+gateway_api = GatewayApi("gateway-api", GatewayApiArgs(gateway, cluster.provider), after(cluster))
+platform = Platform(
+    "platform",
+    PlatformArgs(
+        settings.platform, settings.network, settings.registry, cluster_settings.private_nodes, cluster, gateway_api
+    ),
+    after(cluster),
+)
+edge = Edge(
+    "edge",
+    EdgeArgs(gateway, settings.namespaces, network.address_name, cluster_settings.region, prefix, cluster.provider),
+    after(network, gateway_api),
+)
+if gateway.domain is not None and gateway.dns_zone is not None:
+    DnsRecord(
+        "dns",
+        DnsRecordArgs(gateway.dns_zone, gateway.domain, gateway.dns_ttl_seconds, network.gateway_ip),
+        after(project, network),
+    )
 
 pools = {
-    pool.name: TpuPool(pool.name, TpuPoolArgs(settings, pool, cluster, project.node_service_account), after(cluster))
+    pool.name: TpuPool(
+        pool.name,
+        TpuPoolArgs(
+            pool,
+            cluster=cluster.name,
+            location=cluster.location,
+            zone=cluster_settings.zone,
+            prefix=prefix,
+            node_service_account=project.node_service_account,
+            disk_key=cluster_settings.encryption.disks,
+        ),
+        after(cluster),
+    )
     for pool in settings.tpu_pools
 }
 storage = (
-    ModelStorage("storage", ModelStorageArgs(settings, cluster), after(cluster)) if settings.uses_storage else None
+    ModelStorage(
+        "storage",
+        ModelStorageArgs(
+            settings.models,
+            settings.storage.buckets,
+            settings.project,
+            cluster_settings.region,
+            prefix,
+            cluster_settings.protect,
+            cluster,
+        ),
+        after(cluster),
+    )
+    if settings.uses_storage
+    else None
 )
 namespaces = {
-    name: ModelNamespace(name, ModelNamespaceArgs(settings, name, cluster.provider), after(gateway_api))
+    name: ModelNamespace(name, ModelNamespaceArgs(name, settings.models_in(name), cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
 presets = {
@@ -54,7 +118,15 @@ presets = {
 models = {
     model.name: Model(
         model.name,
-        ModelArgs(settings, model, network.gateway_ip, cluster.provider),
+        ModelArgs(
+            model,
+            settings.pool(model.pool),
+            gateway,
+            settings.network,
+            prefix,
+            network.gateway_ip,
+            cluster.provider,
+        ),
         after(
             platform,
             edge,

@@ -14,7 +14,7 @@ from components.google import impersonated
 from components.lazy_sdk import container
 from components.network import Network
 from llmd_gke.manifests import access
-from llmd_gke.settings import ClusterSettings, MaintenanceSettings, StackSettings
+from llmd_gke.settings import ClusterSettings, MaintenanceSettings
 
 SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 """What a node may do is decided by its service account's roles."""
@@ -54,11 +54,13 @@ class ClusterHardening(TypedDict):
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """``node_service_account`` is the e-mail address nodes run as."""
+    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` lets FQDNNetworkPolicies work."""
 
-    settings: StackSettings
+    settings: ClusterSettings
+    project: str
     network: Network
     node_service_account: pulumi.Output[str]
+    names_policies: bool = False
 
 
 class Cluster(pulumi.ComponentResource):
@@ -76,7 +78,7 @@ class Cluster(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ClusterArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:cluster:Cluster", name, None, opts)
-        settings, project = args.settings.cluster, args.settings.project
+        settings, project = args.settings, args.project
         by_dns = settings.endpoint == "dns"
         cluster = container.Cluster(
             f"{name}-control-plane",
@@ -92,7 +94,7 @@ class Cluster(pulumi.ComponentResource):
             ),
             # NetworkPolicies are native to Dataplane V2; the older add-on must then stay out.
             datapath_provider="ADVANCED_DATAPATH",
-            enable_fqdn_network_policy=args.settings.network.egress.mode == "names" or None,
+            enable_fqdn_network_policy=args.names_policies or None,
             gateway_api_config=container.ClusterGatewayApiConfigArgs(channel="CHANNEL_STANDARD"),
             addons_config=container.ClusterAddonsConfigArgs(
                 http_load_balancing=container.ClusterAddonsConfigHttpLoadBalancingArgs(disabled=False),

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 import pulumi
 from pulumi_gcp import dns
 
-from llmd_gke.settings import StackSettings
-
 
 @dataclass(frozen=True)
 class DnsRecordArgs:
-    """The settings must name a domain and a zone. ``gateway_ip`` is the gateway's reserved address."""
+    """``zone`` is the name of an existing Cloud DNS zone, ``domain`` a name in it, ``gateway_ip`` the gateway's
+    reserved address.
+    """
 
-    settings: StackSettings
+    zone: str
+    domain: str
+    ttl_seconds: int
     gateway_ip: pulumi.Output[str]
 
 
@@ -26,13 +28,12 @@ class DnsRecord(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: DnsRecordArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:DnsRecord", name, None, opts)
-        gateway = args.settings.gateway
         dns.RecordSet(
             f"{name}-address",
-            managed_zone=gateway.dns_zone or "",
-            name=f"{gateway.domain}.",
+            managed_zone=args.zone,
+            name=f"{args.domain}.",
             type="A",
-            ttl=gateway.dns_ttl_seconds,
+            ttl=args.ttl_seconds,
             rrdatas=[args.gateway_ip],
             opts=pulumi.ResourceOptions(parent=self),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -10,17 +11,21 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import NAMESPACE_TIMES, custom_resource
 from components.lazy_sdk import compute, core
-from components.network import Network
 from llmd_gke.manifests import naming, pod_security, routing
-from llmd_gke.settings import StackSettings, TlsSettings
+from llmd_gke.settings import GatewaySettings, TlsSettings
 
 
 @dataclass(frozen=True)
 class EdgeArgs:
-    """``network`` holds the reserved regional address."""
+    """``namespaces`` may attach routes, ``address_name`` is the reserved regional address. The SSL policy's name starts
+    with ``prefix``. A certificate ``from_config`` is read from the program's ``tlsCertificate`` and ``tlsKey``.
+    """
 
-    settings: StackSettings
-    network: Network
+    settings: GatewaySettings
+    namespaces: Sequence[str]
+    address_name: pulumi.Output[str]
+    region: str
+    prefix: str
     provider: k8s.Provider
 
 
@@ -34,7 +39,7 @@ class Edge(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: EdgeArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:edge:Edge", name, None, opts)
-        settings = args.settings.gateway
+        settings = args.settings
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={"name": naming.GATEWAY_NAMESPACE, "labels": pod_security.labels("restricted")},
@@ -44,13 +49,13 @@ class Edge(pulumi.ComponentResource):
         first: list[pulumi.Resource] = [namespace]
         ssl_policy = None
         if settings.tls is not None:
-            ssl_policy = self._ssl_policy(name, args.settings, settings.tls)
+            ssl_policy = self._ssl_policy(name, args, settings.tls)
             if settings.tls.from_config:
                 first.append(_certificate(f"{name}-certificate", inside))
         gateway = custom_resource(
             f"{name}-gateway",
             # The SDK resolves an Output wherever it stands in a specification.
-            routing.gateway(settings, cast("str", args.network.address_name), args.settings.namespaces),
+            routing.gateway(settings, cast("str", args.address_name), args.namespaces),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
@@ -67,13 +72,13 @@ class Edge(pulumi.ComponentResource):
             custom_resource(f"{name}-redirect", redirect, on_gateway)
         self.register_outputs({})
 
-    def _ssl_policy(self, name: str, settings: StackSettings, tls: TlsSettings) -> pulumi.Output[str] | None:
+    def _ssl_policy(self, name: str, args: EdgeArgs, tls: TlsSettings) -> pulumi.Output[str] | None:
         if tls.minimum_version is None:
             return None
         policy = compute.RegionSslPolicy(
             f"{name}-ssl-policy",
-            name=f"{settings.cluster.name}-gateway",
-            region=settings.cluster.region,
+            name=f"{args.prefix}-gateway",
+            region=args.region,
             min_tls_version=f"TLS_{tls.minimum_version.replace('.', '_')}",
             profile=tls.profile,
             opts=pulumi.ResourceOptions(parent=self),

@@ -11,7 +11,7 @@ import pulumi_kubernetes as k8s
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
 from llmd_gke.manifests import egress, firewall, identity, routing, serving
-from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
 
 NODE_MINUTES = 20
 """A TPU node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
@@ -19,11 +19,17 @@ NODE_MINUTES = 20
 
 @dataclass(frozen=True)
 class ModelArgs:
-    """``model`` is the one of the stack's models to serve."""
+    """``settings`` of the model and of the ``pool`` whose hosts it takes. ``gateway`` and ``gateway_ip``: where
+    requests come in; ``network``: from which addresses, and how downloads go out. The name of the pods' service account
+    carries ``prefix``, the cluster's name.
+    """
 
-    settings: StackSettings
-    model: ModelSettings
-    gateway_ip: pulumi.Output[str]
+    settings: ModelSettings
+    pool: TpuPoolSettings
+    gateway: GatewaySettings
+    network: NetworkSettings
+    prefix: str
+    gateway_ip: pulumi.Input[str]
     provider: k8s.Provider
 
 
@@ -42,22 +48,20 @@ class Model(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
-        model, pool = args.model, args.settings.pool(args.model.pool)
-        out = args.settings.network.egress
+        model, pool, gateway = args.settings, args.pool, args.gateway
+        out = args.network.egress
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         account = core.ServiceAccount(
             f"{name}-account",
-            metadata={"name": identity.account(model.name, args.settings.cluster.name), "namespace": model.namespace},
+            metadata={"name": identity.account(model.name, args.prefix), "namespace": model.namespace},
             automount_service_account_token=False,
             opts=child,
         )
-        config = serving.tpu_config(model, pool, out, account=identity.account(model.name, args.settings.cluster.name))
+        config = serving.tpu_config(model, pool, out, account=identity.account(model.name, args.prefix))
         runtime = custom_resource(f"{name}-tpu", config, child)
         guards: list[pulumi.Resource] = [
             network_policy(f"{name}-{key}", policy, child)
-            for key, policy in firewall.model_policies(
-                model, args.settings.network, spans_hosts=pool.slice.multi_host
-            ).items()
+            for key, policy in firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host).items()
         ]
         if (named := egress.fqdn_policy(model, out)) is not None:
             guards.append(custom_resource(f"{name}-allow-names", named, child))
@@ -65,7 +69,7 @@ class Model(pulumi.ComponentResource):
         if not model.stopped:
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
             # whole Gateway. When a model is stopped these go last, when it starts they come first.
-            routes.append(custom_resource(f"{name}-route", routing.route(model, args.settings.gateway), child))
+            routes.append(custom_resource(f"{name}-route", routing.route(model, gateway), child))
             for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
                 custom_resource(f"{name}-{key}", policy, child)
         wait = f"{model.startup_budget + NODE_MINUTES}m"
@@ -84,7 +88,6 @@ class Model(pulumi.ComponentResource):
                 delete_before_replace=True,
             ),
         )
-        gateway = args.settings.gateway
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         self.endpoint = {
             "url": pulumi.Output.concat(f"{gateway.scheme}://", host, model.path),

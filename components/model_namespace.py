@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -10,15 +11,17 @@ import pulumi_kubernetes as k8s
 from components.custom_resources import NAMESPACE_TIMES, network_policy
 from components.lazy_sdk import core
 from llmd_gke.manifests import firewall, naming, pod_security
-from llmd_gke.settings import StackSettings
+from llmd_gke.settings import ModelSettings
 
 
 @dataclass(frozen=True)
 class ModelNamespaceArgs:
-    """``namespace`` is one of the namespaces of the stack's models."""
+    """``models`` are those of ``namespace``. Where one needs them, the secrets ``hfToken`` and ``pullSecret`` are read
+    from the program's configuration.
+    """
 
-    settings: StackSettings
     namespace: str
+    models: Sequence[ModelSettings]
     provider: k8s.Provider
 
 
@@ -31,26 +34,25 @@ class ModelNamespace(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelNamespaceArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:ModelNamespace", name, None, opts)
-        models = [model for model in args.settings.models if model.namespace == args.namespace]
         namespace = core.Namespace(
             f"{name}-namespace",
             metadata={
                 "name": args.namespace,
                 # The server's image runs as root, without privileges: more than `baseline` would refuse it.
-                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels(pod_security.level(models))},
+                "labels": {naming.GATEWAY_ACCESS_LABEL: "true", **pod_security.labels(pod_security.level(args.models))},
             },
             opts=pulumi.ResourceOptions(parent=self, provider=args.provider, custom_timeouts=NAMESPACE_TIMES),
         )
         inside = pulumi.ResourceOptions(parent=self, provider=args.provider, depends_on=[namespace])
         network_policy(f"{name}-default-deny", firewall.default_deny(args.namespace), inside)
-        if any(model.needs_token for model in models):
+        if any(model.needs_token for model in args.models):
             core.Secret(
                 f"{name}-hugging-face-token",
                 metadata={"name": naming.TOKEN_SECRET, "namespace": args.namespace},
                 string_data={"HF_TOKEN": pulumi.Config().require_secret("hfToken")},
                 opts=inside,
             )
-        if any(model.private_image for model in models):
+        if any(model.private_image for model in args.models):
             core.Secret(
                 f"{name}-pull-secret",
                 metadata={"name": naming.PULL_SECRET, "namespace": args.namespace},

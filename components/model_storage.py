@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,16 +11,21 @@ from pulumi_gcp import organizations, storage
 
 from components.cluster import Cluster
 from llmd_gke.manifests import identity
-from llmd_gke.settings import StackSettings
+from llmd_gke.settings import ModelSettings
 
 
 @dataclass(frozen=True)
 class ModelStorageArgs:
-    """The stack's settings: buckets to make, and the models that use buckets. With ``cluster`` comes the project's
-    identity pool.
+    """``buckets`` to make in ``region``, and the models that may use buckets. ``protect`` keeps those with weights from
+    deletion. With ``cluster`` comes the project's identity pool; service accounts of models carry its name.
     """
 
-    settings: StackSettings
+    models: Sequence[ModelSettings]
+    buckets: Sequence[str]
+    project: str
+    region: str
+    prefix: str
+    protect: bool
     cluster: Cluster
 
 
@@ -34,30 +40,27 @@ class ModelStorage(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:ModelStorage", name, None, opts)
-        settings, cluster = args.settings, args.settings.cluster
-        models = [model for model in settings.models if model.uses_buckets]
+        models = [model for model in args.models if model.uses_buckets]
         caches = {model.cache_bucket for model in models if model.cache_bucket is not None}
         weights = {model.weights_bucket for model in models if model.weights_bucket is not None}
         made = {
             bucket: storage.Bucket(
                 f"{name}-{bucket}",
                 name=bucket,
-                location=cluster.region.upper(),
+                location=args.region.upper(),
                 uniform_bucket_level_access=True,
                 public_access_prevention="enforced",
                 force_destroy=bucket in caches - weights,
-                opts=pulumi.ResourceOptions(parent=self, protect=cluster.protect and bucket in weights),
+                opts=pulumi.ResourceOptions(parent=self, protect=args.protect and bucket in weights),
             )
-            for bucket in settings.storage.buckets
+            for bucket in args.buckets
         }
         # Asked once the cluster exists: in a new project the API that answers is not enabled at the first preview.
-        project = args.cluster.control_plane.id.apply(lambda _: settings.project)
+        project = args.cluster.control_plane.id.apply(lambda _: args.project)
         number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
         for model in models:
-            account = identity.account(model.name, cluster.name)
-            member = number.apply(
-                partial(_member, project=settings.project, namespace=model.namespace, account=account)
-            )
+            account = identity.account(model.name, args.prefix)
+            member = number.apply(partial(_member, project=args.project, namespace=model.namespace, account=account))
             for grant in identity.grants(model):
                 storage.BucketIAMMember(
                     f"{name}-{model.name}-{grant.key}",

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import pulumi
 
 from components.fresh_apis import patient
 from components.lazy_sdk import compute
-from llmd_gke.settings import StackSettings
+from llmd_gke.settings import NetworkSettings
 
 PODS = "pods"
 SERVICES = "services"
@@ -24,11 +25,17 @@ cluster, Google refuses to delete the network at once, and ``llmd-gke destroy`` 
 
 @dataclass(frozen=True)
 class NetworkArgs:
-    """The stack's settings: ranges, region, and whether the reserved address is public. Names
-    start as the cluster's.
+    """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
+    gateway's address is public. ``protect`` keeps the VPC from deletion, ``audit`` records its connections.
     """
 
-    settings: StackSettings
+    settings: NetworkSettings
+    project: str
+    region: str
+    prefix: str
+    exposure: Literal["external", "internal"] = "external"
+    protect: bool = False
+    audit: bool = False
 
 
 class Network(pulumi.ComponentResource):
@@ -50,17 +57,17 @@ class Network(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: NetworkArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:network:Network", name, None, opts)
-        settings, existing = args.settings, args.settings.network.existing
-        prefix, region = settings.cluster.name, settings.cluster.region
+        settings, existing = args.settings, args.settings.existing
+        prefix, region = args.prefix, args.region
         if existing is None:
-            network, subnet = self._own(name, settings)
+            network, subnet = self._own(name, args)
             self.network, self.subnet = network.name, subnet.name
             self.pods_range, self.services_range = PODS, SERVICES
             network_id, subnet_id = network.id, subnet.id
         else:
             # Whole paths: a bare name would be looked for in the stack's project, not in the host project.
-            network_id = pulumi.Output.from_input(existing.network_path(settings.project))
-            subnet_id = pulumi.Output.from_input(existing.subnet_path(settings.project, region))
+            network_id = pulumi.Output.from_input(existing.network_path(args.project))
+            subnet_id = pulumi.Output.from_input(existing.subnet_path(args.project, region))
             self.network, self.subnet = network_id, subnet_id
             self.pods_range, self.services_range = existing.pods_range, existing.services_range
         proxies: list[pulumi.Resource] = []
@@ -70,15 +77,15 @@ class Network(pulumi.ComponentResource):
                 name=f"{prefix}-proxies",
                 network=network_id,
                 region=region,
-                ip_cidr_range=settings.network.proxies,
+                ip_cidr_range=settings.proxies,
                 purpose="REGIONAL_MANAGED_PROXY",
                 role="ACTIVE",
                 opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
             )
             proxies.append(subnet)
         if existing is None or existing.nat == "create":
-            self._nat(name, settings, network_id, None if existing is None else subnet_id)
-        external = settings.gateway.exposure == "external"
+            self._nat(name, args, network_id, None if existing is None else subnet_id)
+        external = args.exposure == "external"
         address = compute.Address(
             f"{name}-gateway",
             name=f"{prefix}-gateway",
@@ -93,15 +100,15 @@ class Network(pulumi.ComponentResource):
         self.gateway_ip = address.address
         self.register_outputs({"network": self.network, "subnet": self.subnet, "gateway_ip": self.gateway_ip})
 
-    def _own(self, name: str, settings: StackSettings) -> tuple[compute.Network, compute.Subnetwork]:
-        prefix, ranges = settings.cluster.name, settings.network
+    def _own(self, name: str, args: NetworkArgs) -> tuple[compute.Network, compute.Subnetwork]:
+        prefix, ranges = args.prefix, args.settings
         vpc = compute.Network(
             f"{name}-vpc",
             name=prefix,
             auto_create_subnetworks=False,
             opts=pulumi.ResourceOptions(
                 parent=self,
-                protect=settings.cluster.protect,
+                protect=args.protect,
                 custom_timeouts=SLOW_DELETE,
                 hooks=patient(f"{name}-vpc"),
             ),
@@ -110,13 +117,13 @@ class Network(pulumi.ComponentResource):
             f"{name}-nodes",
             name=f"{prefix}-nodes",
             network=vpc.id,
-            region=settings.cluster.region,
+            region=args.region,
             ip_cidr_range=ranges.nodes,
             private_ip_google_access=True,
             log_config=compute.SubnetworkLogConfigArgs(
                 aggregation_interval="INTERVAL_10_MIN", flow_sampling=0.5, metadata="INCLUDE_ALL_METADATA"
             )
-            if settings.cluster.audit
+            if args.audit
             else None,
             secondary_ip_ranges=[
                 compute.SubnetworkSecondaryIpRangeArgs(range_name=PODS, ip_cidr_range=ranges.pods),
@@ -126,11 +133,9 @@ class Network(pulumi.ComponentResource):
         )
         return vpc, subnet
 
-    def _nat(
-        self, name: str, settings: StackSettings, network: pulumi.Output[str], only: pulumi.Output[str] | None
-    ) -> None:
+    def _nat(self, name: str, args: NetworkArgs, network: pulumi.Output[str], only: pulumi.Output[str] | None) -> None:
         """NAT for the whole VPC, or for ``only`` one subnet: somebody else's VPC may have NAT for others already."""
-        prefix, region = settings.cluster.name, settings.cluster.region
+        prefix, region = args.prefix, args.region
         router = compute.Router(
             f"{name}-router",
             name=f"{prefix}-router",
@@ -149,9 +154,7 @@ class Network(pulumi.ComponentResource):
             enable_dynamic_port_allocation=True,
             min_ports_per_vm=NAT_PORTS[0],
             max_ports_per_vm=NAT_PORTS[1],
-            log_config=compute.RouterNatLogConfigArgs(
-                enable=True, filter="ALL" if settings.cluster.audit else "ERRORS_ONLY"
-            ),
+            log_config=compute.RouterNatLogConfigArgs(enable=True, filter="ALL" if args.audit else "ERRORS_ONLY"),
             source_subnetwork_ip_ranges_to_nat="LIST_OF_SUBNETWORKS"
             if only is not None
             else "ALL_SUBNETWORKS_ALL_IP_RANGES",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -12,14 +12,20 @@ from components.custom_resources import network_policy
 from components.gateway_api import GatewayApi
 from components.lazy_sdk import core, helm
 from llmd_gke.manifests import charts, platform_firewall, pod_security
-from llmd_gke.settings import StackSettings
+from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 
 @dataclass(frozen=True)
 class PlatformArgs:
-    """``gateway_api``: KServe's controller looks once, at its start, which CRDs exist, so GKE's come first."""
+    """``mirrors`` by the registry of charts and images that each stands for. ``network`` and
+    ``private_nodes`` say where requests to webhooks come from.
+    ``gateway_api``: KServe's controller looks once, at its start, which CRDs exist, so GKE's come first.
+    """
 
-    settings: StackSettings
+    settings: PlatformSettings
+    network: NetworkSettings
+    mirrors: Mapping[str, str]
+    private_nodes: bool
     cluster: Cluster
     gateway_api: GatewayApi
 
@@ -34,13 +40,13 @@ class Platform(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:platform:Platform", name, None, opts)
-        folder, mirrors = args.settings.platform.chart_folder, args.settings.registry
+        folder, mirrors = args.settings.chart_folder, args.mirrors
         # Controllers own nothing outside the cluster. They stay until the last LLMInferenceService is finalised, then
         # go with the cluster.
         child = pulumi.ResourceOptions(
             parent=self, provider=args.cluster.provider, deleted_with=args.cluster.control_plane
         )
-        prepared = {space: _namespace(f"{name}-{space}", space, args.settings, child) for space in charts.WEBHOOK_PORTS}
+        prepared = {space: _namespace(f"{name}-{space}", space, args, child) for space in charts.WEBHOOK_PORTS}
 
         def release(spec: charts.Release, after: Sequence[pulumi.Resource]) -> helm.Release:
             return helm.Release(
@@ -66,7 +72,7 @@ class Platform(pulumi.ComponentResource):
 
 
 def _namespace(
-    name: str, namespace: str, settings: StackSettings, opts: pulumi.ResourceOptions
+    name: str, namespace: str, args: PlatformArgs, opts: pulumi.ResourceOptions
 ) -> Sequence[pulumi.Resource]:
     """A namespace with labels, and its NetworkPolicies.
 
@@ -79,8 +85,8 @@ def _namespace(
         metadata={"name": namespace, "labels": pod_security.labels("baseline")},
         opts=opts,
     )
-    if not settings.platform.network_policies:
+    if not args.settings.network_policies:
         return [patch]
     inside = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=[patch]))
-    policies = platform_firewall.policies(namespace, settings.network, private_nodes=settings.cluster.private_nodes)
+    policies = platform_firewall.policies(namespace, args.network, private_nodes=args.private_nodes)
     return [patch, *(network_policy(f"{name}-{key}", policy, inside) for key, policy in policies.items())]

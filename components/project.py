@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pulumi
@@ -9,20 +10,23 @@ from pulumi_gcp import projects, serviceaccount
 
 from components.fresh_apis import patient
 from llmd_gke.catalog.deployer import NODE_ROLES
-from llmd_gke.settings import StackSettings
 
 
 @dataclass(frozen=True)
 class ProjectArgs:
-    """The stack's settings: the project's id, and the cluster's name, which the node identity is named after."""
+    """``project`` is its id, ``apis`` the Google APIs to enable (without ``.googleapis.com``), ``prefix`` what the
+    node identity is named after: the cluster's name.
+    """
 
-    settings: StackSettings
+    project: str
+    apis: Sequence[str]
+    prefix: str
 
 
 class Project(pulumi.ComponentResource):
     """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
 
-    Makes one ``projects.Service`` for each of ``StackSettings.apis`` (left enabled on destroy: others may use them), a
+    Makes one ``projects.Service`` for each of ``apis`` (left enabled on destroy: others may use them), a
     service account and a project role binding for each of ``NODE_ROLES``. Outputs: ``node_service_account``
     (e-mail).
     """
@@ -38,18 +42,18 @@ class Project(pulumi.ComponentResource):
                 disable_on_destroy=False,
                 opts=pulumi.ResourceOptions(parent=self),
             )
-            for api in args.settings.apis
+            for api in args.apis
         ]
         account = serviceaccount.Account(
             f"{name}-nodes",
-            account_id=f"{args.settings.cluster.name}-nodes",
-            display_name=f"Nodes of GKE cluster {args.settings.cluster.name}",
+            account_id=f"{args.prefix}-nodes",
+            display_name=f"Nodes of GKE cluster {args.prefix}",
             opts=pulumi.ResourceOptions(parent=self, depends_on=apis, hooks=patient(f"{name}-nodes")),
         )
         bindings = [
             projects.IAMMember(
                 f"{name}-nodes-{role.rsplit('.', 1)[-1].rsplit('/', 1)[-1]}",
-                project=args.settings.project,
+                project=args.project,
                 role=role,
                 member=account.member,
                 opts=pulumi.ResourceOptions(parent=self),

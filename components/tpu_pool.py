@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import pulumi
 
-from components.cluster import SCOPES, Cluster
+from components.cluster import SCOPES
 from components.lazy_sdk import compute, container
-from llmd_gke.settings import StackSettings, TpuPoolSettings
+from llmd_gke.catalog.zones import region_of
+from llmd_gke.settings import TpuPoolSettings
 
 SLICE_PODS = 15
 """Pods a node of a multi-host slice may hold: it runs one model pod, and each node takes a range of addresses for as
@@ -20,14 +21,18 @@ LONGEST_RUN_HOURS = 168
 
 @dataclass(frozen=True)
 class TpuPoolArgs:
-    """``pool`` is the one of the stack's pools to make, ``node_service_account`` the e-mail address
-    its nodes run as.
+    """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings name another.
+    Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
+    ``prefix``. ``disk_key`` is a Cloud KMS key for boot disks, by its full name.
     """
 
-    settings: StackSettings
-    pool: TpuPoolSettings
-    cluster: Cluster
-    node_service_account: pulumi.Output[str]
+    settings: TpuPoolSettings
+    cluster: pulumi.Input[str]
+    location: str
+    zone: str
+    prefix: str
+    node_service_account: pulumi.Input[str]
+    disk_key: str | None = None
 
 
 class TpuPool(pulumi.ComponentResource):
@@ -42,7 +47,7 @@ class TpuPool(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: TpuPoolArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:pools:TpuPool", name, None, opts)
-        settings = args.pool
+        settings = args.settings
         multi_host = settings.slice.multi_host
         # A slice that always exists has a fixed number of nodes: the autoscaler has nothing to decide.
         fixed = multi_host and settings.min_nodes == settings.max_nodes
@@ -50,9 +55,9 @@ class TpuPool(pulumi.ComponentResource):
         pool = container.NodePool(
             f"{name}-nodes",
             name=settings.name,
-            cluster=args.cluster.name,
-            location=args.cluster.location,
-            node_locations=[settings.zone_in(args.settings.cluster.zone)],
+            cluster=args.cluster,
+            location=args.location,
+            node_locations=[settings.zone_in(args.zone)],
             node_count=settings.max_nodes if fixed else None,
             initial_node_count=None if fixed else settings.min_nodes,
             autoscaling=None
@@ -75,7 +80,7 @@ class TpuPool(pulumi.ComponentResource):
                 reservation_affinity=_reservation(settings),
                 disk_type=settings.family.boot_disks[0],
                 disk_size_gb=settings.disk_gb,
-                boot_disk_kms_key=args.settings.cluster.encryption.disks,
+                boot_disk_kms_key=args.disk_key,
                 kubelet_config=container.NodePoolNodeConfigKubeletConfigArgs(
                     insecure_kubelet_readonly_port_enabled="FALSE"
                 ),
@@ -109,13 +114,13 @@ class TpuPool(pulumi.ComponentResource):
         self.register_outputs({"pool": self.pool})
 
     def _placement(self, name: str, args: TpuPoolArgs) -> container.NodePoolPlacementPolicyArgs:
-        topology = args.pool.topology
-        if not args.pool.family.workload_policy:
+        topology = args.settings.topology
+        if not args.settings.family.workload_policy:
             return container.NodePoolPlacementPolicyArgs(type="COMPACT", tpu_topology=topology)
         policy = compute.ResourcePolicy(
             f"{name}-workload",
-            name=args.pool.workload_policy_name(args.settings.cluster.name),
-            region=args.settings.cluster.region,
+            name=args.settings.workload_policy_name(args.prefix),
+            region=region_of(args.location),
             workload_policy=compute.ResourcePolicyWorkloadPolicyArgs(
                 type="HIGH_THROUGHPUT", accelerator_topology=topology
             ),

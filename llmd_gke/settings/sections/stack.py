@@ -75,6 +75,10 @@ class StackSettings(Shape):
         """Whether a model runs on a slice of several hosts."""
         return self.pool(model.pool).slice.multi_host
 
+    def models_in(self, namespace: str) -> tuple[ModelSettings, ...]:
+        """The models of a namespace, in the order of the settings."""
+        return tuple(model for model in self.models if model.namespace == namespace)
+
     @property
     def multi_host_namespaces(self) -> tuple[str, ...]:
         """The namespaces that have a model on a slice of several hosts."""

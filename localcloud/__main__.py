@@ -111,6 +111,9 @@ def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything 
 
 @app.command("programs")
 def programs_(
+    wanted: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these; without names all that it runs.")
+    ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
     ] = False,
@@ -120,8 +123,9 @@ def programs_(
     if prune:
         pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
         return
-    binaries.ensure(binaries.names(), console)
-    for name in binaries.names():
+    chosen_programs = binaries.chosen(wanted or ())
+    binaries.ensure(chosen_programs, console)
+    for name in chosen_programs:
         say(console, f"{name:<27} {binaries.path(name)}")
 
 

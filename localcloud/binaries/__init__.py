@@ -6,6 +6,6 @@ one, on PATH or in Pulumi's plugin cache, is taken instead. Envoy comes with a P
 
 from __future__ import annotations
 
-from localcloud.binaries.resolve import ensure, names, path
+from localcloud.binaries.resolve import chosen, ensure, names, path
 
-__all__ = ["ensure", "names", "path"]
+__all__ = ["chosen", "ensure", "names", "path"]

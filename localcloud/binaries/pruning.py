@@ -19,7 +19,7 @@ from rich.console import Console
 
 from llmd_gke.problems import Busy
 from localcloud.binaries import cache_key
-from localcloud.binaries.table import PROGRAMS
+from localcloud.binaries.table import BY_NAME
 from localcloud.go_builds import lock
 from localcloud.go_builds.capacity_check import MB
 from localcloud.go_builds.wrapper import machine
@@ -44,7 +44,7 @@ class Old:
 def old(cache: Path) -> list[Old]:
     """Those for this kind of machine, by name. What else lies there is none of ours."""
     named = re.compile(rf".+-{re.escape(machine())}-[0-9a-f]{{12}}")
-    used = {cache_key.built(cache, program).parent for program in PROGRAMS}
+    used = {cache_key.built(cache, program).parent for program in BY_NAME.values()}
     used |= {engine.built(cache), *engine.parts(cache).values()}
     # An engine's programs are hard links to its parts: what has several names is counted once, what is used not at all.
     counted = {_number(file) for path in used for file in _files(path)}

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
+from llmd_gke.problems import BadInput, SetUpFailed
 from localcloud.binaries import cache_key, official
-from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, Program
+from localcloud.binaries.table import BY_NAME, ON_REQUEST, PROGRAMS, PROVIDER_NAME, Program
 from localcloud.common.workdir import cache_folder
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.go_toolchain import Purpose
@@ -23,15 +23,25 @@ ENVOY = "envoy"
 
 
 def names() -> tuple[str, ...]:
-    """Every program, in the order of building, and Envoy."""
-    return (*BY_NAME, ENVOY)
+    """Every program that the laptop cloud runs, in the order of building, and Envoy."""
+    return (*(program.name for program in PROGRAMS), ENVOY)
+
+
+def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
+    """The programs that were asked for by name, :func:`names` for none. Raises ``BadInput`` for one that is unknown."""
+    asked = tuple(wanted)
+    if unknown := [name for name in asked if name not in BY_NAME and name != ENVOY]:
+        allowed = ", ".join((*BY_NAME, ENVOY))
+        raise BadInput(f"{', '.join(unknown)}: no such program.\nAllowed: {allowed}.\nFix: {cache_key.COMMAND}")
+    return asked or names()
 
 
 def path(name: str) -> Path:
     """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
     if found := ready(name, cache_folder()):
         return found
-    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND}")
+    named = f" {name}" if BY_NAME.get(name) in ON_REQUEST else ""
+    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND}{named}")
 
 
 def ready(name: str, cache: Path) -> Path | None:
@@ -51,8 +61,8 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
 
     Raises ``SetUpFailed`` with the cause and the fix; an interrupted build goes on where it stopped.
     """
-    chosen, cache = set(wanted), cache_folder()
-    missing = [program for program in PROGRAMS if program.name in chosen and not ready(program.name, cache)]
+    asked, cache = set(wanted), cache_folder()
+    missing = [program for program in BY_NAME.values() if program.name in asked and not ready(program.name, cache)]
     if not missing:
         return
     listed = ", ".join(program.name for program in missing)

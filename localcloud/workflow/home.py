@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import secrets
 import sys
 from pathlib import Path
@@ -21,6 +22,9 @@ from localcloud.workflow import backend
 STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes", "kubernetes")}
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
 
+GOOGLE = "LLMD_GKE_GOOGLE"
+"""Set to ``published``: the published Google provider runs on the emulator, in place of the hand-written one."""
+
 
 def launchers(places: Places) -> dict[Path, str]:
     """The providers' start scripts: path in the plugin folder, content.
@@ -36,6 +40,12 @@ def launchers(places: Places) -> dict[Path, str]:
             found[folder / f"pulumi-resource-{provider}"] = f'#!/bin/sh\nexec {real} "$@"\n'
             continue
         python = f'"${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}"'
+        if provider == "gcp" and os.environ.get(GOOGLE) == "published":
+            found[folder / f"pulumi-resource-{provider}"] = (
+                "#!/bin/sh\n# The published Google provider, on an emulator of Google's APIs in the cloud's folder.\n"
+                f'PYTHONPATH={quote(str(CLONE))} exec {python} -m localcloud.google_api.plugin "$@"\n'
+            )
+            continue
         found[folder / f"pulumi-resource-{provider}"] = (
             f"#!/bin/sh\n# Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody.\n"
             f'PYTHONPATH={quote(str(CLONE))} exec {python} -m localcloud.providers.{module} "$@"\n'

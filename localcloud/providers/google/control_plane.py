@@ -19,6 +19,7 @@ from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import Target, World, digits
+from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.rules import Refused
 from localcloud.providers.protocol.values import JsonObject, text
 
@@ -94,3 +95,13 @@ def create(world: World, target: Target) -> None:
         renew.take(Layout(facts_file().parents[1]))
     except Problem as problem:
         raise Refused(str(problem)) from None
+
+
+def forget(folder: Path, cluster: str) -> None:
+    """What was in a cluster goes with it, in the Kubernetes stand-in's file, too. ``folder`` holds the clouds."""
+    with CloudFile(folder / "kubernetes.json").edit() as content:
+        clusters = content.get("clusters")
+        if isinstance(clusters, dict):
+            clusters.pop(cluster, None)
+            if not clusters:
+                content.clear()

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from localcloud.providers.google import container, projects, schema, storage
+from localcloud.providers.google import container, control_plane, projects, schema, storage
 from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.registry import KINDS, defaults_of, forces, kind_of, made_up, without_defaults
@@ -206,7 +206,7 @@ class Google(Rules):
             kind.delete(world, target)
             world.drop(subject.type, subject.id)
         if subject.type == container.CLUSTER:
-            self._forget_objects(subject.id)
+            control_plane.forget(self._folder, subject.id)
 
     def invoke(self, token: str, args: JsonObject) -> JsonObject:
         place = place_of(self._config, {})
@@ -224,17 +224,6 @@ class Google(Rules):
             yield ("accessToken",)  # Sensitive upstream
         elif subject.type in KINDS:
             yield from (path for path in KINDS[subject.type].secrets if dig(outputs, *names(path)) is not None)
-
-    # -- inside ----------------------------------------------------------------------------------------------------
-
-    def _forget_objects(self, cluster: str) -> None:
-        """What was in the cluster goes with it, in the other stand-in's file too."""
-        with CloudFile(self._folder / "kubernetes.json").edit() as content:
-            clusters = content.get("clusters")
-            if isinstance(clusters, dict):
-                clusters.pop(cluster, None)
-                if not clusters:
-                    content.clear()
 
 
 def _record(kind: Kind, inputs: Bag, computed: JsonObject) -> JsonObject:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from llmd_gke.problems import SetUpFailed
+from llmd_gke.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import cache_key, official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
@@ -63,6 +63,21 @@ def test_what_is_missing_is_built_in_the_order_of_the_table(monkeypatch: pytest.
     monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
     binaries.ensure(reversed(binaries.names()), Console(quiet=True))
     assert asked == [program.name for program in PROGRAMS]
+
+
+def test_a_program_on_request_is_built_for_who_names_it_and_for_nobody_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
+    assert "pulumi-resource-gcp" not in binaries.chosen(())
+    with pytest.raises(SetUpFailed, match=r"Fix: .* programs pulumi-resource-gcp$"):
+        binaries.path("pulumi-resource-gcp")
+    binaries.ensure(binaries.chosen(["pulumi-resource-gcp"]), Console(quiet=True))
+    assert asked == ["pulumi-resource-gcp"]
+
+
+def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> None:
+    with pytest.raises(BadInput, match=r"etcds: no such program\.\nAllowed: etcd, .*, pulumi-resource-gcp, envoy\."):
+        binaries.chosen(["etcds"])
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,125 @@
+"""What the emulator keeps: resources as Google's API shows them, policies, operations, the last requests.
+
+Beside it lies ``google.json``, the same objects as the hand-written provider writes them: the rules read it, and so do
+the stand-ins for Kubernetes. Both files change together, under one lock.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import cast
+
+import psutil
+
+from localcloud.google_api.core.faults import Faults
+from localcloud.providers.google.resource_type import World
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.values import JsonObject
+
+REMEMBERED = 500
+"""Requests that are kept to be looked at."""
+
+PROJECT_NUMBER = "123456789012"
+"""Of every project."""
+
+
+class Cloud:
+    """One project's world, and every other's. Several processes may serve the same folder."""
+
+    def __init__(self, folder: Path, url: str = "http://127.0.0.1:0") -> None:
+        self.url, self.folder, self.faults = url, folder, Faults()
+        self.lock = threading.RLock()
+        self.requests: deque[JsonObject] = deque(maxlen=REMEMBERED)
+        self._file, self._objects = CloudFile(folder / "google-api.json"), CloudFile(folder / "google.json")
+        self._endings: dict[str, Callable[[], str]] = {}
+        self._take({})
+
+    def number(self) -> int:
+        """A number that was never given before."""
+        self._count += 1
+        return self._count
+
+    def etag(self) -> str:
+        """A new version of something."""
+        return f"v{self.number():08x}="
+
+    @contextmanager
+    def world(self) -> Generator[World]:
+        """The objects as the rules see them; written back when the block ends without an exception."""
+        with self._objects.edit() as content:
+            yield World(content, self.faults.world)
+
+    @contextmanager
+    def opened(self) -> Generator[None]:
+        """Everything as it is now, also after another process has changed it; written back when the block ends."""
+        with self.lock, self._file.edit() as content:
+            self._take(content)
+            yield
+            content["count"] = self._count
+            content["faults"] = self.faults.shown()
+
+    def _take(self, content: JsonObject) -> None:
+        """``content`` becomes what is kept: changes of resources, policies and operations are changes of it."""
+        self.resources = cast("dict[str, JsonObject]", content.setdefault("resources", {}))
+        self.policies = cast("dict[str, JsonObject]", content.setdefault("policies", {}))
+        self.operations = cast("dict[str, JsonObject]", content.setdefault("operations", {}))
+        self._count = int(str(content.get("count", 0)))
+        self.faults.take(cast("list[JsonObject]", content.get("faults", [])))
+
+    # -- resources -------------------------------------------------------------------------------------------------
+
+    def below(self, collection: str) -> dict[str, JsonObject]:
+        """The direct members of a collection such as ``compute/projects/p/global/networks``, by their key."""
+        prefix = f"{collection}/"
+        return {
+            key: value
+            for key, value in self.resources.items()
+            if key.startswith(prefix) and "/" not in key[len(prefix) :]
+        }
+
+    def copy(self, key: str) -> JsonObject | None:
+        """A resource, to be given away."""
+        found = self.resources.get(key)
+        return copy.deepcopy(found) if found is not None else None
+
+    # -- operations ------------------------------------------------------------------------------------------------
+
+    def begin(self, name: str, operation: JsonObject, ending: Callable[[], str] | None, seconds: float) -> None:
+        """Starts an operation that takes so long. ``ending`` acts when it is over, and says why it failed or ``""``."""
+        owner: JsonObject = {"startedAt": time.time(), "seconds": seconds, "owner": os.getpid()}
+        self.operations[name] = operation | owner
+        if ending is not None:
+            self._endings[name] = ending
+        self.advance()
+
+    def advance(self) -> None:
+        """Ends every operation whose time is over."""
+        for name, operation in self.operations.items():
+            begun, seconds = (float(str(operation.get(key) or 0)) for key in ("startedAt", "seconds"))
+            owner = int(str(operation.get("owner") or 0))
+            # Only who began an operation knows its ending; of one whose process is gone nothing is left to be done.
+            foreign = owner != os.getpid() and psutil.pid_exists(owner)
+            if operation.get("over") or foreign or time.time() - begun < seconds:
+                continue
+            operation["over"] = True
+            failed = str(operation.get("failure") or "")
+            if (ending := self._endings.pop(name, None)) is not None:
+                failed = ending() or failed
+            if failed:
+                operation["failure"] = failed
+
+    def progress(self, name: str) -> tuple[str, int, str]:
+        """Status, per cent and failure of an operation."""
+        self.advance()
+        operation = self.operations[name]
+        if operation.get("over"):
+            return "DONE", 100, str(operation.get("failure") or "")
+        begun, seconds = (float(str(operation.get(key) or 0)) for key in ("startedAt", "seconds"))
+        return "RUNNING", min(99, int(100 * (time.time() - begun) / seconds)), ""

@@ -1,0 +1,188 @@
+"""Google's discovery documents, as google-api-python-client ships them: which methods and which fields exist."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import cast
+
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+DOCUMENTS: Mapping[str, tuple[str, ...]] = {
+    "compute.googleapis.com": ("compute.v1", "compute.beta"),
+    "container.googleapis.com": ("container.v1", "container.v1beta1"),
+    "serviceusage.googleapis.com": ("serviceusage.v1",),
+    "cloudresourcemanager.googleapis.com": ("cloudresourcemanager.v1", "cloudresourcemanager.v3"),
+    "iam.googleapis.com": ("iam.v1",),
+    "storage.googleapis.com": ("storage.v1",),
+    "dns.googleapis.com": ("dns.v1",),
+    "cloudkms.googleapis.com": ("cloudkms.v1",),
+}
+"""Host to the documents of its versions. The version is the beginning of a path."""
+
+UNDOCUMENTED: Mapping[str, tuple[str, ...]] = {
+    # hashicorp/terraform-provider-google 7.39 services/compute/resource_compute_router_nat.go sends it.
+    "RouterNat": ("initialNatIps",),
+}
+"""Fields that Google takes although its documents do not list them, by schema, with who sends them."""
+
+STANDARD = frozenset({
+    "alt", "fields", "key", "prettyPrint", "quotaUser", "userIp", "$alt", "$.xgafv", "access_token", "callback",
+    "oauth_token", "uploadType", "upload_protocol", "userProject",
+})  # fmt: skip
+"""Query parameters that every method takes."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of an API: ``id`` such as ``compute.networks.insert``, whatever the version."""
+
+    id: str
+    http: str
+    path: re.Pattern[str]
+    parameters: frozenset[str]
+    request: str
+    response: str
+    document: str
+
+
+def methods(document: str) -> frozenset[str]:
+    """Ids of every method in a document."""
+    return frozenset(method.id for method in _methods(document))
+
+
+def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | None:
+    """The method of a request, with the parameters of its path. ``path`` has no slash in front."""
+    for name in DOCUMENTS.get(host, ()):
+        if not path.startswith(_prefix(name)):
+            continue
+        for method in _methods(name):
+            if method.http == http and (found := method.path.fullmatch(path)):
+                return method, {key.rstrip("_"): value for key, value in found.groupdict().items()}
+    return None
+
+
+def problems(document: str, schema: str, value: JsonValue, path: str = "") -> Iterator[str]:
+    """What is wrong with a value by that schema, in the words of Google's JSON parser."""
+    shape = _schemas(document).get(schema)
+    if shape is not None:
+        yield from _shape(document, shape, value, path)
+
+
+def _shape(document: str, shape: JsonObject, value: JsonValue, path: str) -> Iterator[str]:
+    if (ref := shape.get("$ref")) is not None:
+        yield from problems(document, str(ref), value, path)
+        return
+    kind = shape.get("type")
+    if value is None or kind == "any":
+        return
+    if kind == "object":
+        yield from _object(document, shape, value, path)
+    elif kind == "array":
+        if not isinstance(value, list):
+            yield _wrong(path, "a list", value)
+            return
+        inner = cast("JsonObject", shape.get("items", {}))
+        for index, item in enumerate(value):
+            yield from _shape(document, inner, item, f"{path}[{index}]")
+    else:
+        yield from _scalar(shape, value, path)
+
+
+def _object(document: str, shape: JsonObject, value: JsonValue, path: str) -> Iterator[str]:
+    if not isinstance(value, dict):
+        yield _wrong(path, "an object", value)
+        return
+    known = cast("dict[str, JsonObject]", shape.get("properties", {}))
+    rest = shape.get("additionalProperties")
+    for key, item in value.items():
+        where = f"{path}.{key}" if path else key
+        if key in known:
+            yield from _shape(document, known[key], item, where)
+        elif isinstance(rest, dict):
+            yield from _shape(document, rest, item, where)
+        else:
+            at = f" at '{path}'" if path else ""
+            yield f'Invalid JSON payload received. Unknown name "{key}"{at}: Cannot find field.'
+
+
+def _scalar(shape: JsonObject, value: JsonValue, path: str) -> Iterator[str]:
+    kind, written = shape.get("type"), shape.get("format", "")
+    if kind == "string" and not isinstance(value, str):
+        if not (str(written).endswith("64") and isinstance(value, int)):
+            yield _wrong(path, "a string", value)
+    elif kind == "boolean" and not isinstance(value, bool):
+        yield _wrong(path, "true or false", value)
+    elif kind in ("integer", "number") and (isinstance(value, bool) or not isinstance(value, int | float)):
+        yield _wrong(path, "a number", value)
+    elif "enum" in shape and value and value not in cast("list[str]", shape["enum"]):
+        yield f"Invalid value at '{path}', \"{value}\""
+
+
+def _wrong(path: str, due: str, value: JsonValue) -> str:
+    return f"Invalid value at '{path}', {json.dumps(value)[:60]}: {due} is expected"
+
+
+@cache
+def _document(name: str) -> JsonObject:
+    documents = importlib.resources.files("googleapiclient") / "discovery_cache" / "documents"
+    return json.loads((documents / f"{name}.json").read_text(encoding="utf-8"))
+
+
+@cache
+def _schemas(name: str) -> dict[str, JsonObject]:
+    found = cast("dict[str, JsonObject]", _document(name)["schemas"])
+    for schema, fields in UNDOCUMENTED.items():
+        if schema in found:
+            cast("dict[str, JsonObject]", found[schema]["properties"]).update({one: {"type": "any"} for one in fields})
+    return found
+
+
+@cache
+def _prefix(name: str) -> str:
+    """How paths of that version begin."""
+    api, _, version = name.partition(".")
+    return str(_document(name)["servicePath"]) or (f"{api}/{version}/" if api == "dns" else f"{version}/")
+
+
+@cache
+def _methods(name: str) -> tuple[Method, ...]:
+    """Those with the longest literal path first: ``{name}:setSize`` before ``{name}``."""
+    document = _document(name)
+    found = list(_read(name, document, str(document["servicePath"])))
+    return tuple(sorted(found, key=lambda method: -len(re.sub(r"\(.*?\)", "", method.path.pattern))))
+
+
+def _read(name: str, holder: JsonObject, service: str) -> Iterator[Method]:
+    for method in cast("dict[str, JsonObject]", holder.get("methods", {})).values():
+        parameters = cast("dict[str, JsonObject]", method.get("parameters", {}))
+        yield Method(
+            id=str(method["id"]),
+            http=str(method["httpMethod"]),
+            path=_pattern(service + str(method["path"]), parameters),
+            parameters=frozenset(parameters) | STANDARD,
+            request=str(cast("JsonObject", method.get("request", {})).get("$ref", "")),
+            response=str(cast("JsonObject", method.get("response", {})).get("$ref", "")),
+            document=name,
+        )
+    for below in cast("dict[str, JsonObject]", holder.get("resources", {})).values():
+        yield from _read(name, below, service)
+
+
+def _pattern(path: str, parameters: Mapping[str, JsonObject]) -> re.Pattern[str]:
+    """``v1/{+name}:setSize`` as a pattern with one group per parameter."""
+    text = ""
+    for part in re.split(r"({\+?\w+})", path):
+        if not part.startswith("{"):
+            text += re.escape(part)
+            continue
+        name = part.strip("{+}")
+        given = str(parameters.get(name, {}).get("pattern", "")).removeprefix("^").removesuffix("$")
+        whole = given if part.startswith("{+") and given else "[^/]+"
+        # A group may not be called like a keyword; a segment ends before the verb after its colon.
+        text += f"(?P<{name}_>{whole.replace('[^/]+', '[^/:]+') if 'serviceAccounts' not in whole else whole})"
+    return re.compile(text)

@@ -1,0 +1,98 @@
+"""Faults on demand: one list, set over HTTP (``/_emulator/faults``) or in Python (:meth:`Faults.set`).
+
+Each fault is an object. ``method`` (a pattern such as ``compute.*.insert``) and ``resource`` (a pattern of the path)
+say where it strikes, ``times`` how often (without it: always), ``after`` how many requests it lets pass first::
+
+    {"fault": "error", "method": "compute.networks.insert", "code": 409, "times": 1}   also 429, 503, 401 …
+    {"fault": "drop", "method": "container.*.create", "times": 1}    acts, and closes the connection without an answer
+    {"fault": "slow", "method": "container.*", "seconds": 5}         its operations take so long
+    {"fault": "operation", "method": "compute.*.insert", "message": "backend error"}   accepted, then fails
+    {"fault": "expired-token", "times": 1}                           401, as after an hour
+
+``world`` faults are those of the hand-written provider (:mod:`localcloud.providers.protocol.faults`)::
+
+    {"fault": "world", "stockout": ["europe-west4-a"], "quota": {"CT6E": 0}, "enabledApis": ["*"]}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import cast
+
+from localcloud.providers.protocol import faults as protocol
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
+
+KINDS: dict[str, frozenset[str]] = {
+    "error": frozenset({"code", "message", "reason"}),
+    "drop": frozenset(),
+    "slow": frozenset({"seconds"}),
+    "operation": frozenset({"message"}),
+    "expired-token": frozenset(),
+    "world": frozenset({"stockout", "quota", "enabledApis", "existingBuckets", "existingSubnets"}),
+}
+_COMMON = frozenset({"fault", "method", "resource", "times", "after"})
+
+
+class WorldFaults(protocol.Faults):
+    """What the rules read: the file of ``$LLMD_GKE_FAULTS``, with what was set here on top."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: JsonObject = {}
+
+    def read(self) -> JsonObject:
+        """The present faults."""
+        return {**super().read(), **self.given}
+
+
+@dataclass
+class Faults:
+    """What goes wrong at present."""
+
+    world: WorldFaults = field(default_factory=WorldFaults)
+    _faults: list[JsonObject] = field(default_factory=list[JsonObject])
+
+    def set(self, faults: Sequence[JsonObject]) -> None:
+        """Replaces all faults. Raises ``ValueError`` for one that is not known: a misspelt one must not pass a test."""
+        for given in faults:
+            kind = text(given, "fault")
+            if kind not in KINDS:
+                raise ValueError(f"fault {kind!r} is not known. Allowed: {', '.join(KINDS)}")
+            if unknown := sorted(given.keys() - _COMMON - KINDS[kind]):
+                raise ValueError(
+                    f"fault {kind}: unknown {', '.join(unknown)}. Allowed: {', '.join(sorted(KINDS[kind]))}"
+                )
+        self.take(faults)
+
+    def take(self, faults: Sequence[JsonObject]) -> None:
+        """Faults that were set before, with how often each still strikes."""
+        self._faults, self.world.given = [dict(one) for one in faults], {}
+        for one in self._faults:
+            if text(one, "fault") == "world":
+                self.world.given.update({key: value for key, value in one.items() if key != "fault"})
+
+    def shown(self) -> list[JsonValue]:
+        """The present faults; ``times`` is how often each still strikes."""
+        return list[JsonValue](self._faults)
+
+    def strike(self, kind: str, method: str, path: str) -> JsonObject | None:
+        """The fault of that kind that strikes a request, counted down."""
+        for one in self._faults:
+            hit = fnmatchcase(method, text(one, "method") or "*") and fnmatchcase(path, text(one, "resource") or "*")
+            left, skip = number(one, "times"), number(one, "after") or 0
+            if text(one, "fault") != kind or not hit or left == 0:
+                continue
+            if skip > 0:
+                one["after"] = skip - 1
+                continue
+            if left is not None:
+                one["times"] = left - 1
+            return one
+        return None
+
+    def seconds(self, method: str, path: str) -> float:
+        """How long the operation of a request takes."""
+        found = self.strike("slow", method, path)
+        return float(cast("float | int | str", found.get("seconds", 1))) if found else 0.0

@@ -1,0 +1,63 @@
+"""A request as a service sees it, and the table of who answers which method."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.discovery import Method
+from localcloud.google_api.core.errors import ApiError
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+
+@dataclass(frozen=True)
+class Request:
+    """``at`` holds the path's parameters, ``query`` those after the question mark; no body is an empty ``body``."""
+
+    cloud: Cloud
+    method: Method
+    path: str
+    host: str
+    at: dict[str, str]
+    query: dict[str, str] = field(default_factory=dict[str, str])
+    body: JsonObject = field(default_factory=dict[str, JsonValue])
+
+    @property
+    def seconds(self) -> float:
+        """How long an operation of it takes."""
+        return self.cloud.faults.seconds(self.method.id, self.path)
+
+    @property
+    def failure(self) -> str:
+        """What its operation shall fail with after it was accepted, ``""`` for nothing."""
+        found = self.cloud.faults.strike("operation", self.method.id, self.path)
+        return str(found.get("message", "backend error")) if found else ""
+
+    def page(self, key: str, items: list[JsonValue], size: str = "maxResults", **more: JsonValue) -> JsonObject:
+        """One page of a list. Raises :class:`ApiError` for a token that was never given."""
+        token = self.query.get("pageToken") or "0"
+        limit = self.query.get(size) or "500"
+        if not token.isdecimal() or not limit.isdecimal() or int(token) > len(items):
+            raise ApiError(400, "Invalid value for field 'pageToken'", "invalid")
+        start, count = int(token), int(limit) or 500
+        answer: JsonObject = {**more, key: items[start : start + count]}
+        if start + count < len(items):
+            answer["nextPageToken"] = str(start + count)
+        return answer
+
+
+Handler = Callable[[Request], JsonObject]
+HANDLERS: dict[str, Handler] = {}
+"""Method id to who answers it. A module of ``services`` fills in its own when it is imported."""
+
+
+def answers(*methods: str) -> Callable[[Handler], Handler]:
+    """Registers a function for methods."""
+
+    def register(handler: Handler) -> Handler:
+        for method in methods:
+            HANDLERS[method] = handler
+        return handler
+
+    return register

@@ -1,0 +1,200 @@
+"""The HTTP server: one request, judged by the discovery documents, answered by a service."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import cast
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from localcloud.google_api.core import discovery
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.errors import ApiError, from_refusal
+from localcloud.google_api.core.request import HANDLERS, Request
+from localcloud.google_api.services import ALL
+from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
+
+ADMIN = "_emulator"
+"""First part of the paths by which the emulator itself is asked."""
+
+LOADED = ALL
+
+
+class Dropped(Exception):
+    """The connection ends without an answer, as a lost one does."""
+
+
+class Emulator:
+    """Answers requests. Thread-safe: one at a time."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        self.cloud = cloud
+
+    def answer(
+        self,
+        http: str,
+        path: str,
+        query: dict[str, str],
+        body: JsonObject,
+        *,
+        token: str = "emulator",  # noqa: S107 - any token will do
+    ) -> tuple[int, JsonObject]:
+        """Status and body. ``path`` begins with the API's host: ``compute.googleapis.com/compute/v1/projects/…``.
+
+        Raises :class:`Dropped` where a fault says so.
+        """
+        with self.cloud.opened():
+            host, _, rest = path.lstrip("/").partition("/")
+            if host == ADMIN:
+                return self._admin(http, rest, body)
+            name = ""
+            try:
+                self.cloud.advance()
+                request = self._judged(host, http, rest, query, body, token)
+                name = request.method.id
+                status, answer = 200, self._answered(request)
+            except ApiError as error:
+                status, answer = error.code, error.body
+            except Refused as refusal:
+                error = from_refusal(refusal)
+                status, answer = error.code, error.body
+            seen: JsonObject = {"time": time.time(), "method": name, "http": http, "path": path, "body": body}
+            self.cloud.requests.append(
+                {**seen, "status": status, "error": answer.get("error") if status >= 300 else None}
+            )
+            if name and status == 200 and self.cloud.faults.strike("drop", name, path):
+                raise Dropped(path)
+            return status, answer
+
+    def _judged(self, host: str, http: str, path: str, query: dict[str, str], body: JsonObject, token: str) -> Request:
+        found = discovery.find(host, http, path)
+        if found is None:
+            raise ApiError(404, f"{http} https://{host}/{path}: Google's discovery documents know no such method")
+        method, at = found
+        faults = self.cloud.faults
+        if not token or faults.strike("expired-token", method.id, path):
+            raise ApiError(
+                401,
+                "Request had invalid authentication credentials. Expected OAuth 2 access token, login cookie or other "
+                "valid authentication credential.",
+            )
+        if struck := faults.strike("error", method.id, path):
+            code = number(struck, "code") or 503
+            raise ApiError(code, text(struck, "message") or "backend error", text(struck, "reason"))
+        if unknown := sorted(query.keys() - method.parameters):
+            raise ApiError(
+                400, f'Invalid JSON payload received. Unknown name "{unknown[0]}": Cannot bind query parameter.'
+            )
+        wrong = list(discovery.problems(method.document, method.request, body)) if method.request else []
+        if wrong:
+            raise ApiError(400, "\n".join(wrong))
+        return Request(self.cloud, method, path, host, at, query, body)
+
+    @staticmethod
+    def _answered(request: Request) -> JsonObject:
+        handler = HANDLERS.get(request.method.id)
+        if handler is None:
+            raise ApiError(
+                501,
+                f"{request.method.id} exists at Google, and the emulator does not imitate it. To add it: a function in "
+                "localcloud/google_api/services",
+            )
+        answer = handler(request)
+        if wrong := list(discovery.problems(request.method.document, request.method.response, answer)):
+            raise AssertionError(f"the emulator's own answer to {request.method.id} is wrong: {'; '.join(wrong)}")
+        return answer
+
+    # -- the emulator itself ---------------------------------------------------------------------------------------
+
+    def _admin(self, http: str, path: str, body: JsonObject) -> tuple[int, JsonObject]:
+        cloud = self.cloud
+        if (http, path) == ("PUT", "faults"):
+            try:
+                cloud.faults.set(cast("list[JsonObject]", body.get("faults", [])))
+            except ValueError as error:
+                return 400, ApiError(400, str(error)).body
+        elif http != "GET":
+            return 404, ApiError(404, f"{http} {path}").body
+        cloud.advance()
+        return 200, {
+            "faults": cloud.faults.shown(),
+            "resources": cast("JsonValue", cloud.resources),
+            "operations": [_shown(cloud, name) for name in cloud.operations],
+            "requests": list[JsonValue](cloud.requests),
+        }
+
+
+def _shown(cloud: Cloud, name: str) -> JsonValue:
+    status, progress, failure = cloud.progress(name)
+    known = cloud.operations[name]
+    return {**{key: known[key] for key in ("type", "target")}, "name": name, "status": status} | {
+        "progress": progress,
+        "failure": failure,
+    }
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    emulator: Emulator
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Requests are kept by the cloud, not printed."""
+
+    def _serve(self) -> None:
+        parts = urlsplit(self.path)
+        raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        try:
+            body: object = json.loads(raw) if raw else {}
+        except json.JSONDecodeError:
+            body = None
+        if not isinstance(body, dict):
+            self._send(400, ApiError(400, "Invalid JSON payload received.").body)
+            return
+        token = self.headers.get("Authorization", "").removeprefix("Bearer ")
+        try:
+            status, answer = self.emulator.answer(
+                self.command, unquote(parts.path), dict(parse_qsl(parts.query)), cast("JsonObject", body), token=token
+            )
+        except Dropped:
+            self.close_connection = True
+            return
+        except Exception as error:
+            status, answer = 500, ApiError(500, f"the emulator failed: {error!r}").body
+        self._send(status, answer)
+
+    def _send(self, status: int, answer: JsonObject) -> None:
+        content = json.dumps(answer).encode()
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json; charset=UTF-8")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class's names
+
+
+@contextmanager
+def running(folder: Path, port: int = 0) -> Generator[Cloud]:
+    """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``."""
+    cloud = Cloud(folder)
+
+    class Handler(_Handler):
+        emulator = Emulator(cloud)
+
+    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    server.daemon_threads = True
+    cloud.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+    thread.start()
+    try:
+        yield cloud
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,19 @@
+"""The services, one module each; importing this package registers them all.
+
+Each module has the same four parts: how its names and bodies become those of the rules, what Google adds to a body, the
+methods, and its operations. A further service is a module more, and a line here.
+"""
+
+from localcloud.google_api.services import (
+    cloudkms,
+    cloudresourcemanager,
+    compute,
+    container,
+    dns,
+    iam,
+    node_pools,
+    serviceusage,
+    storage,
+)
+
+ALL = (cloudkms, cloudresourcemanager, compute, container, dns, iam, node_pools, serviceusage, storage)

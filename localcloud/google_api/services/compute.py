@@ -1,0 +1,315 @@
+"""Compute Engine: networks, subnetworks, routers with their NAT, addresses, policies, certificates, firewalls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import cast
+
+from localcloud.google_api.core.errors import ApiError, exists, not_found
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.compute_operations import begin
+from localcloud.google_api.services.links import compute_link
+from localcloud.providers.google import projects, references
+from localcloud.providers.google.registry import KINDS
+from localcloud.providers.google.resource_type import Target, World, digits
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
+
+CREATED = "2026-01-01T00:00:00.000-08:00"
+
+
+# -- names and bodies, as the rules know them ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Collection:
+    """``token``: the type whose rules hold. ``sort``: its ``kind``. ``added``: what Google adds to a body."""
+
+    token: str
+    path: str
+    parameter: str
+    sort: str
+    added: Callable[[Target], JsonObject]
+    labelled: bool = False
+
+
+def _inputs(collection: Collection, body: JsonObject) -> JsonObject:
+    names = {"allowed": "allows", "denied": "denies"} if collection.path == "firewalls" else {}
+    return {names.get(key, key): value for key, value in body.items() if key != "nats"}
+
+
+def _target(request: Request, collection: Collection, name: str, body: JsonObject) -> Target:
+    project, region = request.at["project"], request.at.get("region", "")
+    scope = f"regions/{region}" if region else "global"
+    place = {"project": project, "region": region, "zone": "", "location": region}
+    return Target(
+        collection.token, f"projects/{project}/{scope}/{collection.path}/{name}", _inputs(collection, body), place
+    )
+
+
+# -- what Google adds to a body --------------------------------------------------------------------------------------
+
+
+def _network(target: Target) -> JsonObject:
+    del target
+    return {
+        "autoCreateSubnetworks": True,
+        "networkFirewallPolicyEnforcementOrder": "AFTER_CLASSIC_FIREWALL",
+        "routingConfig": {"routingMode": "REGIONAL", "bgpBestPathSelectionMode": "LEGACY"},
+    }
+
+
+def _subnetwork(target: Target) -> JsonObject:
+    computed = KINDS[target.type].computed(target)
+    private: JsonObject = {
+        "privateIpGoogleAccess": False,
+        "privateIpv6GoogleAccess": "DISABLE_GOOGLE_ACCESS",
+        "stackType": "IPV4_ONLY",
+        "enableFlowLogs": False,
+    }
+    proxy = target.text("purpose") not in ("", "PRIVATE")
+    added: JsonObject = {"purpose": "PRIVATE", "gatewayAddress": computed["gatewayAddress"]}
+    return added if proxy else added | private
+
+
+def _address(target: Target) -> JsonObject:
+    computed = KINDS[target.type].computed(target)
+    inside = target.text("addressType") == "INTERNAL"
+    added: JsonObject = {"address": computed["address"], "addressType": "EXTERNAL", "status": "RESERVED"}
+    added |= {"networkTier": "PREMIUM", "labelFingerprint": digits(target.id, 12)}
+    return added | ({"purpose": "GCE_ENDPOINT"} if inside else {})
+
+
+def _nothing(target: Target) -> JsonObject:
+    del target
+    return {}
+
+
+COLLECTIONS = {
+    "networks": Collection(references.NETWORK, "networks", "network", "compute#network", _network),
+    "subnetworks": Collection(references.SUBNETWORK, "subnetworks", "subnetwork", "compute#subnetwork", _subnetwork),
+    "routers": Collection(references.ROUTER, "routers", "router", "compute#router", _nothing),
+    "addresses": Collection(references.ADDRESS, "addresses", "address", "compute#address", _address, labelled=True),
+    "firewalls": Collection(
+        references.FIREWALL,
+        "firewalls",
+        "firewall",
+        "compute#firewall",
+        lambda _: {"priority": 1000, "direction": "INGRESS", "disabled": False, "logConfig": {"enable": False}},
+    ),
+    "resourcePolicies": Collection(
+        "gcp:compute/resourcePolicy:ResourcePolicy",
+        "resourcePolicies",
+        "resourcePolicy",
+        "compute#resourcePolicy",
+        lambda _: {"status": "READY"},
+    ),
+    "regionSslPolicies": Collection(
+        "gcp:compute/regionSslPolicy:RegionSslPolicy",
+        "sslPolicies",
+        "sslPolicy",
+        "compute#sslPolicy",
+        lambda _: {"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
+    ),
+    "regionSslCertificates": Collection(
+        "gcp:compute/regionSslCertificate:RegionSslCertificate",
+        "sslCertificates",
+        "sslCertificate",
+        "compute#sslCertificate",
+        lambda _: {"type": "SELF_MANAGED", "expireTime": "2027-01-01T00:00:00.000-08:00"},
+    ),
+}
+"""The part of the method's id that names a collection, to what is known of it."""
+
+
+def _collection(request: Request) -> Collection:
+    return COLLECTIONS[request.method.id.split(".")[1]]
+
+
+def _stored(request: Request, target: Target, body: JsonObject) -> JsonObject:
+    """The resource as Google shows it."""
+    collection = _collection(request)
+    made = merge(collection.added(target), {key: value for key, value in body.items() if value is not None})
+    for key in ("network", "subnetwork"):  # whatever a reference was given as, Google shows the URL
+        given = text(made, key)
+        if given and "projects/" in given:
+            made[key] = compute_link(given[given.find("projects/") :])
+        elif given and key == "network":
+            made[key] = compute_link(f"projects/{target.project}/global/networks/{given.rpartition('/')[2]}")
+    made |= {
+        "kind": collection.sort,
+        "id": digits(target.id),
+        "creationTimestamp": CREATED,
+        "selfLink": compute_link(target.id),
+    }
+    if collection.path not in ("firewalls", "routers", "addresses", "resourcePolicies", "sslCertificates", "networks"):
+        made["fingerprint"] = request.cloud.etag()
+    if target.place["region"]:
+        made["region"] = compute_link(f"projects/{target.project}/regions/{target.place['region']}")
+    if collection.path == "sslCertificates":
+        made.pop("privateKey", None)
+    return made
+
+
+# -- methods -----------------------------------------------------------------------------------------------------------
+
+
+def _each(verb: str) -> tuple[str, ...]:
+    return tuple(f"compute.{name}.{verb}" for name in COLLECTIONS)
+
+
+def _required(world: World, request: Request) -> None:
+    projects.require(world, request.at["project"], references.API, "Compute Engine")
+
+
+@answers(*_each("insert"))
+def insert(request: Request) -> JsonObject:
+    """Makes a resource."""
+    collection, cloud = _collection(request), request.cloud
+    target = _target(request, collection, text(request.body, "name"), request.body)
+    with cloud.world() as world:
+        _required(world, request)
+        if target.id in cloud.resources or world.get(target.type, target.id) is not None:
+            raise exists(target.id)
+        if not target.name:
+            raise ApiError(400, "Invalid value for field 'resource.name': ''.", "invalid")
+        kind = KINDS[target.type]
+        kind.create(world, target)
+        _nats(world, target, request.body)
+        if failure := request.failure:
+            return begin(request, "insert", target.id, failure)
+        world.put(target.type, target.id, _record(target))
+    cloud.resources[target.id] = _stored(request, target, request.body)
+    return begin(request, "insert", target.id)
+
+
+def _record(target: Target) -> JsonObject:
+    """The object as the hand-written provider writes it, without a private key."""
+    inputs = {key: value for key, value in target.inputs.items() if key != "privateKey"}
+    return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
+
+
+def _found(request: Request) -> tuple[str, JsonObject]:
+    collection = _collection(request)
+    key = _target(request, collection, request.at[collection.parameter], {}).id
+    found = request.cloud.copy(key)
+    if found is None:
+        raise not_found(key)
+    return key, found
+
+
+@answers(*_each("get"))
+def get(request: Request) -> JsonObject:
+    """One."""
+    with request.cloud.world() as world:
+        _required(world, request)
+    return _found(request)[1]
+
+
+@answers(*_each("list"))
+def list_(request: Request) -> JsonObject:
+    """All of a project, or of a region of it."""
+    collection = _collection(request)
+    with request.cloud.world() as world:
+        _required(world, request)
+    where = _target(request, collection, "", {}).id.rstrip("/")
+    items = list[JsonValue](request.cloud.below(where).values())
+    return request.page("items", items, kind=f"{collection.sort}List")
+
+
+@answers(*(name for name in _each("patch") if name.split(".")[1] not in ("addresses", "regionSslCertificates")))
+def patch(request: Request) -> JsonObject:
+    """Changes what the body names. A stale fingerprint is refused."""
+    key, before = _found(request)
+    given = text(request.body, "fingerprint")
+    if given and text(before, "fingerprint") and given != text(before, "fingerprint"):
+        raise ApiError(412, "Invalid fingerprint.")
+    return _changed(request, key, before, merge(before, request.body), "patch")
+
+
+def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, sort: str) -> JsonObject:
+    collection, cloud = _collection(request), request.cloud
+    if failure := request.failure:
+        return begin(request, sort, key, failure)
+    for name, value in request.body.items():  # a list is replaced as a whole, not member by member
+        if isinstance(value, list):
+            after[name] = value
+    target = _target(request, collection, text(after, "name"), after)
+    with cloud.world() as world:
+        KINDS[target.type].update(world, target, _inputs(collection, before))
+        _nats(world, target, after)
+        world.put(target.type, key, _record(target))
+    if "fingerprint" in after:
+        after["fingerprint"] = cloud.etag()
+    cloud.resources[key] = after
+    return begin(request, sort, key)
+
+
+@answers(*_each("delete"))
+def delete(request: Request) -> JsonObject:
+    """Removes a resource that nothing uses."""
+    key, stored = _found(request)
+    collection, cloud = _collection(request), request.cloud
+    target = _target(request, collection, text(stored, "name"), stored)
+    with cloud.world() as world:
+        KINDS[target.type].delete(world, target)
+        if failure := request.failure:
+            return begin(request, "delete", key, failure)
+        world.drop(target.type, key)
+    del cloud.resources[key]
+    return begin(request, "delete", key)
+
+
+@answers("compute.addresses.setLabels")
+def set_labels(request: Request) -> JsonObject:
+    """Labels of an address, the only thing of it that changes."""
+    collection = COLLECTIONS["addresses"]
+    key = _target(request, collection, request.at["resource"], {}).id
+    before = request.cloud.copy(key)
+    if before is None:
+        raise not_found(key)
+    if text(request.body, "labelFingerprint") != text(before, "labelFingerprint"):
+        raise ApiError(412, "Labels fingerprint either invalid or resource labels have changed", "conditionNotMet")
+    after = {**before, "labels": dig(request.body, "labels"), "labelFingerprint": request.cloud.etag()}
+    return _changed(request, key, before, after, "setLabels")
+
+
+@answers("compute.subnetworks.expandIpCidrRange", "compute.subnetworks.setPrivateIpGoogleAccess")
+def change_subnetwork(request: Request) -> JsonObject:
+    """A wider range, or access to Google's APIs."""
+    key, before = _found(request)
+    return _changed(request, key, before, before | request.body, request.method.id.rpartition(".")[2])
+
+
+# -- NAT gateways, which are parts of routers --------------------------------------------------------------------------
+
+
+def _nats(world: World, router: Target, body: JsonObject) -> None:
+    """The router's NAT gateways as resources of their own, each judged by its rules."""
+    if router.type != references.ROUTER:
+        return
+    if world.get(references.ROUTER, router.id) is None:
+        world.put(references.ROUTER, router.id, _record(router))
+    project, region = router.project, router.place["region"]
+    prefix = f"{project}/{region}/{router.name}/"
+    wanted = {f"{prefix}{text(nat, 'name')}": nat for nat in objects(body, "nats")}
+    for ident in list(world.all(references.ROUTER_NAT)):
+        if ident.startswith(prefix) and ident not in wanted:
+            world.drop(references.ROUTER_NAT, ident)
+    for ident, nat in wanted.items():
+        inputs: JsonObject = {
+            **nat,
+            "router": router.name,
+            "region": region,
+            "sourceSubnetworkIpRangesToNat": nat.get("sourceSubnetworkIpRangesToNat"),
+        }
+        target = Target(references.ROUTER_NAT, ident, inputs, router.place)
+        KINDS[references.ROUTER_NAT].create(world, target)
+        world.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+
+
+@answers("compute.routers.getNatIpInfo")
+def nat_addresses(request: Request) -> JsonObject:
+    """None are listed: Google allocates them by itself."""
+    _found(request)
+    return {"result": cast("JsonValue", [])}

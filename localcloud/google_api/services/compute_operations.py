@@ -1,0 +1,111 @@
+"""Operations of Compute Engine, and instance groups: what is read about things that others made."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import tpu, zones
+from localcloud.google_api.core.errors import not_found
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.links import compute_link, group_name, pools_in
+from localcloud.providers.google.resource_type import digits
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+LETTERS = "abcdefgh"
+
+
+def shown(request: Request, name: str) -> JsonObject:
+    """An operation as Compute Engine shows it."""
+    known = request.cloud.operations[name]
+    status, progress, failure = request.cloud.progress(name)
+    scope, target = str(known["scope"]), str(known["target"])
+    answer: JsonObject = {
+        "kind": "compute#operation",
+        "id": digits(name),
+        "name": name,
+        "operationType": known["type"],
+        "targetLink": compute_link(target),
+        "targetId": digits(target),
+        "status": status,
+        "progress": progress,
+        "user": "emulator",
+        "insertTime": "2026-01-01T00:00:00.000-08:00",
+        "startTime": "2026-01-01T00:00:00.000-08:00",
+        "selfLink": compute_link(f"{scope}/operations/{name}"),
+    }
+    if "/regions/" in scope or "/zones/" in scope:
+        answer["region" if "/regions/" in scope else "zone"] = compute_link(scope)
+    if status == "DONE":
+        answer["endTime"] = "2026-01-01T00:00:00.000-08:00"
+    if failure:
+        errors: list[JsonValue] = [{"code": "RESOURCE_OPERATION_RATE_EXCEEDED", "message": failure}]
+        answer |= {"error": {"errors": errors}, "httpErrorStatusCode": 503, "httpErrorMessage": "SERVICE UNAVAILABLE"}
+    return answer
+
+
+def begin(request: Request, sort: str, target: str, failure: str = "") -> JsonObject:
+    """Starts an operation on a resource."""
+    scope = "/".join(target.split("/")[: 3 if target.split("/")[2] == "global" else 4])
+    name = f"operation-{request.cloud.number():013d}-emulator"
+    operation: JsonObject = {"type": sort, "target": target, "scope": scope, "failure": failure}
+    request.cloud.begin(name, operation, None, request.seconds)
+    return shown(request, name)
+
+
+@answers(*(f"compute.{scope}Operations.{verb}" for scope in ("global", "region", "zone") for verb in ("get", "wait")))
+def operation(request: Request) -> JsonObject:
+    """How far it is."""
+    if (name := request.at["operation"]) not in request.cloud.operations:
+        raise not_found(f"projects/{request.at['project']}/operations/{name}")
+    return shown(request, name)
+
+
+@answers("compute.zones.get")
+def zone(request: Request) -> JsonObject:
+    """A zone of a region that Google has."""
+    name = request.at["zone"]
+    if name.count("-") < 2:
+        raise not_found(f"projects/{request.at['project']}/zones/{name}")
+    region = compute_link(f"projects/{request.at['project']}/regions/{zones.region_of(name)}")
+    return {"kind": "compute#zone", "id": digits(name, 4), "name": name, "region": region, "status": "UP"}
+
+
+@answers("compute.regions.get")
+def region(request: Request) -> JsonObject:
+    """A region with its zones and no other quota than plenty."""
+    name, project = request.at["region"], request.at["project"]
+    known = {one for found in tpu.FAMILIES for one in zones.GKE_ZONES[found.name] if zones.region_of(one) == name}
+    names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | known)
+    links: list[JsonValue] = [compute_link(f"projects/{project}/zones/{one}") for one in names]
+    return {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}
+
+
+def _group(request: Request, pool: str, nodes: int) -> JsonObject:
+    scope, name = f"projects/{request.at['project']}/zones/{request.at['zone']}", group_name(pool)
+    return {
+        "kind": "compute#instanceGroupManager",
+        "id": digits(pool + scope),
+        "name": name,
+        "zone": compute_link(scope),
+        "baseInstanceName": name.removesuffix("-grp"),
+        "targetSize": nodes,
+        "instanceGroup": compute_link(f"{scope}/instanceGroups/{name}"),
+        "selfLink": compute_link(f"{scope}/instanceGroupManagers/{name}"),
+        "status": {"isStable": True},
+    }
+
+
+@answers("compute.instanceGroupManagers.list")
+def groups(request: Request) -> JsonObject:
+    """Those of the node pools in a zone."""
+    found = pools_in(request.cloud, request.at["project"], request.at["zone"])
+    items: list[JsonValue] = [_group(request, pool, nodes) for pool, nodes in sorted(found.items())]
+    return request.page("items", items, kind="compute#instanceGroupManagerList")
+
+
+@answers("compute.instanceGroupManagers.get")
+def group(request: Request) -> JsonObject:
+    """The nodes of one pool in one zone."""
+    wanted = request.at["instanceGroupManager"]
+    for pool, nodes in pools_in(request.cloud, request.at["project"], request.at["zone"]).items():
+        if group_name(pool) == wanted:
+            return _group(request, pool, nodes)
+    raise not_found(f"projects/{request.at['project']}/zones/{request.at['zone']}/instanceGroupManagers/{wanted}")

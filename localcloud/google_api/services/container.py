@@ -1,0 +1,193 @@
+"""GKE: clusters. Their pools are in ``node_pools``."""
+
+from __future__ import annotations
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services import node_pools
+from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
+from localcloud.google_api.services.container_operations import begin
+from localcloud.providers.google import control_plane, projects
+from localcloud.providers.google.container import API, OFFERED
+from localcloud.providers.google.references import CLUSTER
+from localcloud.providers.google.registry import KINDS
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, text
+
+_OF_A_CLUSTER = "container.projects.locations.clusters"
+
+
+def _required(request: Request) -> None:
+    name = next(iter(request.at.values()))
+    with request.cloud.world() as world:
+        projects.require(world, name.split("/")[1], API, "GKE")
+
+
+def _found(request: Request) -> tuple[str, JsonObject]:
+    _required(request)
+    key = request.at["name"]
+    found = request.cloud.copy(key)
+    if found is None:
+        raise ApiError(404, f"Not found: {key}.")
+    return key, found
+
+
+def _with_pools(cloud: Cloud, key: str) -> JsonObject:
+    cluster, pools = cloud.copy(key) or {}, cloud.below(f"{key}/nodePools")
+    nodes = [group for pool in pools.values() for group in _list(pool, "instanceGroupUrls")]
+    cluster["nodePools"] = list[JsonValue](pools.values())
+    if nodes:
+        cluster["instanceGroupUrls"] = nodes
+    return cluster
+
+
+def _list(value: JsonObject, key: str) -> list[JsonValue]:
+    found = value.get(key)
+    return found if isinstance(found, list) else []
+
+
+@answers(f"{_OF_A_CLUSTER}.create")
+def create(request: Request) -> JsonObject:
+    """Makes a cluster with its first pool. It is there at once, and runs when the operation is over."""
+    _required(request)
+    cloud, given = request.cloud, dig(request.body, "cluster")
+    body: JsonObject = given if isinstance(given, dict) else {}
+    parent = request.at.get("parent") or text(request.body, "parent")
+    key = f"{parent}/clusters/{text(body, 'name')}"
+    if key in cloud.resources:
+        raise ApiError(409, f"Already exists: {key}.")
+    target = target_of(key, body)
+    with cloud.world() as world:
+        KINDS[CLUSTER].create(world, target)
+        computed = KINDS[CLUSTER].computed(target)
+        world.put(CLUSTER, key, {"inputs": target.inputs, "computed": computed, "status": "PROVISIONING"})
+    cloud.resources[key] = shown(target, body, cloud.etag())
+    first: JsonObject = {
+        "name": "default-pool",
+        "initialNodeCount": body.get("initialNodeCount", 1),
+        "config": body.get("nodeConfig", {}),
+    }
+    for pool in objects(body, "nodePools") or [first]:
+        node_pools.add(cloud, key, pool)
+    failure = request.failure
+
+    def ending() -> str:
+        status = "ERROR" if failure else "RUNNING"
+        if key in cloud.resources:
+            cloud.resources[key] |= {"status": status} | ({"statusMessage": failure} if failure else {})
+            with cloud.world() as world:
+                world.put(CLUSTER, key, {**(world.get(CLUSTER, key) or {}), "status": status})
+            for pool in cloud.below(f"{key}/nodePools"):
+                node_pools.settle(cloud, pool)
+        return failure
+
+    return begin(request, "CREATE_CLUSTER", key, ending)
+
+
+@answers(f"{_OF_A_CLUSTER}.get")
+def get(request: Request) -> JsonObject:
+    """One, with its pools."""
+    key, _ = _found(request)
+    return _with_pools(request.cloud, key)
+
+
+@answers(f"{_OF_A_CLUSTER}.list")
+def list_(request: Request) -> JsonObject:
+    """All in a location; ``-`` stands for all of them."""
+    _required(request)
+    _, project, _, location = request.at["parent"].split("/")
+    found: list[JsonValue] = [
+        _with_pools(request.cloud, key)
+        for key in list(request.cloud.resources)
+        if key.startswith(f"projects/{project}/locations/")
+        and key.count("/") == 5
+        and "/clusters/" in key
+        and location in ("-", key.split("/")[3])
+    ]
+    return {"clusters": found}
+
+
+@answers(f"{_OF_A_CLUSTER}.update")
+def update(request: Request) -> JsonObject:
+    """Changes a cluster."""
+    key, before = _found(request)
+    given = dig(request.body, "update")
+    return _changed(request, key, updated(before, given if isinstance(given, dict) else {}), "UPDATE_CLUSTER")
+
+
+def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonObject:
+    cloud = request.cloud
+    if failure := request.failure:
+        return begin(request, sort, key, failure=failure)
+    cloud.resources[key] = after | {"etag": cloud.etag()}
+    with cloud.world() as world:
+        record = world.get(CLUSTER, key) or {}
+        target = target_of(key, after | {"initialClusterVersion": text(after, "currentMasterVersion")})
+        KINDS[CLUSTER].update(world, target, {})
+        world.put(CLUSTER, key, {**record, "inputs": target.inputs})
+    return begin(request, sort, key)
+
+
+@answers(f"{_OF_A_CLUSTER}.setResourceLabels")
+def set_labels(request: Request) -> JsonObject:
+    """Replaces the labels, with the fingerprint of those that were read."""
+    key, before = _found(request)
+    if text(request.body, "labelFingerprint") != text(before, "labelFingerprint"):
+        raise ApiError(412, "Labels could not be set due to fingerprint mismatch.")
+    labels: JsonObject = {
+        "resourceLabels": dig(request.body, "resourceLabels"),
+        "labelFingerprint": request.cloud.etag(),
+    }
+    return _changed(request, key, before | labels, "UPDATE_CLUSTER")
+
+
+@answers(f"{_OF_A_CLUSTER}.setMaintenancePolicy")
+def set_maintenance(request: Request) -> JsonObject:
+    """Replaces windows and exclusions."""
+    key, before = _found(request)
+    given = dig(request.body, "maintenancePolicy")
+    policy: JsonObject = {**(given if isinstance(given, dict) else {}), "resourceVersion": request.cloud.etag()}
+    return _changed(request, key, {**before, "maintenancePolicy": policy}, "SET_MAINTENANCE_POLICY")
+
+
+@answers(f"{_OF_A_CLUSTER}.delete")
+def delete(request: Request) -> JsonObject:
+    """Removes a cluster with its pools, when the operation is over."""
+    key, stored = _found(request)
+    cloud, failure = request.cloud, request.failure
+    if text(stored, "status") == "STOPPING":
+        raise ApiError(400, f"Cluster is running incompatible operation on {key}.", "failedPrecondition")
+    cloud.resources[key] = stored | {"status": "STOPPING"}
+
+    def ending() -> str:
+        if failure:
+            cloud.resources[key] = stored
+            return failure
+        with cloud.world() as world:
+            KINDS[CLUSTER].delete(world, target_of(key, stored))
+            world.drop(CLUSTER, key)
+        for name in [name for name in cloud.resources if name == key or name.startswith(f"{key}/")]:
+            del cloud.resources[name]
+        control_plane.forget(cloud.folder, key)
+        return ""
+
+    return begin(request, "DELETE_CLUSTER", key, ending)
+
+
+@answers("container.projects.locations.getServerConfig")
+def server_config(request: Request) -> JsonObject:
+    """The versions that are offered."""
+    _required(request)
+    newest = list[JsonValue](reversed(OFFERED))
+    channels: list[JsonValue] = [
+        {"channel": channel, "defaultVersion": OFFERED[1], "validVersions": newest}
+        for channel in ("RAPID", "REGULAR", "STABLE")
+    ]
+    return {
+        "defaultClusterVersion": OFFERED[1],
+        "validMasterVersions": newest,
+        "validNodeVersions": newest,
+        "channels": channels,
+        "defaultImageType": "COS_CONTAINERD",
+        "validImageTypes": ["COS_CONTAINERD"],
+    }

@@ -1,0 +1,66 @@
+"""Operations of GKE: begun, looked at, and what a failed one says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.links import GKE
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+
+def begin(
+    request: Request, sort: str, target: str, ending: Callable[[], str] | None = None, *, failure: str = ""
+) -> JsonObject:
+    """Starts an operation on a cluster or pool. ``ending`` acts when its time is over, and says why it failed."""
+    name = f"operation-{request.cloud.number():013d}-emulator"
+    operation: JsonObject = {"type": sort, "target": target, "failure": failure}
+    request.cloud.begin(name, operation, ending, request.seconds)
+    return shown(request, name)
+
+
+def shown(request: Request, name: str) -> JsonObject:
+    """An operation as GKE shows it."""
+    known = request.cloud.operations[name]
+    status, progress, failure = request.cloud.progress(name)
+    target = str(known["target"])
+    parent = "/".join(target.split("/")[:4])
+    metrics: list[JsonValue] = [{"name": "PERCENT", "intValue": str(progress)}]
+    answer: JsonObject = {
+        "name": name,
+        "operationType": known["type"],
+        "status": status,
+        "selfLink": f"{GKE}/{parent}/operations/{name}",
+        "targetLink": f"{GKE}/{target}",
+        "location": target.split("/")[3],
+        "startTime": "2026-01-01T00:00:00.000000Z",
+    }
+    if status != "DONE":
+        answer["progress"] = {"name": name, "status": status, "metrics": metrics}
+    else:
+        answer["endTime"] = "2026-01-01T00:00:00.000000Z"
+    if failure:
+        answer |= {"statusMessage": failure, "error": {"code": 13, "message": failure}}
+    return answer
+
+
+@answers("container.projects.locations.operations.get")
+def get(request: Request) -> JsonObject:
+    """How far it is."""
+    name = request.at["name"].rpartition("/")[2]
+    if name not in request.cloud.operations:
+        raise ApiError(404, f"Not found: {request.at['name']}.")
+    return shown(request, name)
+
+
+@answers("container.projects.locations.operations.list")
+def list_(request: Request) -> JsonObject:
+    """All in a location."""
+    parent = request.at["parent"]
+    found: list[JsonValue] = [
+        shown(request, name)
+        for name, known in request.cloud.operations.items()
+        if str(known["target"]).startswith(f"{parent}/clusters/")
+    ]
+    return {"operations": found}

@@ -1,0 +1,123 @@
+"""IAM: service accounts, and who may act as them."""
+
+from __future__ import annotations
+
+from localcloud.google_api.core.errors import ApiError, from_refusal
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services import policies
+from localcloud.providers.google import projects
+from localcloud.providers.google.resource_type import digits
+from localcloud.providers.google.serviceaccount import ACCOUNT, KINDS
+from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+
+API = KINDS[ACCOUNT].api
+
+
+def _project(request: Request) -> str:
+    project = next(iter(request.at.values())).split("/")[1]
+    return (
+        request.at.get("name", request.at.get("resource", "")).partition("@")[2].split(".")[0]
+        if project == "-"
+        else project
+    )
+
+
+def _key(request: Request) -> str:
+    """The account's name; a project of ``-`` stands for the one in its address."""
+    given = request.at.get("name") or request.at["resource"]
+    return f"projects/{_project(request)}/serviceAccounts/{given.rpartition('/')[2]}"
+
+
+def _required(request: Request) -> None:
+    with request.cloud.world() as world:
+        try:
+            projects.require(world, _project(request), API, "IAM")
+        except Refused as refusal:
+            raise from_refusal(refusal) from None
+
+
+def _account(request: Request) -> JsonObject:
+    _required(request)
+    found = request.cloud.resources.get(_key(request))
+    if found is None:
+        raise ApiError(404, "Unknown service account")
+    return found
+
+
+@answers("iam.projects.serviceAccounts.create")
+def create(request: Request) -> JsonObject:
+    """Makes an account."""
+    _required(request)
+    cloud, project, ident = request.cloud, _project(request), text(request.body, "accountId")
+    address = f"{ident}@{project}.iam.gserviceaccount.com"
+    name = f"projects/{project}/serviceAccounts/{address}"
+    if name in cloud.resources:
+        raise ApiError(409, f"Service account {ident} already exists within project projects/{project}.")
+    given = dig(request.body, "serviceAccount")
+    made: JsonObject = {
+        **(given if isinstance(given, dict) else {}),
+        "name": name,
+        "projectId": project,
+        "uniqueId": digits(name, 21),
+        "email": address,
+        "oauth2ClientId": digits(name, 21),
+        "etag": cloud.etag(),
+    }
+    cloud.resources[name] = made
+    with cloud.world() as world:
+        inputs: JsonObject = {"accountId": ident, "project": project}
+        world.put(ACCOUNT, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+    return made
+
+
+@answers("iam.projects.serviceAccounts.get")
+def get(request: Request) -> JsonObject:
+    """One."""
+    return _account(request)
+
+
+@answers("iam.projects.serviceAccounts.list")
+def list_(request: Request) -> JsonObject:
+    """All of a project."""
+    _required(request)
+    found = request.cloud.below(f"projects/{_project(request)}/serviceAccounts")
+    return request.page("accounts", list[JsonValue](found.values()), "pageSize")
+
+
+@answers("iam.projects.serviceAccounts.patch")
+def patch(request: Request) -> JsonObject:
+    """Changes display name and description."""
+    found, given = _account(request), dig(request.body, "serviceAccount")
+    for key in text(request.body, "updateMask").split(","):
+        name = {"display_name": "displayName"}.get(key, key)
+        if name in ("displayName", "description"):
+            found[name] = text(given, name)
+    found["etag"] = request.cloud.etag()
+    return found
+
+
+@answers("iam.projects.serviceAccounts.delete")
+def delete(request: Request) -> JsonObject:
+    """Removes one, with its policy."""
+    _account(request)
+    request.cloud.resources.pop(_key(request))
+    request.cloud.policies.pop(_key(request), None)
+    with request.cloud.world() as world:
+        world.drop(ACCOUNT, _key(request))
+    return {}
+
+
+@answers("iam.projects.serviceAccounts.getIamPolicy")
+def get_policy(request: Request) -> JsonObject:
+    """Who may act as it."""
+    _account(request)
+    return policies.read(request.cloud, _key(request))
+
+
+@answers("iam.projects.serviceAccounts.setIamPolicy")
+def set_policy(request: Request) -> JsonObject:
+    """Replaces that."""
+    _account(request)
+    given = request.body.get("policy")
+    return policies.write(request.cloud, _key(request), given if isinstance(given, dict) else {}, _project(request))

@@ -1,0 +1,34 @@
+"""How resources refer to each other in Google's APIs."""
+
+from __future__ import annotations
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.providers.google.references import NODE_POOL
+from localcloud.providers.google.resource_type import digits
+from localcloud.providers.protocol.values import number, texts
+
+COMPUTE = "https://www.googleapis.com/compute/v1"
+GKE = "https://container.googleapis.com/v1"
+
+
+def compute_link(path: str) -> str:
+    """Compute Engine's URL of a resource."""
+    return f"{COMPUTE}/{path}"
+
+
+def group_name(pool: str) -> str:
+    """The instance group of a node pool, as GKE calls it: cluster and pool, cut, and a hash."""
+    parts = pool.split("/")
+    return f"gke-{parts[5][:14]}-{parts[7][:14]}-{digits(pool, 8)}-grp"
+
+
+def pools_in(cloud: Cloud, project: str, zone: str) -> dict[str, int]:
+    """Node pools with nodes in a zone, and how many."""
+    with cloud.world() as world:
+        records = world.all(NODE_POOL)
+    found: dict[str, int] = {}
+    for key, pool in cloud.resources.items():
+        where = texts(pool, "locations")
+        if "/nodePools/" in key and key.split("/")[1] == project and zone in where:
+            found[key] = (number(records.get(key, {}), "nodes") or 0) // max(1, len(where))
+    return found

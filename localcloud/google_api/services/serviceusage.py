@@ -1,0 +1,103 @@
+"""Service Usage: the APIs of a project."""
+
+from __future__ import annotations
+
+import re
+
+from localcloud.google_api.core.request import Request, answers
+from localcloud.providers.google.projects import ALWAYS_ON
+from localcloud.providers.protocol.values import JsonObject, JsonValue, texts
+
+_SERVICE = re.compile(r"projects/([^/]+)(?:/services/([^/]+))?")
+
+
+def _parts(request: Request) -> tuple[str, str]:
+    found = _SERVICE.fullmatch(next(iter(request.at.values())))
+    return (found[1], found[2] or "") if found else ("", "")
+
+
+def _service(project: str, name: str, enabled: bool) -> JsonObject:
+    config: JsonObject = {"name": name}
+    return {
+        "name": f"projects/{project}/services/{name}",
+        "parent": f"projects/{project}",
+        "config": config,
+        "state": "ENABLED" if enabled else "DISABLED",
+    }
+
+
+def _enabled(request: Request, project: str) -> set[str]:
+    with request.cloud.world() as world:
+        return world.enabled(project) | ALWAYS_ON
+
+
+def _set(request: Request, project: str, names: list[str], on: bool) -> JsonObject:
+    with request.cloud.world() as world:
+        before = world.enabled(project)
+        world.enable(project, before | set(names) if on else before - set(names))
+    name = f"acat.p2-{request.cloud.number()}"
+    request.cloud.begin(name, {"type": "enable", "target": f"projects/{project}"}, None, request.seconds)
+    return _operation(request, f"operations/{name}")
+
+
+def _operation(request: Request, name: str) -> JsonObject:
+    key = name.removeprefix("operations/")
+    if key not in request.cloud.operations:  # of before the emulator was started
+        return {"name": name, "done": True, "response": {}}
+    status, _, failure = request.cloud.progress(key)
+    answer: JsonObject = {"name": name, "done": status == "DONE"}
+    if status == "DONE":
+        error: JsonObject = {"code": 13, "message": failure}
+        answer |= {"error": error} if failure else {"response": {}}
+    return answer
+
+
+@answers("serviceusage.services.get")
+def get(request: Request) -> JsonObject:
+    """One API."""
+    project, name = _parts(request)
+    return _service(project, name, name in _enabled(request, project))
+
+
+@answers("serviceusage.services.list")
+def list_(request: Request) -> JsonObject:
+    """All that are enabled; others are known by their name only."""
+    project, _ = _parts(request)
+    items: list[JsonValue] = [_service(project, name, True) for name in sorted(_enabled(request, project))]
+    return request.page("services", items, "pageSize")
+
+
+@answers("serviceusage.services.batchGet")
+def batch_get(request: Request) -> JsonObject:
+    """Several."""
+    project, _ = _parts(request)
+    on = _enabled(request, project)
+    asked = [name.rpartition("/")[2] for name in request.query.get("names", "").split(",") if name]
+    return {"services": [_service(project, name, name in on) for name in asked]}
+
+
+@answers("serviceusage.services.batchEnable")
+def batch_enable(request: Request) -> JsonObject:
+    """Enables several."""
+    project, _ = _parts(request)
+    return _set(request, project, texts(request.body, "serviceIds"), True)
+
+
+@answers("serviceusage.services.enable")
+def enable(request: Request) -> JsonObject:
+    """Enables one."""
+    project, name = _parts(request)
+    return _set(request, project, [name], True)
+
+
+@answers("serviceusage.services.disable")
+def disable(request: Request) -> JsonObject:
+    """Disables one."""
+    project, name = _parts(request)
+    return _set(request, project, [name], False)
+
+
+@answers("serviceusage.operations.get")
+def operation(request: Request) -> JsonObject:
+    """How far it is."""
+    return _operation(request, request.at["name"])

@@ -1,0 +1,123 @@
+"""Cloud Storage: buckets and who may read them. Objects are not kept: every bucket is empty."""
+
+from __future__ import annotations
+
+from localcloud.google_api.core.cloud import PROJECT_NUMBER
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services import policies
+from localcloud.providers.google.storage import BUCKET
+from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, number, text
+
+WEEK = "604800"
+"""Seconds for which deleted objects are kept where a bucket says nothing."""
+
+
+def _bucket(request: Request) -> JsonObject:
+    name = request.at["bucket"]
+    found = request.cloud.resources.get(f"b/{name}")
+    if found is None and name in request.cloud.faults.world.listed("existingBuckets"):
+        return _made({"name": name})
+    if found is None:
+        raise ApiError(404, "The specified bucket does not exist.")
+    expected = request.query.get("ifMetagenerationMatch")
+    if expected and expected != text(found, "metageneration"):
+        raise ApiError(412, "At least one of the pre-conditions you specified did not hold.")
+    return found
+
+
+def _made(body: JsonObject) -> JsonObject:
+    name, location = text(body, "name"), text(body, "location") or "US"
+    policy: JsonObject = {"retentionDurationSeconds": WEEK, "effectiveTime": "2026-01-01T00:00:00.000Z"}
+    added: JsonObject = {
+        "kind": "storage#bucket",
+        "id": name,
+        "selfLink": f"https://www.googleapis.com/storage/v1/b/{name}",
+        "projectNumber": PROJECT_NUMBER,
+        "storageClass": "STANDARD",
+        "timeCreated": "2026-01-01T00:00:00.000Z",
+        "updated": "2026-01-01T00:00:00.000Z",
+        "locationType": "region" if location.count("-") == 1 else "multi-region",
+        "metageneration": "1",
+        "softDeletePolicy": policy,
+        "rpo": "DEFAULT",
+        "etag": "CAE=",
+    }
+    return merge(added, body) | {"location": location.upper()}
+
+
+@answers("storage.buckets.insert")
+def insert(request: Request) -> JsonObject:
+    """Makes a bucket. Names are global."""
+    cloud, name = request.cloud, text(request.body, "name")
+    if f"b/{name}" in cloud.resources or name in cloud.faults.world.listed("existingBuckets"):
+        raise ApiError(
+            409, "The requested bucket name is not available. The bucket namespace is shared by all users.", "conflict"
+        )
+    cloud.resources[f"b/{name}"] = made = _made(request.body)
+    with cloud.world() as world:
+        inputs: JsonObject = {"name": name, "location": text(made, "location")}
+        world.put(BUCKET, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+    return made
+
+
+@answers("storage.buckets.get")
+def get(request: Request) -> JsonObject:
+    """One."""
+    return _bucket(request)
+
+
+@answers("storage.buckets.list")
+def list_(request: Request) -> JsonObject:
+    """All."""
+    return request.page("items", list[JsonValue](request.cloud.below("b").values()), kind="storage#buckets")
+
+
+@answers("storage.buckets.patch", "storage.buckets.update")
+def patch(request: Request) -> JsonObject:
+    """Changes one; a null takes a property out."""
+    found = _bucket(request)
+    changed: JsonObject = {key: value for key, value in merge(found, request.body).items() if value is not None}
+    changed |= {"metageneration": str((number(found, "metageneration") or 1) + 1), "etag": request.cloud.etag()}
+    request.cloud.resources[f"b/{request.at['bucket']}"] = changed
+    return changed
+
+
+@answers("storage.buckets.delete")
+def delete(request: Request) -> JsonObject:
+    """Removes one."""
+    _bucket(request)
+    name = request.at["bucket"]
+    request.cloud.resources.pop(f"b/{name}", None)
+    request.cloud.policies.pop(f"b/{name}", None)
+    with request.cloud.world() as world:
+        world.drop(BUCKET, name)
+    return {}
+
+
+@answers("storage.buckets.getIamPolicy")
+def get_policy(request: Request) -> JsonObject:
+    """Who may do what with it."""
+    _bucket(request)
+    return {"kind": "storage#policy"} | policies.read(request.cloud, f"b/{request.at['bucket']}")
+
+
+@answers("storage.buckets.setIamPolicy")
+def set_policy(request: Request) -> JsonObject:
+    """Replaces that."""
+    _bucket(request)
+    return {"kind": "storage#policy"} | policies.write(request.cloud, f"b/{request.at['bucket']}", request.body, "")
+
+
+@answers("storage.objects.list")
+def objects_(request: Request) -> JsonObject:
+    """None."""
+    _bucket(request)
+    return {"kind": "storage#objects"}
+
+
+@answers("storage.managedFolders.list")
+def folders(request: Request) -> JsonObject:
+    """None."""
+    _bucket(request)
+    return {"kind": "storage#managedFolders"}

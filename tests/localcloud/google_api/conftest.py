@@ -1,0 +1,92 @@
+"""An emulator without sockets, and short words for requests."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.server import Emulator
+
+Props = dict[str, Any]
+COMPUTE = "compute.googleapis.com/compute/v1/projects/my-project"
+GKE = "container.googleapis.com/v1/projects/my-project/locations/us-east5"
+CLUSTER: Props = {
+    "name": "gke",
+    "network": "vpc",
+    "subnetwork": "nodes",
+    "initialNodeCount": 1,
+    "ipAllocationPolicy": {"clusterSecondaryRangeName": "pods", "useIpAliases": True},
+}
+POOL: Props = {
+    "name": "tpu",
+    "initialNodeCount": 1,
+    "locations": ["us-east5-b"],
+    "config": {"machineType": "ct6e-standard-4t", "diskType": "hyperdisk-balanced"},
+}
+
+
+class Client:
+    """Sends requests, and says what came back."""
+
+    def __init__(self, folder: Path) -> None:
+        self.cloud = Cloud(folder)
+        self.emulator = Emulator(self.cloud)
+
+    def answer(self, http: str, path: str, body: Props | None = None, **query: str) -> tuple[int, Props]:
+        return self.emulator.answer(http, path, query, body or {})
+
+    def ok(self, http: str, path: str, body: Props | None = None, **query: str) -> Props:
+        status, answer = self.answer(http, path, body, **query)
+        assert status == 200, answer
+        return answer
+
+    def refused(self, http: str, path: str, body: Props | None = None, **query: str) -> tuple[int, str, str]:
+        """Status, reason and message of an error."""
+        status, answer = self.answer(http, path, body, **query)
+        assert status >= 400, answer
+        error = answer["error"]
+        assert (error["code"], error["errors"][0]["message"]) == (status, error["message"])
+        return status, error["errors"][0]["reason"], error["message"]
+
+    def faults(self, *faults: Props) -> None:
+        self.ok("PUT", "_emulator/faults", {"faults": list(faults)})
+
+    def seen(self) -> Props:
+        return self.ok("GET", "_emulator/")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Client:
+    """A new project: nothing is enabled."""
+    return Client(tmp_path)
+
+
+@pytest.fixture
+def client(bare: Client) -> Client:
+    """A project with every API."""
+    bare.faults({"fault": "world", "enabledApis": ["*"]})
+    return bare
+
+
+@pytest.fixture
+def network(client: Client) -> Client:
+    """With a network and a subnet."""
+    client.ok("POST", f"{COMPUTE}/global/networks", {"name": "vpc", "autoCreateSubnetworks": False})
+    subnet = {
+        "name": "nodes",
+        "network": "projects/my-project/global/networks/vpc",
+        "ipCidrRange": "10.0.0.0/20",
+        "secondaryIpRanges": [{"rangeName": "pods", "ipCidrRange": "10.4.0.0/14"}],
+    }
+    client.ok("POST", f"{COMPUTE}/regions/us-east5/subnetworks", subnet)
+    return client
+
+
+@pytest.fixture
+def cluster(network: Client) -> Client:
+    """With a cluster in it."""
+    network.ok("POST", f"{GKE}/clusters", {"cluster": CLUSTER})
+    return network

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -25,6 +26,9 @@ def command(
     probe: Annotated[
         bool, typer.Option("--probe", help="Make one TPU host of each pool for a moment, to see a stock-out.")
     ] = False,
+    zone: Annotated[
+        list[str] | None, typer.Option("--zone", help="Let --probe look in this zone; repeat it for several.")
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Let --probe spend money without asking.")] = False,
 ) -> None:
     """What would stop `pulumi up`, asked before anything is created; at most a minute, without --probe.
@@ -47,13 +51,14 @@ def command(
         found = list(run.results(run.CHECKS[0], context))
         notes = [_nothing_asked(target)]
     else:
+        zones = zone or []
         if probe:
-            consent(context, yes)
+            consent(context, yes, zones)
         with working("asking Google") as work:
             found = run.run(context, say=work.say)
         notes: list[str] = []
         if probe:
-            found += _probe(context, found)
+            found += _probe(context, found, zones)
     bad = [result for result in found if result.verdict is Verdict.FAILED]
     show(stack, output, found, notes)
     if bad:
@@ -86,12 +91,18 @@ def _types(target: Target) -> frozenset[str]:
         return frozenset([*GOOGLE, "kubernetes:helm.sh/v3:Release"])
 
 
-def consent(context: Context, yes: bool) -> None:
+def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
     """Asks before money is spent. Raises ``Refused`` without consent."""
     pools = context.settings.tpu_pools
-    hosts = ", ".join(f"{p.machine_type} in {p.zone_in(context.settings.cluster.zone)}" for p in pools)
+    hosts = ", ".join(
+        f"{pool.machine_type} in {zone}"
+        for pool in pools
+        if pool.capacity in ("on-demand", "spot")
+        for zone in zones or [pool.zone_in(context.settings.cluster.zone)]
+    )
     print(
-        f"--probe makes, for about a minute each: {hosts}. Compute Engine bills at least one minute of a host.",
+        f"--probe makes, for about a minute each: {hosts or 'nothing'}. Compute Engine bills at least one minute of a "
+        "host. In a region without a subnet it also makes a VPC for that time, which costs nothing.",
         file=sys.stderr,
     )
     if yes:
@@ -102,7 +113,7 @@ def consent(context: Context, yes: bool) -> None:
         raise Refused("Nothing was made.")
 
 
-def _probe(context: Context, found: list[Result]) -> list[Result]:
+def _probe(context: Context, found: list[Result], zones: Sequence[str]) -> list[Result]:
     from operations.doctor.probe import probe
     from operations.doctor.result import Verdict, skipped
 
@@ -111,8 +122,10 @@ def _probe(context: Context, found: list[Result]) -> list[Result]:
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
     answers: list[Result] = []
     for pool in context.settings.tpu_pools:
-        with working(f"making one {pool.machine_type} for {pool.name}, and removing it", quiet_seconds=0):
-            answers += probe(context, pool)
+        for zone in zones or [pool.zone_in(context.settings.cluster.zone)]:
+            words = f"looking for a {pool.machine_type} for {pool.name} in {zone}"
+            with working(words, quiet_seconds=0):
+                answers += probe(context, pool, zone)
     return answers
 
 

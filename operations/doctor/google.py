@@ -111,13 +111,17 @@ class Google:
 
     def wait(self, operation: Mapping[str, object], zone: str, seconds: float) -> dict[str, object]:
         """A zonal operation of Compute Engine once it is done. Raises ``NoAnswer`` when it takes longer."""
+        return self.settle("compute.zoneOperations.wait", operation, seconds, zone=zone)
+
+    def settle(self, method: str, operation: Mapping[str, object], seconds: float, **place: str) -> dict[str, object]:
+        """As :meth:`wait`, for an operation of any ``place``: asked by ``method``, e.g. ``globalOperations.wait``."""
         ends = time.monotonic() + seconds
         state = dict(operation)
         while state.get("status") != "DONE":
             if time.monotonic() > ends:
                 raise NoAnswer(f"operation {operation['name']} is not done after {seconds:g} s")
             # Waits at Google until the operation is done, at most two minutes.
-            state = self.ask("compute.zoneOperations.wait", project=self.project, zone=zone, operation=state["name"])
+            state = self.ask(method, project=self.project, operation=state["name"], **place)
         return state
 
     def _client(self, api: str) -> object:

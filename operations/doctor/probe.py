@@ -13,8 +13,10 @@ import time
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
+from llmd_gke.catalog.zones import region_of
 from operations.doctor.context import Context
 from operations.doctor.google import GoogleError, Missing, NoAnswer, items, short
+from operations.doctor.probe_network import LABEL, subnet_in
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
@@ -24,21 +26,54 @@ SECONDS = 180
 LATE_SECONDS = 10.0
 """How long after a request that was cut off its host may still appear."""
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
-LABEL = "llmd-gke-probe"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
 
 
-def probe(context: Context, pool: TpuPoolSettings) -> Iterator[Result]:
-    """Whether the pool's zone has one host of its machine type now."""
-    zone = pool.zone_in(context.settings.cluster.zone)
+def probe(context: Context, pool: TpuPoolSettings, zone: str | None = None) -> Iterator[Result]:
+    """Whether a zone (default: the pool's) has one host of the pool's machine type now."""
+    zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
-    if pool.capacity not in ("on-demand", "spot"):
-        yield skipped(check, f"capacity {pool.capacity} is not what an instance would draw on")
-        return
-    interface = _interface(context)
-    if interface is None:
-        yield skipped(check, "an instance needs a VPC with a subnet in the region, and there is none yet")
-        return
+    if pool.capacity == "flex-start":
+        yield skipped(check, "flex-start waits in a queue by design: one refusal says nothing about it")
+    elif pool.capacity == "reservation":
+        yield _reserved(context, check, pool, zone)
+    else:
+        try:
+            with subnet_in(context, region_of(zone)) as interface:
+                yield from _host(context, check, pool, zone, interface)
+        except GoogleError as error:
+            yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
+
+
+def _reserved(context: Context, check: str, pool: TpuPoolSettings, zone: str) -> Result:
+    """A reservation is there, has the pool's machine type, and hosts that nobody uses."""
+    wanted = pool.reservation
+    if wanted is None:
+        return skipped(check, "no reservation is named")
+    owner = wanted.project or context.settings.project
+    fix = f"gcloud compute reservations list --project {owner}"
+    try:
+        found = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
+    except Missing:
+        return failed(check, f"there is no reservation {wanted.name} in {zone} of {owner}", fix)
+    hosts = cast("Mapping[str, object]", found.get("specificReservation") or {})
+    properties = cast("Mapping[str, object]", hosts.get("instanceProperties") or {})
+    machine = str(properties.get("machineType") or pool.machine_type).rpartition("/")[2]
+    if machine != pool.machine_type:
+        return failed(check, f"reservation {wanted.name} is for {machine}, the pool is {pool.machine_type}", fix)
+    if "count" not in hosts:
+        return warning(
+            check, f"reservation {wanted.name} is {found.get('status')}; it does not say how many hosts", fix
+        )
+    free = int(str(hosts["count"])) - int(str(hosts.get("inUseCount") or 0))
+    words = f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, the pool may take {pool.max_nodes}"
+    enough = free >= pool.max_nodes or context.up
+    return ok(check, words) if enough else failed(check, words, "lower maxNodes, or enlarge the reservation")
+
+
+def _host(
+    context: Context, check: str, pool: TpuPoolSettings, zone: str, interface: Mapping[str, str]
+) -> Iterator[Result]:
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
     stopped, answered = True, False
@@ -89,20 +124,6 @@ def _judge(check: str, pool: TpuPoolSettings, zone: str, errors: list[Mapping[st
     if any("QUOTA" in code for code in codes):
         return failed(check, said, "ask for the quota that the message names")
     return failed(check, f"{', '.join(codes)}: {said}", "see the message")
-
-
-def _interface(context: Context) -> dict[str, str] | None:
-    """A subnet of the region: the settings' own, else any."""
-    settings = context.settings
-    existing, region = settings.network.existing, settings.cluster.region
-    if existing is not None:
-        return {"subnetwork": existing.subnet_path(settings.project, region)}
-    try:
-        found = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
-    except Missing:
-        return None
-    usable = [one for one in items(found, "items") if one.get("purpose") in (None, "PRIVATE")]
-    return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
 
 
 def _remove(context: Context, zone: str, name: str, *, patience: float) -> Result | None:

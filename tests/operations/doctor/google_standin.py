@@ -67,6 +67,7 @@ class Google:
         self.subnets: Sequence[Mapping[str, object]] = []
         self.routers: Sequence[Mapping[str, object]] = []
         self.images_gone: set[str] = set()
+        self.reservations: dict[str, dict[str, object]] = {}
         self.backends: dict[str, list[dict[str, str]]] = {}
         self.identities = {"gcloud-token": "me@example.com", "None": "me@example.com"}
         self.weights: dict[str, int] = {}
@@ -147,12 +148,29 @@ def _quotas(google: Google, *_: object) -> tuple[int, object]:
     return 200, {"quotas": [{"metric": m, "limit": limit, "usage": used} for m, (limit, used) in usual.items()]}
 
 
+def _made(google: Google, method: str, parts: Parts, query: Query, body: dict[str, Any]) -> tuple[int, object]:
+    """A network or subnetwork, made or listed."""
+    if method == "GET":
+        return 200, {"items": google.subnets}
+    google.bodies.append(body)
+    google.networks.add(body["name"])
+    return 200, {"name": f"insert-{body['name']}", "status": "RUNNING"}
+
+
+def _reservation(google: Google, method: str, parts: Parts, *_: object) -> tuple[int, object]:
+    found = google.reservations.get(parts["name"])
+    return (200, found) if found else NOT_FOUND
+
+
+def _subnet(google: Google, method: str, parts: Parts, *_: object) -> tuple[int, object]:
+    return 200, {"name": f"delete-{parts['name']}", "status": "DONE"}
+
+
 def _network(google: Google, method: str, parts: Parts, *_: object) -> tuple[int, object]:
+    if method == "DELETE":
+        google.networks.discard(parts["name"])
+        return 200, {"name": f"delete-{parts['name']}", "status": "DONE"}
     return (200, {"name": parts["name"]}) if parts["name"] in google.networks else NOT_FOUND
-
-
-def _subnets(google: Google, *_: object) -> tuple[int, object]:
-    return 200, {"items": google.subnets}
 
 
 def _routers(google: Google, *_: object) -> tuple[int, object]:
@@ -227,7 +245,11 @@ ROUTES = [
     (V1 + r"/regions/[^/]+", _quotas),
     (V1, _quotas),
     (V1 + r"/global/networks/(?P<name>[^/]+)", _network),
-    (V1 + r"/regions/[^/]+/subnetworks", _subnets),
+    (V1 + r"/global/networks", _made),
+    (V1 + r"/regions/[^/]+/subnetworks", _made),
+    (V1 + r"/regions/[^/]+/subnetworks/(?P<name>[^/]+)", _subnet),
+    (V1 + r"/zones/[^/]+/reservations/(?P<name>[^/]+)", _reservation),
+    (V1 + r"/(?:global|regions/[^/]+)/operations/(?P<name>[^/]+)/wait", _wait),
     (V1 + r"/regions/[^/]+/routers", _routers),
     (V1 + r"/regions/[^/]+/backendServices", _backend_services),
     (V1 + r"/regions/[^/]+/backendServices/(?P<name>[^/]+)/getHealth", _health),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from llmd_gke.settings.sections import ReservationSettings, TpuPoolSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe
 from operations.doctor.result import Verdict
@@ -99,3 +100,63 @@ def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
         list(probe(context, context.settings.tpu_pools[0]))
     assert asked.count("compute.instances.delete") == 2
     assert google.instances == set()
+
+
+def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Google, context: Context) -> None:
+    (found,) = probe(context, context.settings.tpu_pools[0])
+    assert found.verdict is Verdict.OK, found.said
+    network, subnet, host = google.bodies
+    assert network["autoCreateSubnetworks"] is False
+    assert subnet["network"].endswith(network["name"])
+    assert host["networkInterfaces"][0]["subnetwork"].endswith(f"/subnetworks/{subnet['name']}")
+    assert (google.instances, google.networks) == (set(), set())
+
+
+def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
+    google.faults[r"/instances$"] = error(400, "ZONE_RESOURCE_POOL_EXHAUSTED", "badRequest")
+    (found,) = probe(context, context.settings.tpu_pools[0])
+    assert found.verdict is Verdict.FAILED
+    assert google.networks == set()
+
+
+def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:
+    (found,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
+    assert found.verdict is Verdict.OK
+    assert "us-east5-b" in found.said
+    assert any("/regions/us-east5/subnetworks" in path for _, path in google.calls)
+
+
+def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
+    (pool,) = context.settings.tpu_pools
+    chosen = ReservationSettings.model_validate({"name": "mine", **reservation})
+    return pool.model_copy(update={"capacity": "reservation", "reservation": chosen})
+
+
+@pytest.mark.parametrize(
+    ("used", "machine", "verdict", "words"),
+    [
+        ("0", "ct6e-standard-4t", Verdict.OK, "4 of 4 hosts free"),
+        ("3", "ct6e-standard-4t", Verdict.FAILED, "1 of 4 hosts free, the pool may take 4"),
+        ("0", "ct6e-standard-1t", Verdict.FAILED, "is for ct6e-standard-1t"),
+    ],
+)
+def test_a_reservation_is_read_instead_of_probed(
+    google: Google, context: Context, used: str, machine: str, verdict: Verdict, words: str
+) -> None:
+    hosts = {"count": "4", "inUseCount": used, "instanceProperties": {"machineType": machine}}
+    google.reservations["mine"] = {"status": "READY", "specificReservation": hosts}
+    (found,) = probe(context, reserved(context))
+    assert (found.verdict, words in found.said) == (verdict, True), found.said
+    assert google.bodies == []
+
+
+def test_a_reservation_that_is_not_there_is_named(google: Google, context: Context) -> None:
+    (found,) = probe(context, reserved(context))
+    assert found.verdict is Verdict.FAILED
+    assert f"no reservation mine in {ZONE}" in found.said
+
+
+def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context) -> None:
+    (pool,) = context.settings.tpu_pools
+    (found,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
+    assert (found.verdict, "queue" in found.said) == (Verdict.SKIPPED, True)

@@ -1,0 +1,80 @@
+"""A subnet that a probe's host can be in: the project's own, or one for a moment."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager, suppress
+
+from operations.doctor.context import Context
+from operations.doctor.google import GoogleError, Missing, items
+
+LABEL = "llmd-gke-probe"
+RANGE = "10.255.255.240/28"
+SECONDS = 120
+
+
+@contextmanager
+def subnet_in(context: Context, region: str) -> Generator[dict[str, str]]:
+    """A network interface in ``region``. In a project without a subnet there a VPC is made, and removed afterwards.
+
+    Raises ``GoogleError``. What cannot be removed is named on standard error with its command; a VPC costs nothing.
+    """
+    found = _existing(context, region)
+    if found is not None:
+        yield found
+        return
+    name, project = f"{LABEL}-{secrets.token_hex(4)}", context.settings.project
+    network = {"name": name, "autoCreateSubnetworks": False}
+    subnet = {"name": name, "network": f"projects/{project}/global/networks/{name}", "ipCidrRange": RANGE}
+    try:
+        _global(context, context.google.ask("compute.networks.insert", project=project, body=network))
+        made = context.google.ask("compute.subnetworks.insert", project=project, region=region, body=subnet)
+        _regional(context, made, region)
+        yield {"subnetwork": f"projects/{project}/regions/{region}/subnetworks/{name}"}
+    finally:
+        _remove(context, region, name)
+
+
+def _existing(context: Context, region: str) -> dict[str, str] | None:
+    """A subnet of the region: the settings' own, else any."""
+    settings = context.settings
+    if settings.network.existing is not None and region == settings.cluster.region:
+        return {"subnetwork": settings.network.existing.subnet_path(settings.project, region)}
+    try:
+        found = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
+    except Missing:
+        return None
+    usable = [one for one in items(found, "items") if one.get("purpose") in (None, "PRIVATE")]
+    return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
+
+
+def _global(context: Context, operation: Mapping[str, object]) -> None:
+    _checked(context.google.settle("compute.globalOperations.wait", operation, SECONDS))
+
+
+def _regional(context: Context, operation: Mapping[str, object], region: str) -> None:
+    _checked(context.google.settle("compute.regionOperations.wait", operation, SECONDS, region=region))
+
+
+def _checked(done: Mapping[str, object]) -> None:
+    if done.get("error"):
+        raise GoogleError(str(done["error"]))
+
+
+def _remove(context: Context, region: str, name: str) -> None:
+    project = context.settings.project
+    try:
+        with suppress(Missing):
+            gone = context.google.ask("compute.subnetworks.delete", project=project, region=region, subnetwork=name)
+            _regional(context, gone, region)
+        with suppress(Missing):
+            _global(context, context.google.ask("compute.networks.delete", project=project, network=name))
+    except GoogleError as error:
+        words = f"gcloud compute networks subnets delete {name} --region {region} --project {project}"
+        print(
+            f"The probe's VPC {name} may still be there ({error}); it costs nothing.\nFix: {words}, then gcloud "
+            f"compute networks delete {name} --project {project}",
+            file=sys.stderr,
+        )

@@ -39,6 +39,12 @@ SECRET_SHAPES = re.compile(
 )
 """Secrets by their shape. The last one: any long run of letters of both cases and digits."""
 
+_DOUBTFUL_NAMES = re.compile(
+    r"token|secret|password|passphrase|credential|private|kubeconfig|certificate|api_?key|tls\.", re.IGNORECASE
+)
+_DOUBTFUL_TEXTS = re.compile(r"-----BEGIN|[0-9A-Za-z+/_-]{40,}")
+"""The begin of a key, and any long run without a space, dot or colon."""
+
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "pass", "pw", "pwd"})
 _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "key", "kubeconfig")
@@ -79,9 +85,24 @@ def without_in(value: object, secrets: Collection[str]) -> object:
     return HIDDEN if str(value) in secrets and not isinstance(value, bool) and value is not None else value
 
 
+def by_shape(text: str) -> str:
+    """The text without what looks like a secret by its shape alone: for documents whose names are ours."""
+    return SECRET_SHAPES.sub(HIDDEN, text)
+
+
+def may_be_secret(text: str, name: str = "") -> bool:
+    """Whether a value stays out of what everybody reads, such as a comment on a pull request: when in doubt, yes.
+
+    ``name`` is its path. Stricter than :func:`masked`, which would leave ordinary values readable.
+    """
+    return bool(_DOUBTFUL_NAMES.search(name) or _DOUBTFUL_NAMES.search(text) or _DOUBTFUL_TEXTS.search(text)) or (
+        is_secret_name(name) or masked(text) != text
+    )
+
+
 def masked(text: str) -> str:
     """The text without what looks like a secret: by its shape, or by the name in front of it."""
-    text = SECRET_SHAPES.sub(HIDDEN, text)
+    text = by_shape(text)
     text = _FLAG.sub(_without_value, text)
     return _ASSIGNMENT.sub(_without_value, text)
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
+from llmd_gke import redaction
 from llmd_gke.graph.resources import UNKNOWN
 
 SPECIAL = "4dabf18193072939515e22adb298388d"
 """Key of special values on the wire, secrets among them (pulumi/pulumi v3.259.0, sdk/go/common/resource/sig)."""
-
-SECRET_WORDS = re.compile(
-    r"token|secret|password|passphrase|credential|private|kubeconfig|certificate|api_?key|tls\.", re.IGNORECASE
-)
-SECRET_TEXTS = re.compile(r"hf_\w{8}|-----BEGIN|ya29\.|gh[pousr]_\w{8}|AIza\w{8}|[0-9A-Za-z+/_-]{40,}")
-"""Tokens by their looks; the last is any long run without a space, dot or colon."""
 
 SECRET_KINDS = ("kubernetes:core/v1:Secret", "kubernetes:v1:Secret")
 LONGEST = 60
@@ -28,7 +22,7 @@ def changed(type_: str, before: object, after: object) -> list[Change]:
     """Every leaf that differs between two inputs of a resource of that type, by path."""
     hidden = type_ in SECRET_KINDS
     return [
-        (path, "" if hidden or SECRET_WORDS.search(path) else _step(old, new))
+        (path, "" if hidden or redaction.may_be_secret("", path) else _step(old, new))
         for path, old, new in _leaves("", before, after)
     ]
 
@@ -76,6 +70,6 @@ def _shown(value: object) -> str:
         return str(value).lower()
     if isinstance(value, str | int | float):
         text = str(value)
-        secret = SECRET_WORDS.search(text) or SECRET_TEXTS.search(text)
-        return text if text and len(text) <= LONGEST and not secret and text.isprintable() else ""
+        short = text and len(text) <= LONGEST and text.isprintable()
+        return text if short and not redaction.may_be_secret(text) else ""
     return ""

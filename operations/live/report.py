@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
+from llmd_gke import redaction
 from operations.live import sections
 from operations.live.evidence import Evidence
 from operations.live.open_claims import BY_HAND, answers
 from operations.live.sections import cell
 
-SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSPHRASE|PASSWORD|CREDENTIAL|API_KEY|ACCESS_KEY", re.IGNORECASE)
-SECRET_SHAPES = re.compile(
-    r"hf_[A-Za-z0-9]{20,}"  # Hugging Face
-    r"|ya29\.[A-Za-z0-9._-]{20,}"  # Google access tokens
-    r"|pul-[0-9a-f]{40}"  # Pulumi Cloud
-    r"|eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}(\.[A-Za-z0-9_-]+)?"  # JSON web tokens
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(-----END [A-Z ]*PRIVATE KEY-----|$)",
-    re.DOTALL,
-)
 SHORTEST = 8
 """Shorter values of variables are no secrets, and would take ordinary words away."""
 
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """The text with ``[secret]`` for what looks like one, and for values of variables whose names say so."""
-    for name, value in (os.environ if environment is None else environment).items():
-        if SECRET_NAMES.search(name) and len(value) >= SHORTEST and not Path(value).is_absolute():
-            text = text.replace(value, "[secret]")
-    return SECRET_SHAPES.sub("[secret]", text)
+    """The text without what looks like a secret, and without values of variables whose names say that they are one."""
+    known = [
+        value
+        for name, value in (os.environ if environment is None else environment).items()
+        if redaction.is_secret_name(name) and len(value) >= SHORTEST and not Path(value).is_absolute()
+    ]
+    return redaction.by_shape(redaction.without(text, known))
 
 
 def as_data(seen: Evidence, taken: str, price: str) -> dict[str, object]:

@@ -71,6 +71,9 @@ def test_a_difference_is_shown_by_its_path_and_short_values(
         pytest.param("gcp:test:Thing", {"x": "hf_geheim12345"}, id="a token by its looks"),
         pytest.param("gcp:test:Thing", {"x": "geheim" * 8}, id="a long run of letters"),
         pytest.param("gcp:test:Thing", {"x": "-----BEGIN geheim"}, id="a key by its looks"),
+        pytest.param("gcp:test:Thing", {"x": "http://user:geheim@proxy:3128"}, id="a password in an address"),
+        pytest.param("gcp:test:Thing", {"x": "DB_PASS=geheim"}, id="an assignment"),
+        pytest.param("gcp:test:Thing", {"auth": "geheim"}, id="a name that settings hide"),
     ],
 )
 @pytest.mark.parametrize("before", [{}, {"x": "0", "args": ["0"], "apiKey": "0", "data": {"x": "0"}}])

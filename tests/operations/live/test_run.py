@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from llmd_gke.redaction import HIDDEN
 from operations.cli import main
 from operations.exits import Refused
 from operations.live import command, destroying, engine, leftovers, open_claims, preconditions, report
@@ -271,9 +272,15 @@ def test_the_report_holds_steps_and_points_and_no_secret(monkeypatch: pytest.Mon
         "eu4a", "google", TARGET.settings, steps=[Step("up", "failed", f"{token} | hf-short-but-secret", 130)]
     )
     text = report.without_secrets(report.as_markdown(seen, "2026-11-21", "12 chips."))
-    assert "| up | failed | 2.2 min | [secret] \\| [secret] |" in text
+    assert f"| up | failed | 2.2 min | {HIDDEN} \\| {HIDDEN} |" in text
     assert "hf-short" not in text
     assert "## Open points" in text
+
+
+def test_a_value_is_taken_out_for_its_variables_name_and_ordinary_ones_stay() -> None:
+    variables = {"tlsKey": "plain-but-secret", "EDITOR": "plain-but-known", "SSH_AUTH_SOCK": "/run/user/agent"}
+    text = "plain-but-secret plain-but-known /run/user/agent firstToken: 0.25"
+    assert report.without_secrets(text, variables) == f"{HIDDEN} plain-but-known /run/user/agent firstToken: 0.25"
 
 
 @pytest.mark.parametrize(
@@ -281,12 +288,14 @@ def test_the_report_holds_steps_and_points_and_no_secret(monkeypatch: pytest.Mon
     [
         "ya29." + "x" * 40,
         "pul-" + "0123456789" * 4,
+        "ghp_" + "a1B2" * 9,
+        "AKIA" + "ABCDEFGHIJ234567",
         "eyJ" + "a" * 30 + "." + "b" * 30 + "." + "c" * 20,
         "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----",
     ],
 )
 def test_what_looks_like_a_secret_is_taken_out(secret: str) -> None:
-    assert report.without_secrets(f"before {secret} after", {}) == "before [secret] after"
+    assert report.without_secrets(f"before {secret} after", {}) == f"before {HIDDEN} after"
 
 
 @pytest.mark.rehearsal

@@ -24,7 +24,7 @@ OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
+.PHONY: help venv new up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
         digests sbom known any-known cloud tools operations laptop dev
 
 help:  ## this list
@@ -41,6 +41,9 @@ venv:  ## the Python environment of the program, for use on Google Cloud
 
 up: cloud  ## set up what is missing and bring stack STACK up
 	@$(LAPTOP) up --stack "$$MAKE_STACK"
+
+new: tools  ## a stack file of your own, Pulumi.STACK.yaml, to be edited
+	@$(LAPTOP) new --stack "$$MAKE_STACK"
 
 preview: cloud  ## what `up` would do to stack STACK; needs no credentials and no secrets
 	@$(LAPTOP) preview --stack "$$MAKE_STACK"
@@ -107,6 +110,7 @@ requirements:  ## resolve requirements/*.in again into the hash-pinned *.txt
 
 known:
 	@case "$$MAKE_CLOUD" in rehearsal|laptop) ;; \
+	google) printf 'make $(firstword $(MAKECMDGOALS)) never reaches Google Cloud, so that nothing costs money by the way.\nFix: the steps in the README, then plain pulumi: pulumi up --stack %s --policy-pack policies\n' "$$MAKE_STACK" >&2; exit 2 ;; \
 	*) printf 'CLOUD=%s is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
 	esac
 

@@ -16,7 +16,7 @@ from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import backend, cloud_files, commands, processes, removal, shell, state
+from localcloud.workflow import backend, cloud_files, commands, new_stack, processes, removal, shell, state
 from localcloud.workflow.say import say
 
 STATUSES = """
@@ -68,6 +68,12 @@ def places() -> Places:
 def up(stack: StackOption = "local") -> None:
     """Bring a stack up; set up the engine first if there is none."""
     raise typer.Exit(commands.up(places(), stack, console))
+
+
+@app.command()
+def new(stack: StackOption = "local") -> None:
+    """Write a stack file to begin with, as docs/stacks.md explains it."""
+    commands.say(console, new_stack.write(places().root, stack))
 
 
 @app.command()

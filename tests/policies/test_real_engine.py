@@ -57,6 +57,13 @@ CustomResource(
 """
 
 
+SERVICE = """
+import pulumi_kubernetes as k8s
+
+k8s.core.v1.Service("open", metadata={"name": "open", "namespace": "models"}, spec={"type": "LoadBalancer"})
+"""
+
+
 @pytest.fixture
 def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
     if resolve.ready(cache_folder()) is None:
@@ -67,8 +74,9 @@ def rehearsal(tmp_path: Path) -> Iterator[Rehearsal]:
     made.stop_everything()
 
 
-def test_a_shipped_stack_is_previewed_with_the_pack_and_passes(rehearsal: Rehearsal) -> None:
-    shown = rehearsal.preview("eu4a").stdout
+@pytest.mark.parametrize("stack", ["eu4a", "prod"])
+def test_a_shipped_stack_is_previewed_with_the_pack_and_passes(rehearsal: Rehearsal, stack: str) -> None:
+    shown = rehearsal.preview(stack).stdout
     assert "llmd-gke@v0.1.0" in shown
     assert "[mandatory]" not in shown
 
@@ -134,3 +142,15 @@ def test_the_pack_that_the_page_shows_runs_beside_the_shipped_one(rehearsal: Reh
     assert preview.returncode != 0
     assert "the cluster has no label `team`" in preview.stdout
     assert "is not among the classes that this stack's policies allow" in preview.stdout
+
+
+def test_what_is_exposed_is_advice_in_one_stack_and_refused_in_production(rehearsal: Rehearsal) -> None:
+    """The engine configures every policy: with the level that the pack has told it, where nobody chose another."""
+    rehearsal.program(SERVICE)
+    advised = rehearsal.preview("dev")
+    assert "public-service" in advised.stdout
+    assert "[mandatory]" not in advised.stdout
+    refused = rehearsal.preview("prod", check=False)
+    assert refused.returncode != 0
+    assert "public-service" in refused.stdout
+    assert "[mandatory]" in refused.stdout

@@ -64,3 +64,22 @@ def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
     for stack in STACKS:
         said = judge(recorded(load(ROOT, stack, preview=False)))
         assert [one for one in said if one.policy in exposed] == []
+
+
+WITH_SECRETS = {
+    "llmd-gke:models": [
+        {"name": "llama", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct", "pool": "v6e4", "privateImage": True}
+    ],
+    "llmd-gke:hfToken": f"hf_{'a' * 34}",
+    "llmd-gke:pullSecret": '{"auths": {"registry.example": {"auth": "YTpi"}}}',
+}
+
+
+@pytest.mark.parametrize("preview", [True, False], ids=["first-preview", "update"])
+def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, preview: bool) -> None:
+    in_stack("prod")
+    program = recorded(load(ROOT, "eu4a", preview=preview, changes=WITH_SECRETS))
+    assert sum(resource.type == "kubernetes:core/v1:Secret" for resource in program) == 2
+    said = judge(program)
+    assert [one for one in said if one.policy in ("plain-secret-value", "plain-secret")] == []
+    assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in said)

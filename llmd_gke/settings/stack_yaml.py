@@ -1,15 +1,19 @@
-"""Stack files as Pulumi reads them: YAML 1.2, in which ``off`` and ``02:00`` are text.
+"""Stack files as Pulumi's engine reads them, which is neither YAML 1.1 nor 1.2.
 
-PyYAML follows YAML 1.1, where they are a truth value and a number of minutes: what the rehearsal accepted would then be
-refused, or mean something else, on Google Cloud. Duplicate keys are refused: the first would be lost in silence. So are
-aliases, by which 500 bytes say a gigabyte, and nesting that no setting has.
+Its reader (go-yaml 3, by way of pulumi/pulumi v3.259.0 ``sdk/go/common/encoding``) takes ``off`` and ``02:00`` for
+text as YAML 1.2 does, but ``0777`` for 511 as 1.1 does, ``1_000`` for 1000, and ``2026-12-18`` for a date, which then
+becomes ``2026-12-18 00:00:00 +0000 UTC``. PyYAML and ruamel.yaml each read some of that otherwise: what the rehearsal
+accepted would be rejected, or mean something else, on Google Cloud. So texts that look like such numbers and dates have
+to be in quotes. Duplicate keys are rejected: the first would be lost in silence. So are aliases, by which 500 bytes say
+a gigabyte, and nesting that no setting has.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Hashable
-from typing import cast
+from typing import NoReturn, cast
 
 import yaml
 
@@ -18,7 +22,7 @@ DEEPEST = 32
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML 1.2's core schema, every key once, no aliases, and no deeper than settings are."""
+    """Plain values as the engine has them, every key once, no aliases, and no deeper than settings are."""
 
     _level = 0
 
@@ -47,8 +51,27 @@ class _Loader(yaml.SafeLoader):
                 seen.add(key.value)
         return super().construct_mapping(node, deep)
 
+    def construct_number(self, node: yaml.ScalarNode) -> int | float:
+        """``1.0`` and ``1e3`` are whole numbers to the engine, which passes settings on as JSON."""
+        value = self.construct_yaml_float(node)  # pyright: ignore[reportUnknownMemberType] - untyped upstream
+        if not math.isfinite(value):
+            self.reject_ambiguous(node)
+        return int(value) if value.is_integer() else value
 
-_KEPT = ("tag:yaml.org,2002:null", "tag:yaml.org,2002:merge")
+    def reject_ambiguous(self, node: yaml.ScalarNode) -> NoReturn:
+        """Raises for plain text that the engine reads as something else than it looks like."""
+        raise yaml.MarkedYAMLError(
+            problem="Pulumi reads this as another number or as a date: put it in quotes", problem_mark=node.start_mark
+        )
+
+
+_KEPT = ("tag:yaml.org,2002:null",)
+_AMBIGUOUS = "tag:llmd-gke,2026:ambiguous"
+_LOOKALIKES = (
+    r"^(?:[-+]?(?:0[0-9_]+(?:\.[0-9]*)?|0[bB][01_]+|0o[0-7_]+|0X[0-9a-fA-F_]+|[0-9][0-9.]*_[0-9_.eE+-]*)"
+    r"|[-+]0x[0-9a-fA-F_]+|0x[0-9a-fA-F]*_[0-9a-fA-F_]*"
+    r"|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ].*)?)$"
+)
 _CORE = (
     ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
     ("int", r"^(?:[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+)$", "-+0123456789"),
@@ -57,11 +80,13 @@ _CORE = (
 
 
 def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    """By first character, which tags plain text may have: those that 1.1 and 1.2 share, then 1.2's."""
+    """By first character, which tags plain text may have: ``null``, what has to be in quotes, then YAML 1.2's core."""
     found = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag in _KEPT]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+    for first in "-+.0123456789":
+        found.setdefault(first, []).append((_AMBIGUOUS, re.compile(_LOOKALIKES)))
     for name, pattern, starts in _CORE:
         for first in starts:
             found.setdefault(first, []).append((f"tag:yaml.org,2002:{name}", re.compile(pattern)))
@@ -75,6 +100,8 @@ _Loader.yaml_constructors = {
     if tag is None or tag.rsplit(":", 1)[-1] in {"null", "bool", "int", "float", "str", "seq", "map"}
 }
 """A date, a set or bytes (``!!binary``) is no value of a setting."""
+_Loader.yaml_constructors["tag:yaml.org,2002:float"] = _Loader.construct_number
+_Loader.yaml_constructors[_AMBIGUOUS] = _Loader.reject_ambiguous
 
 
 def read(text: str) -> object:

@@ -91,7 +91,7 @@ def test_a_token_in_plain_text_is_refused_and_not_repeated(tmp_path: Path) -> No
         ("off", "off"),
         ("yes", "yes"),
         ("02:00", "02:00"),
-        ("2026-11-21", "2026-11-21"),
+        ('"2026-11-21"', "2026-11-21"),
         ("1e3", 1000.0),
         ("true", True),
         ("7", 7),

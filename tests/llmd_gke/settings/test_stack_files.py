@@ -102,6 +102,7 @@ def test_nothing_in_the_settings_can_hold_a_token() -> None:
         "secretManager",  # a switch
         "secret",  # the name of a Secret, for a variable of the server
         "key",  # which of its entries
+        "tokenizerImage",
     }
 
 

@@ -25,12 +25,19 @@ __all__ = ["UNKNOWN", "Graph", "Node", "load", "record"]
 
 
 def record(
-    root: Path, stack: str, config: Mapping[str, str], secrets: tuple[str, ...] = (), *, preview: bool = True
+    root: Path,
+    stack: str,
+    config: Mapping[str, str],
+    secrets: tuple[str, ...] = (),
+    *,
+    preview: bool = True,
+    project: str = "llmd-gke",
 ) -> Graph:
     """Runs ``__main__.py`` in ``root`` as the engine would and returns the graph.
 
     ``config`` maps full keys to values as the engine passes them (structured ones as JSON text), ``secrets`` names
-    the secret ones. ``preview`` True leaves outputs unknown, as before the first ``up``; False invents them.
+    the secret ones; ``project`` is the program's name. ``preview`` True
+    leaves outputs unknown, as before the first ``up``; False invents them.
     Raises ``pulumi.RunError`` for settings that cannot be used.
     """
     from pulumi.runtime import mocks, rpc, settings
@@ -45,7 +52,7 @@ def record(
     monitor = RecordingMonitor(Invented(preview), graph.nodes)
     settings.set_root_resource(None)  # pyright: ignore[reportArgumentType] - a stack of an earlier run must not stay
     set_all_config(dict(config), list(secrets))
-    mocks.set_mocks(Invented(preview), "llmd-gke", stack, preview, _quiet(), monitor)
+    mocks.set_mocks(Invented(preview), project, stack, preview, _quiet(), monitor)
 
     @awaited
     def run() -> None:

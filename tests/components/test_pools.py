@@ -14,7 +14,7 @@ from tests.components import kinds
 from tests.components.kinds import of
 
 Record = Callable[..., Graph]
-MODEL_POOL = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4}
+MODEL_POOL = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, "diskGb": 150}
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 
 
@@ -99,7 +99,7 @@ def test_a_tpu7x_slice_has_a_workload_policy_instead(record: Record) -> None:
         {
             "llmd-gke:cluster": {"name": "llmd-eu4a", "zone": "us-central1-c", "minVersion": "1.35"},
             "llmd-gke:tpuPools": [
-                {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4},
+                {"name": "v6e4", "machineType": "tpu7x-standard-4t", "topology": "2x2x1", "maxNodes": 4, "diskGb": 150},
                 {"name": "more", "machineType": "tpu7x-standard-4t", "topology": "2x2x2", "maxNodes": 2},
             ],
         },

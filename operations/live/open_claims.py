@@ -231,6 +231,7 @@ BY_HAND: Mapping[int, str] = {
     44: "needs a model with waitFor: workloads",
     45: "needs the registries: make digests",
     46: "needs a mirror: pulumi up of a stack with llmd-gke:registry, on nodes that reach nothing else",
+    47: "needs a billing account: gcloud billing budgets list; and a cluster that may be lost",
 }
 """Points that this run cannot answer, and what would."""
 

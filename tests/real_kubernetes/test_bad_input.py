@@ -7,11 +7,16 @@ from __future__ import annotations
 
 import itertools
 import json
+import shutil
 import socket
 import subprocess
 import sys
 from collections.abc import Callable
 
+from rich.console import Console
+
+from localcloud.cluster import crashes, health
+from tests.real_kubernetes import bare_cluster
 from tests.real_kubernetes.harness import CONTROL_PLANE, Laptop, until
 
 Another = Callable[[str], Laptop]
@@ -41,6 +46,20 @@ def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(an
     shown = one.cluster("status").stdout
     assert "kube-apiserver has ended 1 time (last: signal SIGKILL)" in shown
     assert "etcd has ended 1 time (last: signal SIGKILL)" in shown
+
+
+def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(another: Another) -> None:
+    one = another("one")
+    one.start(*CONTROL_PLANE, "gateway")
+    # Whatever the daemon lacks: here what is laid out for it before the start.
+    shutil.rmtree(one.layout.crds)
+    one.places.cloud.mkdir(parents=True, exist_ok=True)
+    (one.places.cloud / "google.json").write_text(json.dumps(bare_cluster.CLOUD))
+    watch = crashes.Watch(one.places, Console(quiet=True))
+    until(watch, "the gateway has ended three times", 60)
+    assert watch.cause.startswith("gateway has ended 3 times (last: status 3)")
+    (said,) = [line for line in health.found(one.places) if line.startswith("gateway")]
+    assert "Fix: make up CLOUD=laptop fetches them" in said
 
 
 ONE_MORE = """

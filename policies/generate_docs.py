@@ -80,7 +80,8 @@ The pack never sees:
   are judged.
 - Routes that KServe makes itself (`managed-route` refuses them), and pods that other controllers make of their own
   objects.
-- Charts and images under another name than that of their project: a mirror keeps the last part of the name.
+- Charts and endpoint pickers that were renamed: they are recognized by the last part of their names, which a mirror
+  keeps.
 - What was there before, and what somebody changes in the console: `pulumi policy analyze --policy-pack policies
   --stack STACK` judges a state as it is.
 

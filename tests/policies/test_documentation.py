@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
-from policies.generate_docs import FOLDER, main, pages
+from policies.generate_docs import FOLDER, INDEX, main, pages
 from policies.rules import ALL, GROUPS, Group, example_files, page_of
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +40,28 @@ def test_every_rule_has_one_file_of_examples_in_the_folder_of_its_group_and_no_f
     wanted = {f"{group.slug}/{rule.name}.yaml" for group in GROUPS for rule in group.rules}
     found = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.rglob("*") if file.is_file()}
     assert found == wanted
+
+
+def test_the_configuration_that_the_index_shows_is_accepted() -> None:
+    shown = json.loads(pages()[INDEX].split("```json\n")[1].split("```")[0])
+    rules = {rule.name: rule for rule in ALL}
+    assert len(shown) >= 4
+    for name, value in shown.items():
+        given = dict(value) if isinstance(value, dict) else {"enforcementLevel": value}
+        assert given.pop("enforcementLevel", "advisory") in ("mandatory", "advisory", "disabled")
+        rules[name].settings(given)
+
+
+def test_every_link_to_a_rule_leads_to_its_heading() -> None:
+    found = 0
+    for file in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]):
+        for page, anchor in re.findall(r"\]\((?:docs/)?(policies(?:/[\w-]+)?\.md)#([\w-]+)\)", file.read_text()):
+            headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.M)
+            assert anchor in [heading.lower().replace(" ", "-") for heading in headings], (
+                f"{file.name}: {page}#{anchor}"
+            )
+            found += 1
+    assert found > 40
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)

@@ -13,7 +13,7 @@ skypilot-org/skypilot#5024): the Cloud TPU API says ``v6e-4``, GKE's node label 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 HYPERDISK_BALANCED = "hyperdisk-balanced"
@@ -34,6 +34,14 @@ class MachineType:
     chips: int
     vcpus: int
     memory_gb: int
+
+
+@dataclass(frozen=True)
+class ChipPrice:
+    """USD per chip and hour; ``None`` where no public price exists."""
+
+    on_demand: float
+    spot: float | None
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,9 @@ class Family:
     """One TPU generation.
 
     ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
-    ``boot_disks`` are the disk types a node boots from, the preferred one first.
+    ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` is where GKE has it, and
+    ``flex_start_zones`` where also with ``capacity: flex-start``; ``prices`` are list prices by region. The dates of
+    both are in :mod:`llmd_gke.catalog.zones`.
     """
 
     name: str
@@ -77,6 +87,9 @@ class Family:
     machines: tuple[MachineType, ...]
     shapes: Mapping[str, tuple[str, ...]]
     boot_disks: tuple[str, ...]
+    zones: frozenset[str]
+    flex_start_zones: frozenset[str] = frozenset()
+    prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
     minimum_gke: str | None = None
     workload_policy: bool = False
 
@@ -106,6 +119,7 @@ FAMILIES: tuple[Family, ...] = (
         machines=(MachineType("ct4p-hightpu-4t", 4, 240, 407),),
         shapes={"ct4p-hightpu-4t": _CUBES},
         boot_disks=(PD_BALANCED,),
+        zones=frozenset({"us-central2-b"}),
     ),
     Family(
         name="v5e",
@@ -126,6 +140,8 @@ FAMILIES: tuple[Family, ...] = (
             "ct5lp-hightpu-8t": ("2x4",),
         },
         boot_disks=(PD_BALANCED,),
+        zones=frozenset({"europe-west4-b", "us-central1-a", "us-south1-a", "us-west1-c", "us-west4-a"}),
+        flex_start_zones=frozenset({"us-west4-a"}),
     ),
     Family(
         name="v5p",
@@ -138,6 +154,8 @@ FAMILIES: tuple[Family, ...] = (
         machines=(MachineType("ct5p-hightpu-4t", 4, 208, 448),),
         shapes={"ct5p-hightpu-4t": _CUBES},
         boot_disks=(PD_BALANCED,),
+        zones=frozenset({"europe-west4-b", "us-central1-a", "us-east5-a"}),
+        flex_start_zones=frozenset({"us-east5-a"}),
     ),
     Family(
         name="v6e",
@@ -160,6 +178,32 @@ FAMILIES: tuple[Family, ...] = (
         },
         # The default pd-balanced does not attach to v6e.
         boot_disks=(HYPERDISK_BALANCED,),
+        zones=frozenset(
+            {
+                "asia-northeast1-b",
+                "europe-west4-a",
+                "southamerica-west1-a",
+                "us-central1-b",
+                "us-east1-d",
+                "us-east5-a",
+                "us-east5-b",
+                "us-south1-ai1b",
+            }
+        ),
+        # europe-west4-a has neither flex-start nor calendar.
+        flex_start_zones=frozenset({"asia-northeast1-b", "us-east5-a", "us-east5-b"}),
+        prices={
+            "us-central1": ChipPrice(2.70, 0.544),
+            "us-east1": ChipPrice(2.70, 0.544),
+            "us-west1": ChipPrice(2.70, 0.544),
+            "us-east5": ChipPrice(2.70, 1.215),
+            "us-south1": ChipPrice(2.70, 1.35),
+            "europe-west4": ChipPrice(2.97, 1.037),
+            "asia-southeast1": ChipPrice(2.97, 0.363),
+            "asia-northeast1": ChipPrice(3.24, 0.944),
+            "asia-south1": ChipPrice(3.24, 2.27),
+            "southamerica-west1": ChipPrice(2.70, None),
+        },
         minimum_gke="1.31.2-gke.1115000",
     ),
     Family(
@@ -176,6 +220,8 @@ FAMILIES: tuple[Family, ...] = (
         ),
         shapes={"tpu7x-standard-1t": ("1x1x1",), "tpu7x-standard-4t": _CUBES},
         boot_disks=(HYPERDISK_BALANCED,),
+        zones=frozenset({"us-central1-ai1a", "us-central1-c"}),
+        flex_start_zones=frozenset({"us-central1-c"}),
         minimum_gke="1.34.1-gke.2541000",
         # "Creation of a managed instance group with tpu7x-standard-4t machine type with placement policy is not
         # supported. Use workload policy instead." (vllm-project/ci-infra#547)

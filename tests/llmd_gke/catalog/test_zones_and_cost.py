@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from datetime import date
 
 import pytest
 
 from llmd_gke.catalog import tpu, zones
 from llmd_gke.catalog.cost import Totals, pool_cost, total
+from llmd_gke.catalog.tpu import FAMILIES, ChipPrice
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, stale
 
 
@@ -41,7 +43,9 @@ def test_facts_carry_their_dates() -> None:
 
 
 def test_spot_is_cheaper_than_on_demand() -> None:
-    assert all(price.spot is None or price.spot < price.on_demand for price in zones.V6E_PRICES.values())
+    prices = [price for family in FAMILIES for price in family.prices.values()]
+    assert prices
+    assert all(price.spot is None or price.spot < price.on_demand for price in prices)
 
 
 @pytest.mark.parametrize(
@@ -90,3 +94,11 @@ def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
 )
 def test_a_table_older_than_two_months_says_so(as_of: str, today: date, said: str | None) -> None:
     assert stale(as_of, today) == said
+
+
+def test_a_price_is_data_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    family = next(family for family in FAMILIES if not family.prices)
+    priced = replace(family, prices={"us-central1": ChipPrice(4.2, None)})
+    monkeypatch.setattr(zones, "FAMILIES", (priced,))
+    assert zones.chip_price(family.name, "us-central1-a", "on-demand") == 4.2
+    assert zones.chip_price(family.name, "us-central1-a", "spot") is None

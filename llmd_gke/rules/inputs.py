@@ -60,6 +60,12 @@ class Notes:
             self.malformed.append(text)
 
 
+LARGEST_NUMBER = 2**63
+"""APIs have 64 bits for whole numbers; sums and products of smaller ones fit into a float."""
+LONGEST_NUMBER = 19
+"""Digits of such a number."""
+
+
 class Node:
     """A value inside an object, with its path."""
 
@@ -109,9 +115,9 @@ class Node:
         value = self.value
         if isinstance(value, bool):
             return self._refused("a number")
-        if isinstance(value, str) and value.strip().isdigit():
+        if isinstance(value, str) and len(value) <= LONGEST_NUMBER and value.strip().isdecimal():
             return int(value)
-        if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        if isinstance(value, int | float) and abs(value) < LARGEST_NUMBER and value == int(value):
             return int(value)
         return self._refused("a whole number")
 

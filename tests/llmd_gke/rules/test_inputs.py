@@ -54,6 +54,8 @@ def test_whole_numbers_may_be_written_as_text_and_truth_values_are_no_numbers() 
     assert Node("4").integer() == 4
     assert Node(4.0).integer() == 4
     assert Node(4.5).integer() is None
+    for beyond in (2**63, -(2**70), 1e308, float("inf"), float("nan"), "9" * 5000, "²"):
+        assert Node(beyond).integer() is None, "what no API takes is reported as malformed"
     flag = Node(True, "n")
     assert flag.integer() is None
     assert flag.notes.malformed == ["n is a truth value where a number is due"]

@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissing
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("requests", "edge", "operations", "two_models", "program", "multi_host", "destroy"),
-    ("refusals", "routing", "load"),
+    ("refusals", "routing", "load", "allowed_paths"),
     ("pods_network", "pods_volumes", "pods_life"),
     ("nodes",),
     ("providers_agree",),

@@ -42,7 +42,7 @@ advisory message, which says what is missing; it is judged in the update, as soo
 
 Rules marked *whole program* compare resources with each other. The engine runs them after the last resource: in a
 preview before anything is made, in an update **after everything is made**. So they hold something back only where the
-preview is not skipped: never use `pulumi up --skip-preview`.
+preview inside `pulumi up` runs: never skip it.
 
 ## Configuration
 

@@ -58,7 +58,9 @@ class Emulator:
                 self.cloud.advance()
                 request = self._judged(host, http, rest, query, body, token)
                 name = request.method.id
-                status, answer = 200, self._answered(request)
+                answer = self._answered(request)
+                # Cloud Storage answers nothing where there is nothing to say.
+                status = 204 if host.startswith("storage.") and http == "DELETE" else 200
             except ApiError as error:
                 status, answer = error.code, error.body
             except Refused as refusal:
@@ -68,7 +70,7 @@ class Emulator:
             self.cloud.requests.append(
                 {**seen, "status": status, "error": answer.get("error") if status >= 300 else None}
             )
-            if name and status == 200 and self.cloud.faults.strike("drop", name, path):
+            if name and status < 300 and self.cloud.faults.strike("drop", name, path):
                 raise Dropped(path)
             return status, answer
 
@@ -169,7 +171,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(status, answer)
 
     def _send(self, status: int, answer: JsonObject) -> None:
-        content = json.dumps(answer).encode()
+        content = b"" if status == 204 else json.dumps(answer).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json; charset=UTF-8")
         self.send_header("Content-Length", str(len(content)))

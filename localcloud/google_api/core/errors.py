@@ -33,7 +33,8 @@ REASON = {
     501: "notImplemented",
     503: "backendError",
 }
-_PRINTED = re.compile(r"googleapi: Error (\d{3}): (.*), (\w+)$", re.DOTALL)
+_PRINTED = re.compile(r"googleapi: Error (\d{3}): (.*?), (\w+)(?:\n.*)?$", re.DOTALL)
+"""What follows on further lines is the hand-written provider's own hint."""
 
 
 class ApiError(Exception):

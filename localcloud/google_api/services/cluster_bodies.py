@@ -74,6 +74,8 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
         "ipAllocationPolicy": {
             "stackType": "IPV4",
             "useIpAliases": True,
+            "clusterIpv4Cidr": text(computed, "clusterIpv4Cidr"),
+            "servicesIpv4Cidr": text(computed, "servicesIpv4Cidr"),
             "clusterIpv4CidrBlock": text(computed, "clusterIpv4Cidr"),
             "servicesIpv4CidrBlock": text(computed, "servicesIpv4Cidr"),
             "podCidrOverprovisionConfig": {},
@@ -90,10 +92,20 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
         "maintenancePolicy": {"resourceVersion": "abcd1234"},
         "masterAuth": {"clientCertificateConfig": {}},
         "masterAuthorizedNetworksConfig": {},
-        "nodePoolDefaults": {"nodeConfigDefaults": {"loggingConfig": {"variantConfig": {"variant": "DEFAULT"}}}},
+        "nodePoolAutoConfig": {"nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False}},
+        "nodePoolDefaults": {
+            "nodeConfigDefaults": {
+                "loggingConfig": {"variantConfig": {"variant": "DEFAULT"}},
+                "nodeKubeletConfig": {"insecureKubeletReadonlyPortEnabled": False},
+            }
+        },
         "notificationConfig": {"pubsub": {}},
         "podAutoscaling": {"hpaProfile": "PERFORMANCE"},
         "privateClusterConfig": {},
+        "rbacBindingConfig": {
+            "enableInsecureBindingSystemAuthenticated": True,
+            "enableInsecureBindingSystemUnauthenticated": True,
+        },
         "releaseChannel": {"channel": "REGULAR"},
         "securityPostureConfig": {"mode": "BASIC", "vulnerabilityMode": "VULNERABILITY_MODE_UNSPECIFIED"},
         "shieldedNodes": {"enabled": True},
@@ -103,6 +115,7 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
         "subnetwork": subnetwork,
         "clusterIpv4Cidr": text(computed, "clusterIpv4Cidr"),
         "servicesIpv4Cidr": text(computed, "servicesIpv4Cidr"),
+        "initialClusterVersion": version,
         "currentMasterVersion": version,
         "currentNodeVersion": version,
         "endpoint": text(computed, "endpoint") if by_ip else dns["endpoint"],
@@ -114,6 +127,8 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
         "status": "PROVISIONING",
         "createTime": "2026-01-01T00:00:00+00:00",
     }
+    if location.count("-") > 1:
+        own["zone"] = location
     asked = {key: value for key, value in body.items() if key != "nodePools" and value is not None}
     made = merge(added, asked) | own
     if not texts(made, "locations"):  # an empty list is what the client sends for none

@@ -68,7 +68,7 @@ def _subnetwork(target: Target) -> JsonObject:
         "enableFlowLogs": False,
     }
     proxy = target.text("purpose") not in ("", "PRIVATE")
-    added: JsonObject = {"purpose": "PRIVATE", "gatewayAddress": computed["gatewayAddress"]}
+    added: JsonObject = {"purpose": "PRIVATE", "gatewayAddress": computed["gatewayAddress"], "state": "READY"}
     return added if proxy else added | private
 
 
@@ -142,6 +142,8 @@ def _stored(request: Request, target: Target, body: JsonObject) -> JsonObject:
         "creationTimestamp": CREATED,
         "selfLink": compute_link(target.id),
     }
+    if collection.path == "networks":
+        made["selfLinkWithId"] = compute_link(f"{target.id.rpartition('/')[0]}/{digits(target.id)}")
     if collection.path not in ("firewalls", "routers", "addresses", "resourcePolicies", "sslCertificates", "networks"):
         made["fingerprint"] = request.cloud.etag()
     if target.place["region"]:

@@ -8,6 +8,7 @@ from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import node_pools
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
+from localcloud.google_api.services.links import pools_in
 from localcloud.providers.google import control_plane, projects
 from localcloud.providers.google.container import API, OFFERED
 from localcloud.providers.google.references import CLUSTER
@@ -38,6 +39,11 @@ def _with_pools(cloud: Cloud, key: str) -> JsonObject:
     cluster["nodePools"] = list[JsonValue](pools.values())
     if nodes:
         cluster["instanceGroupUrls"] = nodes
+    for key_, pool in pools.items():  # GKE shows the first pool's as the cluster's own
+        cluster["nodeConfig"], cluster["initialNodeCount"] = pool["config"], pool["initialNodeCount"]
+        project, zones = key_.split("/")[1], [str(zone) for zone in _list(pool, "locations")]
+        cluster["currentNodeCount"] = sum(pools_in(cloud, project, zone).get(key_, 0) for zone in zones)
+        break
     return cluster
 
 
@@ -112,7 +118,10 @@ def update(request: Request) -> JsonObject:
     """Changes a cluster."""
     key, before = _found(request)
     given = dig(request.body, "update")
-    return _changed(request, key, updated(before, given if isinstance(given, dict) else {}), "UPDATE_CLUSTER")
+    wanted: JsonObject = given if isinstance(given, dict) else {}
+    if pool := text(wanted, "desiredNodePoolId"):
+        return node_pools.updated_with_cluster(request, f"{key}/nodePools/{pool}", wanted)
+    return _changed(request, key, updated(before, wanted), "UPDATE_CLUSTER")
 
 
 def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonObject:

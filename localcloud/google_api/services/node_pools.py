@@ -201,7 +201,7 @@ def update(request: Request) -> JsonObject:
         elif name not in ("name", "etag", "image", "imageProject", "nodeDrainConfig"):
             raise ApiError(501, f"the emulator does not imitate the update {name} of a node pool")
     after["config"] = config
-    return _changed(request, key, before, after, "UPDATE_NODE_POOL")
+    return _changed(request, key, before, after, "UPGRADE_NODES")
 
 
 def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, sort: str) -> JsonObject:
@@ -214,6 +214,22 @@ def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, 
         world.put(NODE_POOL, key, {**(world.get(NODE_POOL, key) or {}), "inputs": target.inputs})
     cloud.resources[key] = after | {"etag": cloud.etag()}
     return begin(request, sort, key, lambda: settle(cloud, key))
+
+
+def updated_with_cluster(request: Request, key: str, update: JsonObject) -> JsonObject:
+    """An update of a cluster that names one of its pools (``desiredNodePoolId``): the older way to change a pool."""
+    before = request.cloud.copy(key)
+    if before is None:
+        raise ApiError(404, f'nodePool "{key}" not found')
+    after = dict(before)
+    for name, value in update.items():
+        if name == "desiredNodePoolAutoscaling":
+            after["autoscaling"] = value
+        elif name == "desiredNodeVersion":
+            after["version"] = value
+        elif name not in ("desiredNodePoolId", "etag"):
+            raise ApiError(501, f"the emulator does not imitate the update {name} of a node pool")
+    return _changed(request, key, before, after, "UPDATE_CLUSTER")
 
 
 @answers(f"{_OF_A_POOL}.setSize")
@@ -229,7 +245,7 @@ def set_autoscaling(request: Request) -> JsonObject:
     """Other bounds."""
     key, before = _found(request)
     after = before | {"autoscaling": dig(request.body, "autoscaling")}
-    return _changed(request, key, before, after, "SET_NODE_POOL_AUTOSCALING")
+    return _changed(request, key, before, after, "UPDATE_CLUSTER")
 
 
 @answers(f"{_OF_A_POOL}.setManagement")

@@ -15,8 +15,8 @@ from localcloud.providers.protocol.values import UNKNOWN, JsonObject, JsonValue
 
 TABLE = Path(__file__).with_name("types.json")
 TRAITS = Path(__file__).with_name("traits.json")
-"""From the schema of hashicorp/terraform-provider-google 7.39: for each type its ``sets``, what is optional and
-computed (``kept``), references that it compares by what they refer to (``links``), ``defaults`` other than zero."""
+"""For each type its ``sets``, what is optional and computed (``kept``), references that it compares by what they refer
+to (``links``), and ``defaults`` other than zero; see :mod:`localcloud.providers.google.generate_traits`."""
 
 
 class Table(TypedDict):

@@ -40,7 +40,7 @@ class Client:
 
     def ok(self, http: str, path: str, body: Props | None = None, **query: str) -> Props:
         status, answer = self.answer(http, path, body, **query)
-        assert status == 200, answer
+        assert status in (200, 204), answer
         return answer
 
     def refused(self, http: str, path: str, body: Props | None = None, **query: str) -> tuple[int, str, str]:

@@ -186,3 +186,21 @@ def test_what_one_emulator_made_another_in_the_same_folder_shows(cluster: Client
     assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "RUNNING"
     other.ok("DELETE", f"{GKE}/clusters/gke")
     assert cluster.refused("GET", f"{GKE}/clusters/gke")[0] == 404
+
+
+def test_a_pool_is_scaled_by_an_update_of_its_cluster_too(cluster: Client) -> None:
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    bounds = {"enabled": True, "minNodeCount": 1, "maxNodeCount": 3}
+    update: Props = {"desiredNodePoolId": "tpu", "desiredNodePoolAutoscaling": bounds}
+    cluster.ok("PUT", f"{GKE}/clusters/gke", {"update": update})
+    assert cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["autoscaling"] == bounds
+    assert cluster.refused("PUT", f"{GKE}/clusters/gke", {"update": {**update, "desiredNodePoolId": "no"}})[0] == 404
+
+
+def test_a_network_that_is_missing_is_not_found(client: Client) -> None:
+    subnet = {"name": "nodes", "network": "projects/my-project/global/networks/none", "ipCidrRange": "10.0.0.0/20"}
+    assert client.refused("POST", f"{REGION}/subnetworks", subnet) == (
+        404,
+        "notFound",
+        "The resource 'projects/my-project/global/networks/none' was not found",
+    )

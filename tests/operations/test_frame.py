@@ -57,6 +57,11 @@ def test_an_unknown_command_is_a_wrong_call() -> None:
     assert "no-such-command" in done.stderr
 
 
+def without_age(errors: str) -> list[str]:
+    """The lines without the note about an old price table, which comes with time and not with the code."""
+    return [line for line in errors.splitlines() if not line.startswith("The price table is of ")]
+
+
 def test_calling_one_command_imports_no_other() -> None:
     code = (
         "import sys; from operations import cli\n"
@@ -65,7 +70,7 @@ def test_calling_one_command_imports_no_other() -> None:
         "print(*[name for name in ('pulumi', 'httpx', 'google') if name in sys.modules], file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stderr.splitlines() == [cli.COMMANDS["cost"].module, ""]
+    assert without_age(done.stderr) == [cli.COMMANDS["cost"].module, ""]
 
 
 def test_the_project_of_the_stack_file_decides_where_the_stack_lives(clone: Clone) -> None:
@@ -311,4 +316,4 @@ def test_the_module_and_the_script_are_the_same_command(entry: list[str], tmp_pa
 def test_json_and_table_come_out_alone_on_standard_output(clone: Clone) -> None:
     done = run("cost", "--stack", "one", "--output", "json", root=clone.root)
     assert json.loads(done.stdout)["stack"] == "one"
-    assert done.stderr == ""
+    assert without_age(done.stderr) == []

@@ -55,7 +55,7 @@ def command(
         data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
         lines.append(f"A million output tokens at {tokens_per_second:,.0f} a second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
-    if (old := stale(PRICES_AS_OF, date.today())) is not None:
+    if output is Output.TABLE and (old := stale(PRICES_AS_OF, date.today())) is not None:
         print(f"The price table is {old}: look at https://cloud.google.com/tpu/pricing", file=sys.stderr)
     show(output, data, *shown, *lines, *tables.NOTES)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
 
+from llmd_gke.catalog.zones import PRICES_AS_OF, stale
 from operations.cost.estimate import ModelFit
 from tests.operations.conftest import Clone
 from tests.operations.support import ROOT, run, same_as_golden
@@ -179,3 +181,9 @@ def test_it_says_what_share_of_the_memory_the_weights_take(clone: Clone) -> None
 )
 def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, words: str) -> None:
     assert words in str(fit)
+
+
+def test_an_old_price_table_says_so_beside_the_table_and_never_in_json(clone: Clone) -> None:
+    shown = run("cost", "--stack", "one", root=clone.root)
+    assert f"The price table is {stale(PRICES_AS_OF, date.today())}" in shown.stderr
+    assert run("cost", "--stack", "one", "--output", "json", root=clone.root).stderr == ""

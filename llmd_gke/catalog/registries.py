@@ -14,7 +14,7 @@ from llmd_gke.catalog import versions
 DOCKER_HUB = "docker.io"
 
 OF_CHARTS = ("docker.io/kserve/llmisvc-controller", "docker.io/kserve/storage-initializer", "registry.k8s.io/lws/lws")
-"""Images that charts name, beside cert-manager's (KServe v0.20.0 charts/kserve-llmisvc-resources/values.yaml,
+"""Images that charts name, beside cert-manager's (KServe charts/kserve-llmisvc-resources/values.yaml,
 LeaderWorkerSet v0.9.0 charts/lws/values.yaml)."""
 
 CERT_MANAGER = "quay.io"

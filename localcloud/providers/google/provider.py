@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
+from llmd_gke.catalog import versions
 from localcloud.providers.google import container, control_plane, projects, schema, storage
 from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
 from localcloud.providers.google.references import NODE_POOL
@@ -41,7 +42,7 @@ class Google(Rules):
     """Rules of ``pulumi-resource-gcp``."""
 
     name = "gcp"
-    version = "10.2.0"
+    version = versions.program("pulumi-resource-gcp")
 
     def __init__(self, folder: FilePath, faults: Faults) -> None:
         self._cloud, self._faults, self._folder = CloudFile(folder / "google.json"), faults, folder

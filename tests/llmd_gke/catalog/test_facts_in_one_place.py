@@ -54,7 +54,7 @@ def offences(source: str) -> list[str]:
     version = re.compile(rf"(?<![\d.])v?({'|'.join(map(re.escape, sorted(pinned())))})(?![\d.])")
     minor = kserve.release().removeprefix("v").rpartition(".")[0]
     return [
-        *(text for text in literals(source) if version.search(text) or f"{kserve.GROUP}/" in text),
+        *(text for text in literals(source) if version.search(text) or kserve.GROUP in text),
         *re.findall(rf"(?i)kserve v?{re.escape(minor)}\b.*", source),
     ]
 

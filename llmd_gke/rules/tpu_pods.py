@@ -165,9 +165,9 @@ def startup_probe(pod: Node, minutes: int) -> Iterator[Finding]:
         period, failures, delay = (
             default if (value := read[key].integer()) is None else value for key, default in parts.items()
         )
-        budget = (period * failures + delay) / 60
-        if budget < minutes:
-            yield _probe(probe.path, f"gives {budget:.1f} minutes", minutes)
+        budget = period * failures + delay
+        if budget < minutes * 60:
+            yield _probe(probe.path, f"gives {max(budget, 0) / 60:.1f} minutes", minutes)
 
 
 def _probe(path: str, problem: str, minutes: int) -> Finding:

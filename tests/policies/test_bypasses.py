@@ -532,3 +532,10 @@ BUNDLES = {
 @pytest.mark.parametrize("resource", BUNDLES.values(), ids=BUNDLES)
 def test_bundles_are_unpacked(resource: Resource) -> None:
     assert of(judge([resource]), "gateway-class", "MANDATORY")
+
+
+def test_a_number_of_any_size_is_judged() -> None:
+    for period in (1e308, -1e308):
+        probe = {"httpGet": {"path": "/health"}, "periodSeconds": period, "failureThreshold": period}
+        said = judge([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
+        assert not any("this rule failed" in one.text for one in said)

@@ -233,6 +233,7 @@ BY_HAND: Mapping[int, str] = {
     46: "needs a mirror: pulumi up of a stack with llmd-gke:registry, on nodes that reach nothing else",
     47: "needs a billing account: gcloud billing budgets list; and a cluster that may be lost",
     48: "curl --path-as-is URL/v1/models/%2e%2e/%2e%2e/metrics answers 404",
+    49: "needs a second model that is added: `Reconciled` of the first one's route meanwhile",
 }
 """Points that this run cannot answer, and what would."""
 

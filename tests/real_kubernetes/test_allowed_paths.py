@@ -14,6 +14,7 @@ import pytest
 from llmd_gke.catalog import endpoints
 from llmd_gke.manifests import pod_security, routing, serving
 from llmd_gke.settings import GatewaySettings, ModelSettings, TpuPoolSettings
+from tests.real_kubernetes import objects
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import Served, chat
 
@@ -116,3 +117,17 @@ def test_the_warm_up_container_is_nothing_that_restricted_would_refuse(served: S
     assert 'would violate PodSecurity "restricted:latest"' in said, "the server itself runs as root"
     assert '"main"' in said
     assert '"warm-up"' not in said
+
+
+def test_a_models_pod_gets_warm_with_its_hardened_container(served: Served) -> None:
+    template = cast("Any", serving.tpu_config(MODEL, POOL))["spec"]["template"]
+    del template["nodeSelector"]
+    main = template["containers"][0]
+    main["resources"] = {}
+    # Weights, and what KServe's preset brings beside them, are not needed by the simulator.
+    metadata = {"name": "warm", "namespace": NAMESPACE}
+    served.put({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template})
+    try:
+        until(lambda: objects.is_ready(objects.one(served.laptop, "pod", "warm", NAMESPACE) or {}), "a warm pod", 60)
+    finally:
+        served.drop("pod", "warm")

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 import yaml
 
-from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
+from llmd_gke.rules.inputs import UNKNOWN, Node, SecretText, Unknown, Value
 from policies.rules.rule import CLUSTER, MANIFEST, NODE_POOL, Kind, Subject
 
 BUNDLES = frozenset(
@@ -18,7 +19,17 @@ BUNDLES = frozenset(
 
 BUNDLE_FIELDS = ("objs", "objects", "yaml", "resources")
 
-OWN_SHAPE = re.compile(r"kubernetes:(helm\.sh|kustomize|yaml)(/|:)|gcp:|pulumi:")
+COMPONENTS = BUNDLES | {
+    "kubernetes:helm.sh/v2:Chart",
+    "kubernetes:helm.sh/v3:Chart",
+    "kubernetes:helm.sh/v4:Chart",
+    "kubernetes:kustomize:Directory",
+    "kubernetes:kustomize/v2:Directory",
+}
+"""Types that stand for several objects. A program may register them as a resource, too: then the provider makes the
+object that is written in it, as for every other type."""
+
+OWN_SHAPE = re.compile(r"kubernetes:helm\.sh/v3:Release$|gcp:|pulumi:")
 """Types whose inputs are no Kubernetes object: an ``apiVersion`` among them means nothing."""
 
 DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
@@ -66,7 +77,7 @@ def kind_in(type_: str, inputs: Value) -> Kind | None:
 
     The Kubernetes provider goes by the object alone, whatever its token says.
     """
-    written = None if OWN_SHAPE.match(type_) else _written_kind(inputs)
+    written = None if OWN_SHAPE.match(type_) or type_ in COMPONENTS else _written_kind(inputs)
     return written or kind_of(type_)
 
 
@@ -75,6 +86,10 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
     if type_ in BUNDLES:
         for kind, value in _bundle(inputs):
             yield Subject(kind, Node(value), urn, name)
+    if type_ in COMPONENTS and (written := _written_kind(inputs)) is not None:
+        for kind, value in _unpacked(written, inputs):
+            yield Subject(kind, Node(value), urn, name)
+    if type_ in BUNDLES:
         return
     kind = kind_in(type_, inputs)
     if kind is None:
@@ -108,14 +123,22 @@ def _items(value: Value) -> Sequence[Value]:
 
 
 def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
-    """The object, or the objects in a list of them, which may be lists themselves."""
-    is_list = kind.group != "gcp" and kind.name.endswith("List") and isinstance(value, Mapping) and "items" in value
-    if not is_list:
+    """The object, or the objects in a list of them, which may be lists themselves.
+
+    For the provider a list is what has ``items``, whatever its kind is called.
+    """
+    if kind.group == "gcp" or not isinstance(value, Mapping) or not _is_list(kind, value):
         yield kind, value
         return
     single = Kind(kind.group, kind.name.removesuffix("List"))
-    for item in _items(cast("Mapping[str, Value]", value)["items"]):
+    for item in _items(value["items"]):
         yield from _unpacked(_written_kind(item) or single, item)
+
+
+def _is_list(kind: Kind, value: Mapping[str, Value]) -> bool:
+    if "items" not in value:
+        return False
+    return kind.name.endswith("List") or any(_written_kind(item) is not None for item in _items(value["items"]))
 
 
 def _unpatched(kind: Kind, type_: str) -> tuple[Kind, bool]:
@@ -149,6 +172,10 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
                     yield from _unpacked(kind, item)
                 elif isinstance(item, Mapping) and "unreadable" in item:
                     yield MANIFEST, item
+                elif isinstance(item, Mapping) and any(
+                    isinstance(item.get(key), Unknown) for key in ("apiVersion", "kind")
+                ):
+                    yield MANIFEST, {"text": UNKNOWN}
 
 
 def _documents(text: str, place: str) -> Iterator[Value]:
@@ -161,7 +188,20 @@ def _documents(text: str, place: str) -> Iterator[Value]:
         except TooLarge:
             yield {"unreadable": f"{where} stands for more than {LARGEST_DOCUMENT} values, or is too deep"}
         except (yaml.YAMLError, ValueError, RecursionError):
-            yield {"unreadable": f"{where} is not YAML that the pack can read"}
+            yield from _json(document, where, secret=isinstance(text, SecretText))
+
+
+def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
+    """JSON that is no YAML for its reader: indented by tabs, or several objects one after the other."""
+    decoder, found, rest = json.JSONDecoder(), list[Value](), text.strip()
+    try:
+        while rest:
+            content, end = cast("tuple[object, int]", decoder.raw_decode(rest))
+            found.append(plain(content, secret=secret))
+            rest = rest[end:].lstrip()
+    except (ValueError, RecursionError):
+        found.append({"unreadable": f"{where} is not YAML that the pack can read"})
+    yield from found
 
 
 def plain(value: object, *, secret: bool = False) -> Value:

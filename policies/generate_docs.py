@@ -82,6 +82,24 @@ The pack never sees:
   objects.
 - Charts and endpoint pickers that were renamed: they are recognized by the last part of their names, which a mirror
   keeps.
+- What webhooks, admission policies and controllers change or make afterwards: a `MutatingWebhookConfiguration`, a
+  `ComputeClass` that creates node pools, a StorageClass whose provisioner makes folders of the node.
+- Containers outside a list of containers: `predictor.model` of an InferenceService, `script` of an Argo Workflow.
+- What a chart's or container's file says that is not in the program: `envFrom` of somebody else's ConfigMap, arguments
+  in a `--config` file, output of a command, text that is encrypted or packed (base64 is read).
+- What a rule of one resource makes of another: 256 firewall rules of a /8 each, a ReferenceGrant that lets a route of
+  the Gateway's namespace reach a model, a ClusterRole that is already bound to everybody (`system:discovery`).
+
+The pack does not judge:
+
+- Roles that become owner by a detour: `serviceAccountTokenCreator`, `serviceAccountUser` or a key for an account that
+  has more, a custom role with `setIamPolicy`, the annotation `iam.gke.io/gcp-service-account`, a workload identity
+  provider without a condition. Basic roles and those that grant them directly are judged.
+- Ways into the network past Gateway, Service, Ingress and firewall: forwarding rules and network endpoint groups made
+  by hand, addresses of instances, Istio's, Traefik's and other vendors' entry points.
+- What the restricted Pod Security Standard asks beyond access to the node: root users, writable file systems, sysctls,
+  SELinux types, AppArmor by annotation. The namespaces' labels do.
+- Tokens in annotations, labels, headers of routes and options of volumes.
 - What was there before, and what somebody changes in the console: `pulumi policy analyze --policy-pack policies
   --stack STACK` judges a state as it is.
 

@@ -15,16 +15,19 @@ MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")
 """IPv4 inside IPv6."""
 
 
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""The IPv4 Internet as IPv6 hosts reach it (RFC 6052)."""
+
+
 def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     """A range as Google and Kubernetes read it, also with host bits, netmask or spaces; ``None`` for other text."""
     try:
         found = ipaddress.ip_network(text.strip(), strict=False)
     except ValueError:
         return None
-    if isinstance(found, ipaddress.IPv6Network) and found.subnet_of(MAPPED_V4):
-        mapped = found.network_address.ipv4_mapped
-        if mapped is not None:
-            return ipaddress.ip_network((mapped, found.prefixlen - MAPPED_V4.prefixlen), strict=False)
+    if isinstance(found, ipaddress.IPv6Network) and (found.subnet_of(MAPPED_V4) or found.subnet_of(NAT64)):
+        mapped = ipaddress.IPv4Address(int(found.network_address) & 0xFFFFFFFF)
+        return ipaddress.ip_network((mapped, found.prefixlen - MAPPED_V4.prefixlen), strict=False)
     return found
 
 

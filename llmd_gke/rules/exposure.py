@@ -16,16 +16,22 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
 
 INTERNAL_ANNOTATIONS = ("networking.gke.io/load-balancer-type", "cloud.google.com/load-balancer-type")
+INTERNAL_CLASS = "networking.gke.io/l4-regional-internal"
 INTERNAL_INGRESS = "gce-internal"
 INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
 
 EVERYBODY = re.compile(
     r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
-    r"|workloadidentitypools/[^/\s]+/\*",
+    r"|work(?:loadidentity|force)pools/[^/\s]+/\*",
     re.IGNORECASE,
 )
 MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
-BASIC_ROLE = re.compile(r"\broles/(?:owner|editor|admin|writer)\b", re.IGNORECASE)
+BASIC_ROLE = re.compile(
+    r"\broles/(?:owner|editor|admin|writer|resourcemanager\.(?:project|folder)IamAdmin"
+    r"|resourcemanager\.(?:organization|folder)Admin|iam\.securityAdmin)(?![\w.])",
+    re.IGNORECASE,
+)
+"""Basic roles, and those that can grant them to whoever holds them."""
 ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
 
 OPEN_SUBJECTS: Mapping[str, str] = {
@@ -35,8 +41,12 @@ OPEN_SUBJECTS: Mapping[str, str] = {
     "system:serviceaccounts": "every pod of the cluster",
 }
 STRONG_CAPABILITIES = frozenset(
-    {"ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "NET_ADMIN", "DAC_READ_SEARCH", "BPF", "SYS_BOOT"}
-)
+    {
+        "ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "NET_ADMIN", "DAC_READ_SEARCH", "BPF", "SYS_BOOT",
+        "PERFMON", "MAC_ADMIN", "MAC_OVERRIDE", "SYSLOG",
+    }
+)  # fmt: skip
+PROFILES = ("seccompProfile", "appArmorProfile")
 PRIVILEGED_LABEL = "pod-security.kubernetes.io/enforce"
 
 
@@ -45,13 +55,16 @@ def service(node: Node) -> Iterator[Finding]:
     spec = node.get("spec")
     kind = spec.get("type").text()
     annotations = node.get("metadata", "annotations")
-    internal = any((annotations.get(key).text() or "").lower() == "internal" for key in INTERNAL_ANNOTATIONS)
+    # GKE goes by the class, else by the first annotation that is there, and knows these two spellings only.
+    written = next((text for key in INTERNAL_ANNOTATIONS if (text := annotations.get(key).text()) is not None), "")
+    by_class = spec.get("loadBalancerClass").text()
+    internal = by_class == INTERNAL_CLASS if by_class else written in ("Internal", "internal")
     ranges = [text for entry in spec.get("loadBalancerSourceRanges").each() if (text := entry.text())]
     limited = bool(ranges) and not addresses.everybody(ranges)
-    if kind == "LoadBalancer" and not internal and not limited:
+    if (kind == "LoadBalancer" and not internal and not limited) or (kind is None and ranges and not limited):
         yield _exposed(
             "public-service",
-            "spec.type LoadBalancer: it gets a public address, past the Gateway with its TLS and its routes",
+            "a Service of type LoadBalancer: it gets a public address, past the Gateway with its TLS and its routes",
             "ClusterIP, an internal load balancer, or loadBalancerSourceRanges that name somebody",
             f"serve it by the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
         )
@@ -70,9 +83,9 @@ def service(node: Node) -> Iterator[Finding]:
 
 def ingress(node: Node) -> Iterator[Finding]:
     """No Ingress: it makes a load balancer of its own, which none of the rules about Gateways sees."""
-    names = (node.get("spec", "ingressClassName"), node.get("metadata", "annotations", INGRESS_ANNOTATION))
-    texts = [name.text() for name in names]
-    if INTERNAL_INGRESS not in texts and not any(isinstance(name.value, Unknown) for name in names):
+    annotation = node.get("metadata", "annotations", INGRESS_ANNOTATION)
+    name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # GKE's order
+    if name.text() != INTERNAL_INGRESS and not isinstance(name.value, Unknown):
         yield _exposed(
             "ingress",
             "an Ingress makes a public load balancer of its own, past the Gateway",
@@ -106,6 +119,13 @@ def iam_members(node: Node) -> Iterator[Finding]:
 
     A member that is not known yet comes from another resource, so it is an account, and not everybody.
     """
+    if isinstance(node.value, Mapping) and node.value.get("invokerIamDisabled") is True:
+        yield _exposed(
+            "public-iam-member",
+            "invokerIamDisabled is true: everybody may call the service",
+            "false",
+            "leave it out, and name who may call",
+        )
     for place in _texts(node, MEMBER_KEY):
         found = EVERYBODY.search(_decoded(place.value)) if isinstance(place.value, str) else None
         if found:
@@ -118,13 +138,13 @@ def iam_members(node: Node) -> Iterator[Finding]:
 
 
 def iam_roles(node: Node) -> Iterator[Finding]:
-    """Nobody gets a basic role, which may change nearly everything."""
+    """Nobody gets a basic role, which may change nearly everything, or a role that can grant one."""
     for place in _texts(node, ROLE_KEY):
         found = BASIC_ROLE.search(_decoded(place.text() or ""))
         if found:
             yield _exposed(
                 "basic-iam-role",
-                f"{place.path} is {found[0]}, which may change nearly everything in the project",
+                f"{place.path} is {found[0]}, which may change nearly everything in the project, or grant itself that",
                 "predefined or custom roles",
                 "grant the roles that the work needs",
             )
@@ -169,8 +189,9 @@ def pod(spec: Node) -> Iterator[Finding]:
             yield _host(f"{volume.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
     if spec.get("securityContext", "windowsOptions", "hostProcess").flag() is True:
         yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
-    if spec.get("securityContext", "seccompProfile", "type").text() == "Unconfined":
-        yield _host(f"{_at(spec)}securityContext.seccompProfile is Unconfined", "leave it out, or use RuntimeDefault")
+    for profile in PROFILES:
+        if spec.get("securityContext", profile, "type").text() == "Unconfined":
+            yield _host(f"{_at(spec)}securityContext.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
     for container in pods.containers(spec):
         yield from _container(container)
 
@@ -183,8 +204,9 @@ def _container(container: Node) -> Iterator[Finding]:
     context = container.get("securityContext")
     if context.get("privileged").flag() is True:
         yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
-    if context.get("seccompProfile", "type").text() == "Unconfined":
-        yield _host(f"{context.path}.seccompProfile is Unconfined", "leave it out, or use RuntimeDefault")
+    for profile in PROFILES:
+        if context.get(profile, "type").text() == "Unconfined":
+            yield _host(f"{context.path}.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
     if context.get("procMount").text() == "Unmasked":
         yield _host(f"{context.path}.procMount is Unmasked", "leave it out")
     if context.get("windowsOptions", "hostProcess").flag() is True:
@@ -237,7 +259,7 @@ def _is_secret(name: str, value: Value) -> bool:
         return False
     if secret_texts.is_name(name.replace("-", "_").replace(".", "_")) or secret_texts.has_shape(value):
         return True
-    return any(secret_texts.assigned(value))
+    return any(secret_texts.assigned(value)) or any(secret_texts.configured(value))
 
 
 def _plain(problem: str) -> Finding:
@@ -268,6 +290,28 @@ def firewall(node: Node) -> Iterator[Finding]:
             "ranges, tags or service accounts that name somebody",
             "name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
         )
+
+
+def firewall_policy(node: Node) -> Iterator[Finding]:
+    """A rule of a firewall policy that lets traffic in names who may come: the same as :func:`firewall`."""
+    rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
+    for rule in rules:
+        action, direction = (rule.get("action").text() or "").lower(), rule.get("direction").text()
+        if not action.startswith(("allow", "apply")) or direction == "EGRESS" or rule.get("disabled").flag() is True:
+            continue
+        match = rule.get("match")
+        ranges = [text for entry in match.get("srcIpRanges").each() if (text := entry.text())]
+        scope = match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()
+        sources = [value for key, value in match.pairs() if key.startswith("src") and value.value]
+        wide = addresses.everybody(ranges)
+        if (wide and scope in (None, "INTERNET")) or not sources:
+            yield _exposed(
+                "public-firewall",
+                f"{match.path}.srcIpRanges {', '.join(wide) or 'is missing, which means everybody'}: the Internet may "
+                "reach the VPC",
+                "ranges, tags or groups of addresses that name somebody",
+                "name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
+            )
 
 
 def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:

@@ -140,7 +140,11 @@ def _unclaimed(path: str, feature: str, fix: str) -> Finding:
 
 def targets(node: Node) -> Iterator[Node]:
     """What an object refers to in the Gateway API's way, recognized by its shape: targets of policies, backends."""
-    spec = node.get("spec")
+    yield from targets_in(node.get("spec"))
+
+
+def targets_in(spec: Node) -> Iterator[Node]:
+    """The same for a ``spec`` alone, as a service holds its route."""
     if not isinstance(spec.value, Mapping):
         return
     if isinstance(spec.value.get("targetRef"), Mapping):
@@ -151,9 +155,16 @@ def targets(node: Node) -> Iterator[Node]:
         for rule in spec.get("rules").each():
             if isinstance(rule.value, Mapping):
                 yield from rule.get("backendRefs").each()
-                for used in rule.get("filters").each():
-                    if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
-                        yield used.get("requestMirror", "backendRef")
+                yield from _mirrors(rule)
+                for backend in rule.get("backendRefs").each():
+                    if isinstance(backend.value, Mapping):
+                        yield from _mirrors(backend)
+
+
+def _mirrors(node: Node) -> Iterator[Node]:
+    for used in node.get("filters").each():
+        if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
+            yield used.get("requestMirror", "backendRef")
 
 
 def generated_target(reference: Node) -> Iterator[Finding]:

@@ -39,15 +39,40 @@ def node_hardening(pool: Node) -> Iterator[Finding]:
         if node.value is None or isinstance(node.value, bool | str):
             yield _hard(f"{node.path}: {problem}", str(value), f"set it to {value}")
     account = config.get("serviceAccount")
-    if account.value is None:
+    if account.value is None or account.value in ("", "default"):
         yield _hard(
-            f"{account.path} is missing: nodes run as the project's default account, often an Editor",
+            f"{account.path} names none: nodes run as the project's default account, often an Editor",
             "an account with roles/container.defaultNodeServiceAccount",
             "make a service account for nodes",
         )
     readonly = config.get("kubeletConfig", "insecureKubeletReadonlyPortEnabled")
     if (readonly.text() or "").upper() == "TRUE":
         yield _hard(f"{readonly.path}: the port has no authentication", "FALSE", "switch it off")
+
+
+def cluster_hardening(cluster: Node) -> Iterator[Finding]:
+    """What a cluster says of nodes that GKE makes itself: by auto-provisioning, or as default of all pools."""
+    ports = (
+        "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled",
+        "nodePoolAutoConfig.nodeKubeletConfig.insecureKubeletReadonlyPortEnabled",
+    )
+    for path in ports:
+        if (cluster.get(*path.split(".")).text() or "").upper() == "TRUE":
+            yield _hard(f"{path}: the port has no authentication", "FALSE", "switch it off")
+    scaling = cluster.get("clusterAutoscaling")
+    if scaling.get("enabled").flag() is not True or cluster.get("enableAutopilot").flag() is True:
+        return
+    defaults = scaling.get("autoProvisioningDefaults")
+    boot = defaults.get("shieldedInstanceConfig", "enableSecureBoot")
+    if boot.value is None or boot.flag() is False:
+        yield _hard(f"{boot.path}: secure boot of auto-provisioned nodes is off", "True", "set it to True")
+    account = defaults.get("serviceAccount")
+    if account.value is None or account.text() == "default":
+        yield _hard(
+            f"{account.path}: auto-provisioned nodes run as the project's default account, often an Editor",
+            "an account with roles/container.defaultNodeServiceAccount",
+            "make a service account for nodes",
+        )
 
 
 def _hard(problem: str, allowed: str, fix: str) -> Finding:

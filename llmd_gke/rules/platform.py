@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import cast
+from urllib.parse import unquote
 
 from llmd_gke.catalog import kserve, versions
 from llmd_gke.rules import addresses
@@ -27,7 +28,7 @@ ARCHIVE = re.compile(r"(?P<name>.+?)-(?P<version>v?\d+\.\d+\.\d+.*)\.(?:tgz|tar\
 
 def chart_reference(chart: str) -> tuple[str, str | None]:
     """Name and version in a reference to a chart: an OCI address with tag or digest, an archive, a folder, a name."""
-    last = re.split(r"[?#]", chart.strip().rstrip("/").rsplit("/", 1)[-1])[0]
+    last = unquote(re.split(r"[?#]", chart.strip().rstrip("/").rsplit("/", 1)[-1])[0])
     last, _, digest = last.partition("@")
     if archive := ARCHIVE.fullmatch(last):
         return archive["name"], archive["version"]
@@ -138,7 +139,9 @@ def kserve_tls(data: Node) -> Iterator[Finding]:
         ingress = cast("Value", json.loads(text)) if text else None
     except json.JSONDecodeError:
         return
-    if isinstance(ingress, Mapping) and ingress.get("enableLLMInferenceServiceTLS") is True:
+    # Go reads the keys of JSON in any letters.
+    switches = ingress.items() if isinstance(ingress, Mapping) else ()
+    if any(key.lower() == "enablellminferenceservicetls" and value is True for key, value in switches):
         yield Finding(
             "kserve-tls",
             "data.ingress: enableLLMInferenceServiceTLS is true: workload Services say https while the InferencePool "
@@ -197,13 +200,15 @@ def _every_port(ports: Node) -> bool:
     entries = list(ports.each())
     if not entries:
         return not isinstance(ports.value, Unknown)
+    spans: dict[str, int] = {}
     for entry in entries:
         first, last = entry.get("port"), entry.get("endPort")
         if first.value is None:
             return True
-        if isinstance(first.value, int) and isinstance(last.value, int) and last.value - first.value > MANY_PORTS:
-            return True
-    return False
+        if isinstance(first.value, int) and isinstance(last.value, int):
+            protocol = entry.get("protocol").text() or "TCP"
+            spans[protocol] = spans.get(protocol, 0) + last.value - first.value
+    return any(span > MANY_PORTS for span in spans.values())
 
 
 def _every_pod(peer: Node) -> bool:
@@ -231,20 +236,26 @@ def open_names(spec: Node) -> Iterator[Finding]:
     for rule in spec.get("egress").each():
         for match in rule.get("matches").each():
             text = match.get("pattern").text() or ""
-            if text and len([label for label in text.split(".") if label.strip("*")]) < 2:
+            if _every_name(text):
                 yield _open(f"{match.path}.pattern {text} allows every name, or every name of a top-level domain")
+
+
+def _every_name(pattern: str) -> bool:
+    """Whether a pattern is for every name, or for every name of a top-level domain."""
+    return "*" in pattern and len([label for label in pattern.split(".") if label.strip("*")]) < 2
 
 
 def open_admin_policy(spec: Node) -> Iterator[Finding]:
     """A policy of the cluster's administrator allows neither everybody nor every namespace."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
-            if rule.get("action").text() not in (None, "Allow"):
+            if rule.get("action").text() not in (None, "Allow", "Accept"):
                 continue
             for peer in rule.get(peers).each():
                 namespaces, pods = peer.get("namespaces"), peer.get("pods", "namespaceSelector")
                 blocks = [text for block in peer.get("networks").each() if (text := block.text())]
-                if _selects_all(namespaces) or _selects_all(pods) or addresses.everybody(blocks):
+                wide = any(_every_name(name.text() or "") for name in peer.get("domainNames").each())
+                if _selects_all(namespaces) or _selects_all(pods) or addresses.everybody(blocks) or wide:
                     yield _open(f"{peer.path} allows everybody, past the policies of the namespaces")
 
 
@@ -255,12 +266,30 @@ def open_cluster_policy(spec: Node) -> Iterator[Finding]:
             entities = [entity.text() for entity in rule.get(f"{side}Entities").each()]
             blocks = [text for block in rule.get(f"{side}CIDR").each() if (text := block.text())]
             blocks += [text for block in rule.get(f"{side}CIDRSet").each() if (text := block.get("cidr").text())]
-            wide = [entity for entity in entities if entity in ("all", "world", "world-ipv4", "world-ipv6")]
-            if rule.value == {} or wide or addresses.everybody(blocks):
+            wide = [entity for entity in entities if entity in ("all", "cluster", "world", "world-ipv4", "world-ipv6")]
+            patterns = [name.get("matchPattern").text() or "" for name in rule.get(f"{side}FQDNs").each()]
+            unnamed = (
+                key == "ingress"
+                and isinstance(rule.value, Mapping)
+                and not any(name.startswith("from") for name in rule.value)
+            )
+            if rule.value == {} or wide or unnamed or addresses.everybody(blocks) or any(map(_every_name, patterns)):
                 yield _open(f"{rule.path} admits everybody")
             for endpoint in rule.get(f"{side}Endpoints").each():
-                if endpoint.value == {}:
+                if endpoint.value == {} or _any_namespace(endpoint):
                     yield _open(f"{endpoint.path} admits every pod")
+
+
+def _any_namespace(endpoint: Node) -> bool:
+    """Whether a selector of Cilium's reaches beyond the policy's namespace, to all pods of all others."""
+    if not isinstance(endpoint.value, Mapping) or endpoint.get("matchLabels").value:
+        return False
+    expressions = list(endpoint.get("matchExpressions").each())
+    return bool(expressions) and all(
+        (one.get("key").text() or "").endswith("io.kubernetes.pod.namespace")
+        and one.get("operator").text() in ("Exists", "NotIn")
+        for one in expressions
+    )
 
 
 def _open(problem: str) -> Finding:

@@ -29,27 +29,47 @@ PICKER_FLOORS: Mapping[str, str] = {
 
 
 def pods_within(node: Node) -> Iterator[Node]:
-    """Every pod template inside an object of any kind, recognized by its shape: lists of containers, host namespaces.
+    """Every pod template inside an object of any kind, recognized by its shape: lists of containers, host namespaces,
+    folders of the node, a profile of a whole pod.
 
     A patch may hold no more than one of them. Only what the object asks for counts, not ``metadata`` and ``status``.
+    The search goes on below a pod: an empty list of containers further up must not hide the real ones.
     """
     if isinstance(node.value, Mapping):
-        lists = (node.value.get(key) for key in CONTAINER_LISTS)
-        if any(map(_is_list_of_maps, lists)) or any(node.value.get(key) is True for key in HOST_NAMESPACES):
+        if _is_pod(node.value):
             yield node
-            return
         for key in node.value:
-            if node.path or key not in ("metadata", "status"):
+            if (node.path or key not in ("metadata", "status")) and key not in CONTAINER_LISTS:
+                yield from pods_within(node.get(key))
+        for key in CONTAINER_LISTS:
+            if key in node.value and not _is_list_of_maps(node.value[key]):
                 yield from pods_within(node.get(key))
     elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
         for item in node.each():
             yield from pods_within(item)
 
 
+def _is_pod(value: Mapping[str, Value]) -> bool:
+    if any(_is_list_of_maps(value.get(key)) for key in CONTAINER_LISTS):
+        return True
+    if any(value.get(key) is True for key in HOST_NAMESPACES):
+        return True
+    volumes = value.get("volumes")
+    if _is_list_of_maps(volumes) and any(isinstance(one, Mapping) and "hostPath" in one for one in _entries(volumes)):
+        return True
+    context = value.get("securityContext")
+    return isinstance(context, Mapping) and any(key in context for key in ("seccompProfile", "windowsOptions"))
+
+
+def _entries(value: Value) -> Sequence[Value]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
 def _is_list_of_maps(value: Value) -> bool:
+    """Whether a value may be a list of containers. Empty entries are no reason to leave out the others."""
     if isinstance(value, str) or not isinstance(value, Sequence):
         return False
-    return all(isinstance(item, Mapping | Unknown) for item in value)
+    return all(isinstance(item, Mapping | Unknown) or item is None for item in value)
 
 
 def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
@@ -142,13 +162,17 @@ def plain_secrets(pod: Node) -> Iterator[Finding]:
             name, value = variable.get("name").text() or "", variable.get("value").value
             if secret_texts.is_name(name) and value not in (None, ""):
                 yield Finding("plain-secret", f"{variable.path}: {name} has its value written out", fix=fix)
-            elif isinstance(value, str) and (secret_texts.has_shape(value) or any(secret_texts.assigned(value))):
+            elif isinstance(value, str) and _holds_secret(value):
                 yield Finding("plain-secret", f"{variable.path}: {name} holds a token or a password", fix=fix)
         for word in arguments(container):
             if secret_texts.is_argument(word):
                 name = word.split("=")[0]
                 yield Finding("plain-secret", f"{container.path}: {name} is readable in the pod's arguments", fix=fix)
         yield from _secrets_in_scripts(container, fix)
+
+
+def _holds_secret(text: str) -> bool:
+    return secret_texts.has_shape(text) or any(secret_texts.assigned(text)) or any(secret_texts.configured(text))
 
 
 def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
@@ -160,7 +184,7 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
             text = word.text() or ""
             for name in secret_texts.assigned(text):
                 yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
-            if secret_texts.has_shape(text):
+            if secret_texts.has_shape(text) or any(secret_texts.configured(text)):
                 yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
     asked = [container.get(f"{key}Probe", "httpGet") for key in ("startup", "readiness", "liveness")]
     asked += [container.get("lifecycle", key, "httpGet") for key in ("postStart", "preStop")]
@@ -178,6 +202,11 @@ def open_servers(pod: Node) -> Iterator[Finding]:
                 continue
             for finding in environment.opens_the_server(name):
                 yield replace(finding, problem=f"{variable.path}: {finding.problem}")
+        for word in arguments(container):
+            name, given, value = word.partition("=")
+            if given and value not in ("", "0", "false", "False"):
+                for finding in environment.opens_the_server(name):
+                    yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
 
 CAPABILITIES = frozenset(
@@ -243,10 +272,10 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
         for position, word in enumerate(words):
             key, given, value = word.partition("=")
             value = value if given else (words[position + 1] if position + 1 < len(words) else "")
-            if key == "--secure-serving" and value.lower() == "false":
+            if key.lstrip("-") == "secure-serving" and value.lower() in ("false", "f", "0"):
                 yield Finding(
                     "endpoint-picker",
-                    f"{container.path}: --secure-serving=false; GKE's data plane calls the endpoint picker by TLS",
+                    f"{container.path}: --secure-serving={value}; GKE's data plane calls the endpoint picker by TLS",
                     fix="leave it out: the default is true",
                 )
 

@@ -32,6 +32,8 @@ def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: It
     for parent in parents:
         seen = True
         kind = parent.get("kind")
+        if kind.text() in ("ListenerSet", "XListenerSet"):
+            return False  # more listeners of some Gateway: which one is not written in the route
         if kind.value is not None and kind.text() != "Gateway":
             continue
         if not _may_be_one_of(names, parent, namespace):

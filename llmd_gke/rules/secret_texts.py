@@ -2,27 +2,52 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 from collections.abc import Iterator
 
 NAME = re.compile(
-    r"(?:(?:^|_|HF|GH|AUTH|ACCESS|BEARER|REFRESH|API)TOKEN|PASSWORD|PASSWD|PASSPHRASE|(?:^|_)(?:PASS|PWD)|SECRET"
-    r"|(?:^|_)CREDENTIALS?|APIKEY"
-    r"|(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|ACCOUNT|SERVICE|OPENAI|ANTHROPIC|HF|WANDB)_?KEY)"
+    r"(?:(?:^|_|HF|GH|AUTH|ACCESS|BEARER|REFRESH|API)TOKEN|PASSWORDS?|PASSWD|PASSPHRASE|(?:^|_)(?:PASS|PWD)|SECRETS?"
+    r"|(?:^|_)CREDENTIALS?|APIKEYS?"
+    r"|(?:API|ACCESS|SECRET|PRIVATE|AUTH|ENCRYPTION|SIGNING|MASTER|ACCOUNT|SERVICE|OPENAI|ANTHROPIC|HF|WANDB)_?KEYS?)"
     r"_?\d*$",
     re.IGNORECASE,
 )
 HEADER = re.compile(r"(?:proxy-)?authorization|x-(?:api-key|auth-token|goog-api-key)|cookie", re.IGNORECASE)
 ARGUMENT = re.compile(
-    r"--(?:.+-)?(?:api-?key|hf-token|password|passwd|passphrase|(?:access|auth)-token|secret(?:-key)?)"
+    r"--token|--(?:.+-)?(?:api-?key|password|passwd|passphrase|(?:hf|access|auth|bearer)-token|secret(?:-key)?)"
 )
 SHAPE = re.compile(
     r"\bhf_[A-Za-z0-9]{20,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bsk-[A-Za-z0-9_-]{20,}|\bya29\.[\w-]{10,}"
     r"|\bAIza[\w-]{30,}|\bAKIA[0-9A-Z]{16}\b|\bglpat-[\w-]{20,}|\bxox[abprs]-[\w-]{10,}"
     r"|\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]+|-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----"
     r"|://[^/\s:@$]*:[^/\s:@$]+@"
+    r"|(?i:\bauthorization[\"']?\s*:\s*[\"']?(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
 )
-ASSIGNMENT = re.compile(r"""(?<![\w$.-])([A-Za-z_]\w*)=(["']?)([^\s"';&|]*)""")
+ASSIGNMENT = re.compile(
+    r"""(?<![\w$.-])([A-Za-z_]\w*)(?:["']\]\s*=\s*|\+?=)(?:""|''|\$(?=["']))*(["']?)([^\s"';&|]*)"""
+)
+"""An assignment of the shell, also with quotes around nothing; or one to an entry of Python's ``os.environ``."""
+CONFIGURED = re.compile(
+    r"""(?:^|[{,])[ \t]*(?:-[ \t]+)?["']?([\w.-]{3,100}?)["']?"""
+    r"""(?:[ \t]*:[ \t]*|[ \t]+=[ \t]+|=)["']?([^\s"',;}#]{4,})""",
+    re.MULTILINE,
+)
+"""A setting on a line of a file of any usual format, or in a table of JSON."""
+CONFIGURED_NAME = re.compile(
+    r"(?:password|passwd|passphrase|(?:^|(?:hf|hub|api|auth|access|bearer|refresh|github)_?)token"
+    r"|(?:api|access|secret|private|auth|master|signing|encryption)_?key)$",
+    re.IGNORECASE,
+)
+NO_VALUE = re.compile(r"[$<{%/!|>&*\[(]|(?:true|false|null|none)$", re.IGNORECASE)
+"""Begins of values that stand for others: variables, templates, paths."""
+DOCKER_AUTH = re.compile(r"""["']auth["']\s*:\s*["'][\w+/=]{8,}""")
+ENCODED = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{24,4096}={0,2}(?![\w+/])")
+MOST_ENCODED = 64
+"""Encoded pieces of one text that are looked into."""
+COMMAND = re.compile(r"\$\(\s*(?:echo|printf)\s+(?:-\w+\s+)*[\"']?[^\s$\"')]")
+DEFAULT = re.compile(r"\$\{\w+:?[-=+][\"']?[^\s$}\"']")
 
 
 def is_name(name: str) -> bool:
@@ -42,11 +67,37 @@ def is_argument(word: str) -> bool:
 
 def has_shape(text: str) -> bool:
     """Whether a text holds a token of a well-known form, a private key, or a URL with a password."""
-    return SHAPE.search(text) is not None
+    return SHAPE.search(text) is not None or any(SHAPE.search(one) for one in _decoded(text))
+
+
+def _decoded(text: str) -> Iterator[str]:
+    """What stands in base64 in a text."""
+    for number, found in enumerate(ENCODED.finditer(text)):
+        if number >= MOST_ENCODED:
+            return
+        try:
+            yield base64.b64decode(found[0] + "=" * (-len(found[0]) % 4)).decode("ascii")
+        except (binascii.Error, ValueError):
+            continue
 
 
 def assigned(script: str) -> Iterator[str]:
-    """Names of secrets that a shell script gives a value: ``HF_TOKEN=… vllm serve``. Values of variables are fine."""
-    for name, _quote, value in ASSIGNMENT.findall(script):
-        if value and not value.startswith(("$", "`")) and is_name(name):
+    """Names of secrets that a shell script gives a value: ``HF_TOKEN=… vllm serve``. Values of variables are fine.
+
+    A variable's default (``${HF_TOKEN:-…}``) and the output of ``echo`` are values that are written out, too.
+    """
+    for found in ASSIGNMENT.finditer(script):
+        name, value, rest = found[1], found[3], script[found.start(3) :]
+        literal = COMMAND.match(rest) or DEFAULT.match(rest)
+        if value and is_name(name) and (literal or not value.startswith(("$", "`"))):
             yield name
+
+
+def configured(text: str) -> Iterator[str]:
+    """Names of secrets that a configuration file gives a value, as YAML, JSON, TOML, INI or properties."""
+    for name, value in CONFIGURED.findall(text):
+        last = name.replace("-", "_").rsplit(".", 1)[-1]
+        if CONFIGURED_NAME.search(last) and not NO_VALUE.match(value):
+            yield name
+    if DOCKER_AUTH.search(text):
+        yield "auth"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import kserve
-from llmd_gke.rules import models, names
+from llmd_gke.rules import models, names, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -38,6 +38,18 @@ def model_images(spec: Node) -> Iterator[Finding]:
         if scheme == "oci":
             for finding in models.image(reference):
                 yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
+
+
+def model_secrets(spec: Node) -> Iterator[Finding]:
+    """No address of a model holds a password: KServe writes it into the arguments of the pod that downloads it."""
+    model = spec.get("model")
+    for place in (model, *model.get("lora", "adapters").each()):
+        if secret_texts.has_shape(place.get("uri").text() or ""):
+            yield Finding(
+                "plain-secret",
+                f"{place.path}.uri holds a token or a password",
+                fix="put it into a Secret of the service account that KServe downloads with",
+            )
 
 
 def _shape(problem: str, fix: str) -> Finding:

@@ -45,6 +45,11 @@ def _ai_zones(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from cluster.ai_zones(subject.node.get("nodeLocations"), subject.node.get("location"))
 
 
+def _hardening(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    check = node_pools.cluster_hardening if subject.kind == CLUSTER else node_pools.node_hardening
+    yield from check(subject.node)
+
+
 def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]:
     subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
     found = any(purpose.text() == "REGIONAL_MANAGED_PROXY" for purpose in subnets)
@@ -130,8 +135,8 @@ NODE_HARDENING = Rule(
     title="Nodes are shielded and run as an account of their own",
     why="Secure boot, GKE's metadata server and a least-privilege service account are Google's hardening guide.",
     sources=(HARDENING,),
-    kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.node_hardening),
+    kinds=(NODE_POOL, CLUSTER),
+    check=_hardening,
     level="advisory",
     severity="medium",
 )

@@ -40,6 +40,17 @@ CONNECTOR = tuple(
 """Config Connector's objects, which grant roles on Google Cloud from inside the cluster."""
 
 FIREWALL = Kind("gcp", "compute/firewall:Firewall")
+FIREWALL_POLICIES = tuple(
+    Kind("gcp", f"compute/{name[0].lower()}{name[1:]}:{name}")
+    for name in (
+        "FirewallPolicyRule",
+        "FirewallPolicyWithRules",
+        "NetworkFirewallPolicyRule",
+        "NetworkFirewallPolicyWithRules",
+        "RegionNetworkFirewallPolicyRule",
+        "RegionNetworkFirewallPolicyWithRules",
+    )
+)
 DENY = Kind("gcp", "iam/denyPolicy:DenyPolicy")
 ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
 OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
@@ -60,6 +71,11 @@ def _google(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Se
             yield from check(subject.node)
 
     return run
+
+
+def _firewall(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    check = exposure.firewall if subject.kind == FIREWALL else exposure.firewall_policy
+    yield from _google(check)(subject, settings)
 
 
 def _pods(subject: Subject) -> Iterator[Finding]:
@@ -110,8 +126,8 @@ FIREWALL_RULE = Rule(
     why="A rule that allows 0.0.0.0/0, in one range or in several, opens nodes and everything else in the VPC that it "
     "is about. Google's load balancers come from a few ranges.",
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
-    kinds=(FIREWALL,),
-    check=_google(exposure.firewall),
+    kinds=(FIREWALL, *FIREWALL_POLICIES),
+    check=_firewall,
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
     opt_out=OPT_OUT,
@@ -148,7 +164,8 @@ IAM_MEMBER = Rule(
 IAM_ROLE = Rule(
     name="basic-iam-role",
     title="Nobody is granted a basic role",
-    why="`roles/owner` and `roles/editor` may change nearly everything in a project, secrets included.",
+    why="`roles/owner` and `roles/editor` may change nearly everything in a project, secrets included; who holds "
+    "`projectIamAdmin` or `securityAdmin` can grant itself Owner.",
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
     kinds=(ANY_GOOGLE, *CONNECTOR),
     check=_google(exposure.iam_roles),

@@ -53,6 +53,13 @@ def _images(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from serving.model_images(subject.spec)
 
 
+def _secrets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    for pod in _all_pods(subject):
+        yield from pods.plain_secrets(pod)
+    if subject.kind in KSERVE:
+        yield from serving.model_secrets(subject.spec)
+
+
 IMAGE_TAG = Rule(
     name="image-tag",
     title="Images of model servers and endpoint pickers are pinned",
@@ -69,7 +76,7 @@ PLAIN_SECRET = Rule(
     why="A value in `env` or in the arguments is readable by everyone who may read pods, and in the state.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check=_each(pods.plain_secrets),
+    check=_secrets,
     severity="critical",
 )
 

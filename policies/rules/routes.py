@@ -85,6 +85,8 @@ def _all_references(subject: Subject) -> Iterator[Node]:
     known = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
     found = {reference.path: reference for reference in _references(subject)} if known else {}
     found |= {reference.path: reference for reference in gateway.targets(subject.node)}
+    if subject.kind in (SERVICE, SERVICE_CONFIG):
+        found |= {reference.path: reference for reference in gateway.targets_in(route_of(subject))}
     yield from found.values()
 
 
@@ -158,7 +160,7 @@ GENERATED_TARGET = Rule(
         "https://github.com/kubernetes-sigs/gateway-api-inference-extension/blob/v1.0.0/config/charts/inferencepool/"
         "templates/gke.yaml",
     ),
-    kinds=(HTTP_ROUTE, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
+    kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
     check=_generated,
 )
 

@@ -7,7 +7,7 @@ kubernetes-sigs/gateway-api-inference-extension#2385 (endpoint picker).
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from llmd_gke.catalog import tpu, versions
@@ -222,18 +222,21 @@ CAPABILITIES = frozenset(
 """Linux capabilities as Kubernetes writes them, without ``CAP_`` (capabilities(7))."""
 
 
-def privileges(pod: Node) -> Iterator[Finding]:
-    """A model server runs unprivileged and with no capability but those of its image's needs."""
+def privileges(pod: Node, *, refused: Collection[str] = ()) -> Iterator[Finding]:
+    """A model server runs unprivileged and with no capability but those of its image's needs.
+
+    ``refused``: capabilities that another rule judges, and privileged containers with them.
+    """
     for container in containers(pod):
         context = container.get("securityContext")
-        if context.get("privileged").flag() is True:
+        if not refused and context.get("privileged").flag() is True:
             yield Finding(
                 "model-privileges",
                 f"{context.path}.privileged is true: the server has the whole node",
                 fix="TPU pods of GKE 1.28 and later need none; try capabilities first",
             )
-        added = [name for node in context.get("capabilities", "add").each() if (name := node.text())]
-        if added:
+        names = [name for node in context.get("capabilities", "add").each() if (name := node.text())]
+        if added := [name for name in names if name.upper().removeprefix("CAP_") not in refused]:
             yield Finding(
                 "model-privileges",
                 f"{context.path}.capabilities.add: {', '.join(added)}",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 
-from llmd_gke.rules import pods, serving
+from llmd_gke.rules import exposure, pods, serving
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.model_pods import (
@@ -117,12 +118,12 @@ SERVER_ENVIRONMENT = Rule(
 
 MODEL_PRIVILEGES = Rule(
     name="model-privileges",
-    title="Model servers run without privileges",
-    why="A privileged container has the whole node, and with it every other pod's weights and tokens. TPU pods need "
-    "none on GKE 1.28 and later.",
+    title="Model servers add no capabilities",
+    why="A server needs none: TPU pods run without on GKE 1.28 and later. Privileged containers, and capabilities that "
+    "are as good as the node, are the business of `privileged-pod`, for pods of every kind.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
     kinds=WORKLOADS,
-    check=_each(pods.privileges),
+    check=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
     level="advisory",
 )
 

@@ -259,3 +259,18 @@ def test_an_attack_is_seen(resource: Resource, rule: str, in_stack: InStack) -> 
     levels = {one.level for one in said}
     advisory: Any = {"network-policy-open"}
     assert "MANDATORY" in levels or rule in advisory
+
+
+@pytest.mark.parametrize(
+    ("context", "rules"),
+    [
+        ({"privileged": True}, {"privileged-pod"}),
+        ({"capabilities": {"add": ["SYS_ADMIN"]}}, {"privileged-pod"}),
+        ({"capabilities": {"add": ["CAP_SYS_RESOURCE"]}}, {"model-privileges"}),
+        ({"capabilities": {"add": ["SYS_ADMIN", "SYS_RESOURCE"]}}, {"privileged-pod", "model-privileges"}),
+    ],
+)
+def test_each_privilege_of_a_server_is_reported_by_one_rule(context: dict[str, Any], rules: set[str]) -> None:
+    said = judge([thing("Pod", "v1", spec=pod(securityContext=context))])
+    assert {one.policy for one in said} & {"privileged-pod", "model-privileges"} == rules
+    assert len([one for one in said if one.policy in rules]) == len(rules)

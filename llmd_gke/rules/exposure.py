@@ -302,9 +302,10 @@ def firewall_policy(node: Node) -> Iterator[Finding]:
         match = rule.get("match")
         ranges = [text for entry in match.get("srcIpRanges").each() if (text := entry.text())]
         scope = match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()
-        sources = [value for key, value in match.pairs() if key.startswith("src") and value.value]
+        scopes = ("srcNetworkScope", "srcNetworkType")
+        sources = [key for key, value in match.pairs() if key.startswith("src") and value.value and key not in scopes]
         wide = addresses.everybody(ranges)
-        if (wide and scope in (None, "INTERNET")) or not sources:
+        if (wide or not sources) and scope in (None, "INTERNET"):
             yield _exposed(
                 "public-firewall",
                 f"{match.path}.srcIpRanges {', '.join(wide) or 'is missing, which means everybody'}: the Internet may "

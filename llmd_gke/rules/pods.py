@@ -188,6 +188,9 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
                 yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
     asked = [container.get(f"{key}Probe", "httpGet") for key in ("startup", "readiness", "liveness")]
     asked += [container.get("lifecycle", key, "httpGet") for key in ("postStart", "preStop")]
+    for path in (request.get("path") for request in asked):
+        if _holds_secret(path.text() or ""):
+            yield Finding("plain-secret", f"{path.path} holds a token or a password", fix=fix)
     for header in (one for request in asked for one in request.get("httpHeaders").each()):
         if secret_texts.is_header(header.get("name").text() or "") and header.get("value").value:
             yield Finding("plain-secret", f"{header.path}: the header's value is written out", fix=fix)

@@ -26,7 +26,7 @@ SHAPE = re.compile(
     r"|(?i:\bauthorization[\"']?\s*:\s*[\"']?(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
 )
 ASSIGNMENT = re.compile(
-    r"""(?<![\w$.-])([A-Za-z_]\w*)(?:["']\]\s*=\s*|\+?=)(?:""|''|\$(?=["']))*(["']?)([^\s"';&|]*)"""
+    r"""(?<![\w$.-])([A-Za-z_]\w*)(?:["']\]\s*=\s*|\+?=)(?:""|''|\$(?=["']))*(["']?)([^\s"';&|()]*)"""
 )
 """An assignment of the shell, also with quotes around nothing; or one to an entry of Python's ``os.environ``."""
 CONFIGURED = re.compile(
@@ -42,6 +42,15 @@ CONFIGURED_NAME = re.compile(
 )
 NO_VALUE = re.compile(r"[$<{%/!|>&*\[(]|(?:true|false|null|none)$", re.IGNORECASE)
 """Begins of values that stand for others: variables, templates, paths."""
+ELEMENT = re.compile(r"<([\w.-]{3,100})>\s*([^<\s]{4,})\s*</")
+GIVEN = re.compile(r"""\bprintf\s+-v\s+(\w+)\s+(?!["']?\$)\S|\bread\s+(?:-\w+\s+)*(\w+)\s*<<<\s*(?!["']?\$)\S""")
+"""Two more ways of a shell to give a variable a value."""
+LOGIN = re.compile(
+    r"""\bcurl\b[^|;&\n]{0,400}?\s(?:-u|--user)[ =]?["']?[^\s:$"']+:[^\s$"']"""
+    r"""|^\s*machine\s+\S+\s.{0,200}\bpassword\s+\S""",
+    re.MULTILINE,
+)
+"""Name and password for curl, or in a file for it (netrc)."""
 DOCKER_AUTH = re.compile(r"""["']auth["']\s*:\s*["'][\w+/=]{8,}""")
 ENCODED = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{24,4096}={0,2}(?![\w+/])")
 MOST_ENCODED = 64
@@ -91,13 +100,17 @@ def assigned(script: str) -> Iterator[str]:
         literal = COMMAND.match(rest) or DEFAULT.match(rest)
         if value and is_name(name) and (literal or not value.startswith(("$", "`"))):
             yield name
+    for found in GIVEN.finditer(script):
+        if is_name(name := found[1] or found[2]):
+            yield name
 
 
 def configured(text: str) -> Iterator[str]:
     """Names of secrets that a configuration file gives a value, as YAML, JSON, TOML, INI or properties."""
-    for name, value in CONFIGURED.findall(text):
+    text = text.replace('\\"', '"')
+    for name, value in (*CONFIGURED.findall(text), *ELEMENT.findall(text)):
         last = name.replace("-", "_").rsplit(".", 1)[-1]
         if CONFIGURED_NAME.search(last) and not NO_VALUE.match(value):
             yield name
-    if DOCKER_AUTH.search(text):
+    if DOCKER_AUTH.search(text) or LOGIN.search(text):
         yield "auth"

@@ -217,6 +217,10 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
         ),
         "public-iam-member",
     ),
+    "a firewall policy for the Internet by name": (
+        fw("NetworkFirewallPolicyRule", **{**RULE, "match": {"srcNetworkScope": "INTERNET"}}),
+        "public-firewall",
+    ),
     # Clusters
     "auto provisioning": (
         cluster(

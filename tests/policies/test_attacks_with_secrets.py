@@ -62,6 +62,17 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
         text("apiVersion: v1\nkind: Secret\nmetadata: {name: s}\ndata:\n  a: null\nstringData: {a: '', a: abcdef}\n"),
         "plain-secret-value",
     ),
+    "an array": (sh("T=(HF_TOKEN=abcdef); env ${T[@]} vllm"), "plain-secret"),
+    "printf": (sh("printf -v HF_TOKEN abcdef; vllm"), "plain-secret"),
+    "read": (sh("read -r HF_TOKEN <<< abcdef; vllm"), "plain-secret"),
+    "curl": (sh("curl -fs -u me:abcdef https://x"), "plain-secret"),
+    "a path of a probe": (
+        thing("Pod", "v1", spec=pod(livenessProbe={"httpGet": {"path": "/h?api_key=abcdef"}})),
+        "plain-secret",
+    ),
+    "escaped JSON": (env("CONFIG", '{\\"api_key\\": \\"abcdef\\"}'), "plain-secret"),
+    "XML": (cm(x="<db><password>abcdef</password></db>"), "plain-secret-value"),
+    "netrc": (cm(netrc="machine h login u password abcdef"), "plain-secret-value"),
 }
 
 
@@ -74,6 +85,7 @@ def test_a_hidden_secret_is_found_and_not_repeated(resource: Resource, rule: str
 
 
 HARMLESS: dict[str, tuple[Resource, str]] = {
+    "a command that asks": (sh('read -r HF_TOKEN <<< "$X"; curl -u "$USER:$PW" https://x'), "plain-secret"),
     "tokens of a tokenizer": (cm(x='{"eos_token": "<|im_end|>", "max_tokens": 512}'), "plain-secret-value"),
     "the name of a Secret": (cm(x="passwordSecretRef: mine\nsecretName: mine"), "plain-secret-value"),
     "templates and files": (cm(x="password: ${PW}\ntoken: /run/token\napi_key: null"), "plain-secret-value"),

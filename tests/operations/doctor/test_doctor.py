@@ -224,7 +224,7 @@ def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itse
     google.quotas["HDB_TOTAL_GB"] = (500, 400)
     (found,) = ask(context, "quota of the region")
     assert found.verdict is Verdict.FAILED
-    assert "HDB_TOTAL_GB has 100 of 500 left, 400 are asked for" in found.said
+    assert "HDB_TOTAL_GB has 100 of 500 left, 600 are asked for" in found.said
     google.clusters.add(eu4a.cluster.name)
     (found,) = ask(Context("eu4a", eu4a), "quota of the region")
     assert found.verdict is Verdict.WARNING

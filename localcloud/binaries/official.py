@@ -12,7 +12,7 @@ from pathlib import Path
 
 from localcloud.binaries.table import PROVIDER_NAME, Program
 
-ANSWER_S = 10.0
+ANSWER_SECONDS = 10.0
 MARK = b"localcloud"
 """Stands in every script that a laptop cloud puts on a shell's PATH."""
 
@@ -67,7 +67,7 @@ def _is_ours(candidate: Path) -> bool:
 def _said(program: Path, ask: tuple[str, ...]) -> str:
     """What a program prints when it is asked for its version; empty when it cannot be run."""
     try:
-        done = subprocess.run([program, *ask], capture_output=True, text=True, timeout=ANSWER_S, check=False)
+        done = subprocess.run([program, *ask], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout if done.returncode == 0 else ""

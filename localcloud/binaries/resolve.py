@@ -91,9 +91,9 @@ def build(missing: list[Program], cache: Path, console: Console) -> None:
             display.say(f"{name} {one.version} built, {builder.finished} of {builder.count} ({size_mb} MB)")
 
         for one in jobs:
-            cpu_s = builder.build(one, done=done)
-            display.say(f"{one.purpose.what}: {cpu_s:.0f} s of processor time")
-        display.say(f"built in {display.elapsed_s:.0f} s, kept in {cache / 'programs'}")
+            cpu_seconds = builder.build(one, done=done)
+            display.say(f"{one.purpose.what}: {cpu_seconds:.0f} s of processor time")
+        display.say(f"built in {display.elapsed_seconds:.0f} s, kept in {cache / 'programs'}")
 
 
 def job(group: list[Program], cache: Path) -> Job:

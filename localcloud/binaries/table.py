@@ -58,7 +58,7 @@ def _kubernetes_stamps(version: str) -> dict[str, str]:
 def _etcd() -> Program:
     version = versions.program(ETCD)
     wrapper = Wrapper("etcd", (ETCD, version), disk_mb=400, modules_mb=200, memory_mb=900)
-    return Program(Target("etcd", ETCD, cpu_s=100), wrapper, version, Official(("--version",), parts=2))
+    return Program(Target("etcd", ETCD, cpu_seconds=100), wrapper, version, Official(("--version",), parts=2))
 
 
 def _control_plane() -> list[Program]:
@@ -72,13 +72,13 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
     ask, stamps = ("--version",), _kubernetes_stamps(version)
     return [
         Program(
-            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_s, stamps),
+            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_seconds, stamps),
             wrapper,
             version,
             # A kubectl one minor version away is supported, too, but then two things would differ from what was tested.
             Official(("version", "--client") if name == "kubectl" else ask, parts=2),
         )
-        for name, cpu_s in (
+        for name, cpu_seconds in (
             ("kube-apiserver", 420.0),
             ("kubectl", 55.0),
             ("kube-controller-manager", 100.0),

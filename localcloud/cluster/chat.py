@@ -17,7 +17,7 @@ import httpx
 import tenacity
 
 QUESTION = "Say in one sentence what this endpoint runs on."
-WAIT_S = 60.0
+WAIT_SECONDS = 60.0
 """A gateway needs some seconds for a route that is new, here as on Google Cloud (where it can be minutes)."""
 
 SOON = frozenset({404, 502, 503})
@@ -59,7 +59,7 @@ def patiently(url: str, model: str, address: str) -> tuple[str, float]:
         )
 
     again = tenacity.Retrying(
-        stop=tenacity.stop_after_delay(WAIT_S),
+        stop=tenacity.stop_after_delay(WAIT_SECONDS),
         wait=tenacity.wait_fixed(0.5),
         retry=tenacity.retry_if_exception(passing),
         reraise=True,

@@ -14,7 +14,7 @@ from rich.console import Console
 from llmd_gke.problems import Problem
 from localcloud.cluster import kubectl, logs
 from localcloud.cluster.processes import API_SERVER
-from localcloud.cluster.service import STABLE_S
+from localcloud.cluster.service import STABLE_SECONDS
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
@@ -23,10 +23,10 @@ from localcloud.kubernetes.fields import each, part, text
 TOO_OFTEN = 3
 """So many ends in a row, and an update is stopped: what it waits for cannot come."""
 
-LOOK_S = 10.0
+LOOK_SECONDS = 10.0
 """How often pods are listed during an update."""
 
-OLDER_S = 90.0
+OLDER_SECONDS = 90.0
 """The update may be the very fix of a pod that was there before it: it gets this long to replace it."""
 
 TEMPLATE = "pod-template-hash"
@@ -58,7 +58,7 @@ def processes(layout: Layout, known: status.Status) -> list[Crash]:
     return [
         Crash(one.name, one.exits, one.last_exit, layout.log(one.name))
         for one in known.processes
-        if one.exits and not (one.state == "ready" and time.time() - one.since > STABLE_S)
+        if one.exits and not (one.state == "ready" and time.time() - one.since > STABLE_SECONDS)
     ]
 
 
@@ -129,7 +129,7 @@ class Watch:
     console: Console
     cause: str = ""
     _began: float = field(default_factory=time.monotonic)
-    _looked: float = -LOOK_S
+    _looked: float = -LOOK_SECONDS
     _older: set[str] | None = None
 
     def __call__(self) -> bool:
@@ -137,7 +137,7 @@ class Watch:
         layout = Layout(self.places.home)
         known = status.read(layout.status)
         found = [one for one in processes(layout, known) if _waits(one, known)] if known else []
-        if not found and serving(known) and time.monotonic() - self._looked >= LOOK_S:
+        if not found and serving(known) and time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
             found = self._containers(layout)
         worst = next((one for one in found if one.ends >= TOO_OFTEN), None)
@@ -151,7 +151,7 @@ class Watch:
         listed = pods(self.places)
         if self._older is None:
             self._older = {text(pod, "metadata", "uid") for pod in listed}
-        late = time.monotonic() - self._began > OLDER_S
+        late = time.monotonic() - self._began > OLDER_SECONDS
         return [one for one in containers(layout, listed) if late or one.pod not in self._older]
 
 

@@ -31,7 +31,7 @@ DAEMONS = {
 }
 """Processes of ours: name, module. Each calls :func:`localcloud.common.daemon.ready` with its name once it serves."""
 
-GRACE_S = {"kubelet": 20.0}
+GRACE_SECONDS = {"kubelet": 20.0}
 """The kubelet gets long enough to end its pods."""
 
 
@@ -53,7 +53,7 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
                     ready=written(mark),
                     after=(API_SERVER,),
                     mark=mark,
-                    grace_s=GRACE_S.get(name, 5.0),
+                    grace_seconds=GRACE_SECONDS.get(name, 5.0),
                 )
             )
     return found
@@ -109,7 +109,7 @@ def _api_server(layout: Layout, program: Path) -> Service:
     }
     check = answers(f"https://{CONTROL_PLANE}/readyz", layout.authority)
     # Watches of clients that are still there can hold up its end for a minute; nothing is lost without them.
-    return Service(API_SERVER, _command(program, flags), after=(ETCD,), ready=check, grace_s=8.0)
+    return Service(API_SERVER, _command(program, flags), after=(ETCD,), ready=check, grace_seconds=8.0)
 
 
 def _controllers(layout: Layout, program: Path) -> Service:

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CHECK_S = 5.0
+CHECK_SECONDS = 5.0
 """A readiness check takes no longer than this."""
 
-FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.5, 30.0
-STABLE_S = 60.0
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 30.0
+STABLE_SECONDS = 60.0
 """After this long without an exit, the next restart is quick again."""
 
 ATTEMPTS = 4
@@ -28,7 +28,7 @@ class Service:
     """A process to keep running. It is started once everything in ``after`` is ready.
 
     ``ready`` says when it is. ``mark`` is the file that the process writes by itself for that (:func:`written`), if it
-    does: what an earlier run has left there is removed before each start. ``grace_s`` is the time it gets to end after
+    does: what an earlier run has left there is removed before each start. ``grace_seconds``: the time it gets to end after
     SIGTERM.
     """
 
@@ -38,12 +38,12 @@ class Service:
     after: tuple[str, ...] = ()
     mark: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict[str, str])
-    grace_s: float = 5.0
+    grace_seconds: float = 5.0
 
 
-def pause_s(exits: int) -> float:
+def pause_seconds(exits: int) -> float:
     """How long to wait before the next start, after that many exits in a row: 0.5 s, doubled, at most 30 s."""
-    return min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2 ** max(0, exits - 1))
+    return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** max(0, exits - 1))
 
 
 def answers(url: str, authority: Path | None = None) -> Check:
@@ -52,7 +52,7 @@ def answers(url: str, authority: Path | None = None) -> Check:
     def check() -> str:
         context = ssl.create_default_context(cafile=str(authority)) if authority else None
         try:
-            with urllib.request.urlopen(url, timeout=CHECK_S, context=context):  # noqa: S310 - our own URLs
+            with urllib.request.urlopen(url, timeout=CHECK_SECONDS, context=context):  # noqa: S310 - our own URLs
                 return ""
         except urllib.error.HTTPError as error:
             return f"{url} answers {error.code}"

@@ -26,10 +26,10 @@ from localcloud.common.layout import SUPERVISOR, Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, rights
 
-START_S = 600.0
+START_SECONDS = 600.0
 """The longest that a start may take, on a machine that is busy with other things; 6 s were seen on two cores."""
 
-STOP_S = 60.0
+STOP_SECONDS = 60.0
 
 
 def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
@@ -109,9 +109,9 @@ def prepare(layout: Layout) -> None:
 def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console) -> None:
     """Waits for the word of the supervisor: one that we launched, or that an earlier command did.
 
-    Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_S`.
+    Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_SECONDS`.
     """
-    deadline = time.monotonic() + START_S
+    deadline = time.monotonic() + START_SECONDS
     with console.status("cluster: starting ...") as shown:
         while True:
             known = status.read(layout.status)
@@ -131,7 +131,8 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
             if time.monotonic() > deadline:
                 waiting = ", ".join(one.name for one in known.processes if one.state != "ready") if known else "all"
                 raise SetUpFailed(
-                    f"The cluster was not ready after {START_S:.0f} s; not ready: {waiting}. Logs: {layout.logs}\n"
+                    f"The cluster was not ready after {START_SECONDS:.0f} s; not ready: {waiting}. "
+                    f"Logs: {layout.logs}\n"
                     "Fix: look there, end other work on this machine, then run the command again."
                 )
             if known:
@@ -146,7 +147,7 @@ def stop(places: Places) -> bool:
     if not there:
         return False
     present = discover.running(places.home)
-    deadline = time.monotonic() + STOP_S
+    deadline = time.monotonic() + STOP_SECONDS
     while present and time.monotonic() < deadline:
         # Again and again: process 1 of a namespace does not get what comes before it listens.
         _quietly(present.init, signal.SIGTERM)

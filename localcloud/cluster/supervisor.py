@@ -19,15 +19,15 @@ from typing import cast
 
 from localcloud.cluster import processes
 from localcloud.cluster.logs import keep_small, tail
-from localcloud.cluster.service import ATTEMPTS, STABLE_S, Service, pause_s
+from localcloud.cluster.service import ATTEMPTS, STABLE_SECONDS, Service, pause_seconds
 from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.linux_namespaces import etc, network
 
 STOP = (signal.SIGTERM, signal.SIGINT)
-TICK_S = 0.2
-ROTATE_EVERY_S = 30.0
+TICK_SECONDS = 0.2
+ROTATE_EVERY_SECONDS = 30.0
 
 
 @dataclass
@@ -59,7 +59,7 @@ class Supervisor:
             self.step()
             self.report()
             waits = self.state == "starting" or any(one.seen.state != "ready" for one in self.kept)
-            came = signal.sigtimedwait({*STOP, renew.RENEW, signal.SIGCHLD}, TICK_S if waits else 5.0)
+            came = signal.sigtimedwait({*STOP, renew.RENEW, signal.SIGCHLD}, TICK_SECONDS if waits else 5.0)
             if came and came.si_signo in STOP:
                 self.state = "stopping"
             elif came and came.si_signo == renew.RENEW:
@@ -123,12 +123,12 @@ class Supervisor:
         if self.state in ("stopping", "failed"):
             one.seen.state = "stopped"
             return
-        if one.was_ready and time.time() - one.seen.since > STABLE_S:
+        if one.was_ready and time.time() - one.seen.since > STABLE_SECONDS:
             one.seen.exits = 0
         one.seen.exits += 1
         one.seen.state, one.seen.last_exit = "pausing", how
         one.seen.restarts += 1
-        one.next_start = time.monotonic() + pause_s(one.seen.exits)
+        one.next_start = time.monotonic() + pause_seconds(one.seen.exits)
         if not one.was_ready and one.seen.exits >= ATTEMPTS and self.state == "starting":
             self.state = "failed"
             log = self.layout.log(one.service.name)
@@ -143,7 +143,7 @@ class Supervisor:
             alive = [one for one in level if one.process is not None]
             for one in alive:
                 _signal(one, signal.SIGTERM)
-            deadline = time.monotonic() + max((one.service.grace_s for one in alive), default=0.0)
+            deadline = time.monotonic() + max((one.service.grace_seconds for one in alive), default=0.0)
             while any(one.process is not None for one in alive) and time.monotonic() < deadline:
                 signal.sigtimedwait({signal.SIGCHLD}, 0.1)
                 self.reap()
@@ -170,7 +170,7 @@ class Supervisor:
 
     def rotate_logs(self) -> None:
         """Keeps the logs small."""
-        if time.monotonic() - self.rotated > ROTATE_EVERY_S:
+        if time.monotonic() - self.rotated > ROTATE_EVERY_SECONDS:
             self.rotated = time.monotonic()
             keep_small(self.layout)
 

@@ -18,7 +18,7 @@ from localcloud.common.layout import SUPERVISOR, Layout
 RENEW = signal.SIGHUP
 """Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""
 
-WAIT_S = 120.0
+WAIT_SECONDS = 120.0
 FIX = "Fix: mend what the logs name or end other work on this machine, then make down CLOUD=laptop and make up again."
 
 
@@ -53,7 +53,7 @@ def _renew(layout: Layout) -> None:
 
 def wait(layout: Layout) -> None:
     """Waits until a renewal that was asked for is over. Raises ``Problem`` when there is no control plane then."""
-    deadline = time.monotonic() + WAIT_S
+    deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
         known = status.read(layout.status)
         if known and not asked(layout).exists() and known.state != "starting":
@@ -61,4 +61,4 @@ def wait(layout: Layout) -> None:
                 return
             raise Problem(f"The emptied control plane does not start: {known.message or known.state}\n{FIX}")
         time.sleep(0.2)
-    raise Problem(f"The emptied control plane was not ready after {WAIT_S:.0f} s. Logs: {layout.logs}\n{FIX}")
+    raise Problem(f"The emptied control plane was not ready after {WAIT_SECONDS:.0f} s. Logs: {layout.logs}\n{FIX}")

@@ -39,7 +39,7 @@ def unheard(name: str) -> None:
     del name
 
 
-def children_s() -> float:
+def children_seconds() -> float:
     """Processor seconds of all processes that we started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -65,7 +65,7 @@ class Builder:
         peak_mb = max((self._modules_mb(job) + self._disk_mb(job) for job in self.jobs), default=0)
         self.needed_mb = peak_mb + STANDARD_MB + self.count * PROGRAM_MB if self.count else 0
         capacity_check.check_disk(capacity_check.look(self.cache), self.needed_mb, self.cache, self.purpose)
-        self.steps = Steps([max(job.cpu_s, 1.0) / self.compilers(job) for job in self.jobs])
+        self.steps = Steps([max(job.cpu_seconds, 1.0) / self.compilers(job) for job in self.jobs])
 
     @property
     def folder(self) -> Path:
@@ -103,11 +103,11 @@ class Builder:
 
         ``begun`` is called once compiling begins, ``done`` with each program built.
         """
-        since_s = children_s()
+        since_seconds = children_seconds()
         prepared = self._prepared(job)
         with self._next_prepared(job):
             self._compile(job, prepared, begun, done)
-        return children_s() - since_s
+        return children_seconds() - since_seconds
 
     def _compile(self, job: Job, prepared: Prepared, begun: Callable[[], None], done: Callable[[str], None]) -> None:
         work, found = prepared
@@ -116,7 +116,7 @@ class Builder:
         # Packages compiled so far, one a line; an interrupted build is measured on from there.
         record_file = self._own(job) / "compiled.txt"
         before = record_file.read_text().split() if record_file.exists() else []
-        estimate = Estimate(found.weights, job.cpu_s / compilers, before)
+        estimate = Estimate(found.weights, job.cpu_seconds / compilers, before)
         self.steps.begin(estimate)
         once, earlier = threading.Event(), self.finished
 
@@ -256,8 +256,8 @@ class Builder:
     def _show(self, name: str, estimate: Estimate) -> None:
         count, total = estimate.count
         what = f"compiling, package {count} of {total}" if count < total else "linking"
-        left_s = self.steps.left_s(self.display.elapsed_s)
-        self.display.show(f"{self._which(name)}: {what}", share=self.steps.share, left_s=left_s)
+        left_seconds = self.steps.left_seconds(self.display.elapsed_seconds)
+        self.display.show(f"{self._which(name)}: {what}", share=self.steps.share, left_seconds=left_seconds)
 
 
 @contextlib.contextmanager

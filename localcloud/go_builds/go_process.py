@@ -123,9 +123,9 @@ def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:
 
 def _end(process: subprocess.Popen[str]) -> None:
     """Interrupts Go and its compilers, waits, and kills what is still there after ten seconds."""
-    for sort, patience_s in ((signal.SIGINT, 10), (signal.SIGKILL, 10)):
+    for sort, patience_seconds in ((signal.SIGINT, 10), (signal.SIGKILL, 10)):
         with contextlib.suppress(ProcessLookupError):
             os.killpg(process.pid, sort)
         with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_s)
+            process.wait(patience_seconds)
             return

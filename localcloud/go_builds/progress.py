@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 
-EVERY_S = 10.0
+EVERY_SECONDS = 10.0
 """Between two lines where there is no terminal."""
 
 LINK_SHARE = 0.06
@@ -26,29 +26,29 @@ def duration(seconds: float) -> str:
     return f"{minutes} min {rest:02d} s" if minutes else f"{rest} s"
 
 
-def left_s(share: float, skipped: float, expected_s: float, elapsed_s: float) -> float:
+def left_seconds(share: float, skipped: float, expected_seconds: float, elapsed_seconds: float) -> float:
     """Seconds left when ``share`` is done, ``skipped`` of it before this run.
 
-    ``expected_s`` is a first guess for the whole, which counts less and less as this run itself tells.
+    ``expected_seconds`` is a first guess for the whole, which counts less and less as this run itself tells.
     """
     ran, remaining = share - skipped, 1 - share
-    guess = expected_s * remaining
+    guess = expected_seconds * remaining
     if ran <= 0:
-        return max(0.0, guess - elapsed_s)
+        return max(0.0, guess - elapsed_seconds)
     trust = min(1.0, ran / 0.3)
-    return trust * elapsed_s * remaining / ran + (1 - trust) * guess
+    return trust * elapsed_seconds * remaining / ran + (1 - trust) * guess
 
 
 @dataclass
 class Estimate:
     """Share and remaining time of a build, from the weights of the packages compiled so far.
 
-    ``weights``: work per package in any unit. ``expected_s``: a first guess for the whole build, which counts less and
+    ``weights``: work per package in any unit. ``expected_seconds``: a first guess for the build, which counts less and
     less as the build itself tells. ``before``: packages that an interrupted build has compiled already.
     """
 
     weights: Mapping[str, float]
-    expected_s: float
+    expected_seconds: float
     before: Iterable[str] = ()
     _done: set[str] = field(default_factory=set[str], init=False)
     _skipped: float = field(default=0.0, init=False)
@@ -78,9 +78,9 @@ class Estimate:
         """The share that an interrupted build had done already."""
         return self._skipped
 
-    def left_s(self, elapsed_s: float) -> float:
-        """Seconds left after ``elapsed_s`` seconds of this run."""
-        return left_s(self.share, self._skipped, self.expected_s, elapsed_s)
+    def left_seconds(self, elapsed_seconds: float) -> float:
+        """Seconds left after ``elapsed_seconds`` seconds of this run."""
+        return left_seconds(self.share, self._skipped, self.expected_seconds, elapsed_seconds)
 
 
 @dataclass
@@ -103,9 +103,9 @@ class Steps:
         within = self._now.share * self.costs[self.at] if self._now else 0.0
         return (sum(self.costs[: max(self.at, 0)]) + within) / sum(self.costs)
 
-    def left_s(self, elapsed_s: float) -> float:
-        """Seconds left of all of them after ``elapsed_s`` seconds of this run."""
-        return left_s(self.share, self._skipped, sum(self.costs), elapsed_s)
+    def left_seconds(self, elapsed_seconds: float) -> float:
+        """Seconds left of all of them after ``elapsed_seconds`` seconds of this run."""
+        return left_seconds(self.share, self._skipped, sum(self.costs), elapsed_seconds)
 
 
 class Display:
@@ -129,7 +129,7 @@ class Display:
             self._live.stop()
 
     @property
-    def elapsed_s(self) -> float:
+    def elapsed_seconds(self) -> float:
         """Seconds since the display was made."""
         return self._clock() - self._started
 
@@ -137,18 +137,18 @@ class Display:
         """A line that stays."""
         self._console.print(f"{self._label}: {text}", highlight=False, soft_wrap=True)
 
-    def show(self, what: str, *, share: float | None = None, left_s: float | None = None) -> None:
-        """``what`` is done now; ``share`` from 0 to 1 and ``left_s`` seconds where they are known."""
+    def show(self, what: str, *, share: float | None = None, left_seconds: float | None = None) -> None:
+        """``what`` is done now; ``share`` from 0 to 1 and ``left_seconds`` seconds where they are known."""
         text = f"{self._label}: {what}"
         if share is not None:
             text += f", {share:.0%}"
-        text += f", {duration(self.elapsed_s)} so far"
-        if left_s is not None:
-            text += f", about {duration(left_s)} left"
+        text += f", {duration(self.elapsed_seconds)} so far"
+        if left_seconds is not None:
+            text += f", about {duration(left_seconds)} left"
         if self._live:
             row = Table.grid(padding=(0, 1))
             row.add_row(ProgressBar(total=1.0, completed=share or 0.0, width=24, pulse=share is None), text)
             self._live.update(row)
-        elif self._clock() - self._said >= EVERY_S:
+        elif self._clock() - self._said >= EVERY_SECONDS:
             self._said = self._clock()
             self._console.print(text, highlight=False, soft_wrap=True)

@@ -65,7 +65,7 @@ class Target:
 
     name: str
     package: str
-    cpu_s: float
+    cpu_seconds: float
     stamps: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property
@@ -84,9 +84,9 @@ class Job:
     purpose: Purpose
 
     @property
-    def cpu_s(self) -> float:
+    def cpu_seconds(self) -> float:
         """Processor seconds of all of them."""
-        return sum(target.cpu_s for target in self.targets)
+        return sum(target.cpu_seconds for target in self.targets)
 
 
 def machine() -> str:

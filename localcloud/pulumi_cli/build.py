@@ -24,8 +24,8 @@ from localcloud.pulumi_cli.discover import HOST, Engine, ask_version
 SDK = "github.com/pulumi/pulumi/sdk/v3"
 STAMPS = {f"{SDK}/go/common/version.Version": f"v{engine_cli()}"}
 TARGETS = (
-    Target("pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", cpu_s=540, stamps=STAMPS),
-    Target(HOST, ".", cpu_s=20, stamps=STAMPS),  # shares most packages with the CLI
+    Target("pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", cpu_seconds=540, stamps=STAMPS),
+    Target(HOST, ".", cpu_seconds=20, stamps=STAMPS),  # shares most packages with the CLI
 )
 PURPOSE = go_toolchain.Purpose("the engine", "install Pulumi itself: https://www.pulumi.com/docs/install/")
 
@@ -52,7 +52,7 @@ def build(cache: Path, console: Console, meanwhile: Callable[[], None]) -> Engin
             f"The engine is not whole in {cache_key.built(cache)}. Fix: remove that folder, run the command again."
         )
     console.print(
-        f"engine: built {engine.version} in {display.elapsed_s:.0f} s, kept in {cache_key.built(cache)}",
+        f"engine: built {engine.version} in {display.elapsed_seconds:.0f} s, kept in {cache_key.built(cache)}",
         highlight=False,
         soft_wrap=True,
     )

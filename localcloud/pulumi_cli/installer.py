@@ -27,8 +27,8 @@ RELEASES = "https://get.pulumi.com/releases/sdk"
 OFF = "LLMD_GKE_NO_INSTALLER"
 """Set to 1 to build the engine even where the releases can be reached."""
 
-ANSWER_S = 4.0
-SILENCE_S = 60.0
+ANSWER_SECONDS = 4.0
+SILENCE_SECONDS = 60.0
 LARGEST = 1024 * 1024 * 1024
 """Bytes of an archive. That of 3.259.0 has about 90 MB."""
 
@@ -63,7 +63,7 @@ def reachable() -> bool:
     if os.environ.get(OFF) == "1" or archive() is None:
         return False
     try:
-        answer = httpx.head(f"{RELEASES}/{checksums()}", timeout=ANSWER_S, follow_redirects=True)
+        answer = httpx.head(f"{RELEASES}/{checksums()}", timeout=ANSWER_SECONDS, follow_redirects=True)
     except (httpx.HTTPError, OSError):
         return False
     return answer.is_success
@@ -105,7 +105,7 @@ def install(cache: Path) -> Engine | None:
 
 def _expected(name: str) -> str:
     """The checksum that the release's list has for an archive. Raises ``ValueError`` where it has none."""
-    answer = httpx.get(f"{RELEASES}/{checksums()}", timeout=SILENCE_S, follow_redirects=True).raise_for_status()
+    answer = httpx.get(f"{RELEASES}/{checksums()}", timeout=SILENCE_SECONDS, follow_redirects=True).raise_for_status()
     listed = {
         words[1].lstrip("*"): words[0].lower() for line in answer.text.splitlines() if len(words := line.split()) == 2
     }
@@ -118,7 +118,7 @@ def _download(name: str, file: Path) -> str:
     """Writes an archive to a file, and says its SHA-256. Raises ``ValueError`` for one that is too large."""
     digest, size = hashlib.sha256(), 0
     with (
-        httpx.stream("GET", f"{RELEASES}/{name}", timeout=SILENCE_S, follow_redirects=True) as answer,
+        httpx.stream("GET", f"{RELEASES}/{name}", timeout=SILENCE_SECONDS, follow_redirects=True) as answer,
         file.open("wb") as written,
     ):
         answer.raise_for_status()

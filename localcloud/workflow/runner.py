@@ -20,7 +20,7 @@ from localcloud.workflow import backend
 
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-INSIST_S = 20.0
+INSIST_SECONDS = 20.0
 """An engine that goes on after a watch has stopped it gets a second signal, and then leaves at once."""
 
 FROM_KERNEL = 0x80
@@ -42,7 +42,7 @@ class Interruption:
         """Whether a signal has to be sent now."""
         if self.watch is None or not (time.monotonic() > self._again if self._again else self.watch()):
             return False
-        self._again = math.inf if self._again else time.monotonic() + INSIST_S
+        self._again = math.inf if self._again else time.monotonic() + INSIST_SECONDS
         return True
 
 

@@ -25,7 +25,7 @@ from localcloud.workflow import cloud_files, commands, config, home, processes, 
 from localcloud.workflow.runner import Runner
 
 LINKED = ("__main__.py", "components", "llmd_gke", "policies", ".venv")
-WAIT_S = 120.0
+WAIT_SECONDS = 120.0
 
 SMALL_PROGRAM = """
 import pulumi
@@ -243,10 +243,10 @@ class Rehearsal:
         processes.end([*processes.engines(self.places), *processes.left_over(self.places)])
 
 
-def until(condition: Callable[[], Any], what: str, wait_s: float = WAIT_S) -> Any:
+def until(condition: Callable[[], Any], what: str, wait_seconds: float = WAIT_SECONDS) -> Any:
     """Waits until a condition holds and returns its value; fails naming ``what`` when it does not in time."""
-    deadline = time.monotonic() + wait_s
+    deadline = time.monotonic() + wait_seconds
     while not (value := condition()):
-        assert time.monotonic() < deadline, f"waited {wait_s:.0f} s in vain: {what}"
+        assert time.monotonic() < deadline, f"waited {wait_seconds:.0f} s in vain: {what}"
         time.sleep(0.05)
     return value

@@ -219,7 +219,7 @@ time.sleep(600)
 def test_the_program_ends_with_its_host(folder: Path, tmp_path: Path, request_for: Ask, how: str) -> None:
     with serving(folder) as (host, stub):
         answer = stub.Run.future(request_for(SLEEPS))
-        until((tmp_path / "running").exists, "the program runs", wait_s=20)
+        until((tmp_path / "running").exists, "the program runs", wait_seconds=20)
         program = psutil.Process(host.pid).children()
         assert len(program) == 1
         if how == "cancel":

@@ -85,7 +85,7 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
 
 def test_a_killed_engine_leaves_no_process(small: Rehearsal) -> None:
     kill_engine_while_it_makes(small, NETWORK, "net")
-    until(lambda: not small.processes(), "language host, program and stand-ins end", wait_s=20)
+    until(lambda: not small.processes(), "language host, program and stand-ins end", wait_seconds=20)
     assert not small.processes()
 
 

@@ -35,7 +35,7 @@ def test_ctrl_c_on_a_terminal_reaches_the_engine_once(small: Rehearsal) -> None:
 
     until(network_is_made, "the network is in the cloud")
     os.write(ours, b"\x03")
-    until(lambda: read(ours, shown) or process.poll() is not None, "make up ends", wait_s=60)
+    until(lambda: read(ours, shown) or process.poll() is not None, "make up ends", wait_seconds=60)
     read(ours, shown)
     os.close(ours)
     text = shown.decode(errors="replace")

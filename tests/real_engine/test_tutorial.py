@@ -13,7 +13,7 @@ from llmd_gke.repository import CLONE
 from localcloud.common.environment import is_removed
 
 BLOCK = re.compile(r"^```sh(?P<fails> fails)?\n(?P<script>.*?)^```$", re.MULTILINE | re.DOTALL)
-WAIT_S = 600
+WAIT_SECONDS = 600
 
 
 @pytest.mark.slow
@@ -39,13 +39,15 @@ def test_the_tutorials_commands_do_what_it_says(tmp_path: Path, engine: None) ->
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
                 text=True,
-                timeout=WAIT_S,
+                timeout=WAIT_SECONDS,
                 check=False,
             )
             said.append(done.stdout)
             assert (done.returncode != 0) == bool(block["fails"]), f"{block['script']}\n{done.stdout}"
     finally:
-        subprocess.run(["make", "down"], cwd=clone, env=environment, capture_output=True, check=False, timeout=WAIT_S)
+        subprocess.run(
+            ["make", "down"], cwd=clone, env=environment, capture_output=True, check=False, timeout=WAIT_SECONDS
+        )
     first, second, _, changed, _, refused, _, comment, down = said
     assert "gatewayIp" in first
     assert re.search(r"^ +[-+~]+ *\d+ (?:to |created|updated)", second, re.MULTILINE) is None, second

@@ -18,7 +18,7 @@ from tests.real_kubernetes.serving import Served, ask, chat, prompt
 WORDS = 100
 """A prefix counts from 64 tokens on, the picker's block size."""
 
-LEFT_OUT_S = 10
+LEFT_OUT_SECONDS = 10
 """After so long no request may go to a dead server: its health check fails twice, a second apart."""
 
 
@@ -82,7 +82,7 @@ def test_requests_that_meet_a_dead_server_are_answered_by_another_pod_and_soon_n
     (pod,) = [one for one in served.ready("server") if objects.name(one) == victim]
     with no_restarts(served.laptop):
         answered_without(served, prefix, victim)
-        until(lambda: left_out(served, prefix, pod, 3), "the dead server is left out", LEFT_OUT_S)
+        until(lambda: left_out(served, prefix, pod, 3), "the dead server is left out", LEFT_OUT_SECONDS)
         assert left_out(served, prefix, pod, 20)
     until(lambda: started_again(served, pod), "the server's restart")
     until(lambda: len(served.ready("server")) == 3, "three servers")

@@ -103,7 +103,7 @@ def test_what_goes_into_a_build_changes_its_place_and_what_does_not_leaves_it(tm
     assert cache_key.key(replace(program, target=replace(program.target, stamps={"a.b": "c"}))) != key
     assert cache_key.key(replace(program, target=replace(program.target, package="other"))) != key
     assert cache_key.key(replace(program, version="v9.9.9")) != key
-    assert cache_key.key(replace(program, target=replace(program.target, cpu_s=1.0))) == key
+    assert cache_key.key(replace(program, target=replace(program.target, cpu_seconds=1.0))) == key
     (tmp_path / "kubernetes" / "notes.md").write_text("nothing to do with it")
     assert cache_key.key(program) == key
     (tmp_path / "kubernetes" / "go.sum").write_text("another hash\n")

@@ -21,8 +21,10 @@ from localcloud.workflow import runner
 HOUR = 3600.0
 
 
-def process(name: str, state: status.ProcessState, exits: int, age_s: float = 0.0) -> status.Process:
-    return status.Process(name, state, exits=exits, restarts=exits, last_exit="status 3", since=time.time() - age_s)
+def process(name: str, state: status.ProcessState, exits: int, age_seconds: float = 0.0) -> status.Process:
+    return status.Process(
+        name, state, exits=exits, restarts=exits, last_exit="status 3", since=time.time() - age_seconds
+    )
 
 
 def say(layout: Layout, *processes: status.Process) -> status.Status:
@@ -58,7 +60,7 @@ def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the API server lists as pods."""
     found: list[Any] = []
     monkeypatch.setattr(crashes, "pods", lambda _places: list(found))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    monkeypatch.setattr(crashes, "LOOK_S", -1.0)
+    monkeypatch.setattr(crashes, "LOOK_SECONDS", -1.0)
     return found
 
 
@@ -87,7 +89,7 @@ def test_a_daemon_that_has_ended_three_times_stops_the_update(layout: Layout, wa
 
 @pytest.mark.usefixtures("listed")
 def test_a_daemon_that_runs_again_does_not_stop_it(layout: Layout, watched: Watched) -> None:
-    say(layout, process("gateway", "ready", 3, age_s=5), process("kubelet", "ready", 9, age_s=HOUR))
+    say(layout, process("gateway", "ready", 3, age_seconds=5), process("kubelet", "ready", 9, age_seconds=HOUR))
     assert not watched.watch()
 
 
@@ -122,7 +124,7 @@ def test_a_pod_from_before_gets_the_time_to_be_replaced_by_the_update(
     old = pod("old", BACK_OFF, restarts=8, **of_deployment("a", "2026-01-01T00:00:00Z"))
     listed.append(old)
     assert not watched.watch()
-    monkeypatch.setattr(crashes, "OLDER_S", -1.0)
+    monkeypatch.setattr(crashes, "OLDER_SECONDS", -1.0)
     listed.append(pod("new", RUNNING, restarts=0, **of_deployment("b", "2026-01-01T00:01:00Z")))
     assert not watched.watch(), "another template replaces it"
     listed.pop()
@@ -138,9 +140,9 @@ def test_the_api_server_is_not_asked_while_it_is_down(
     assert not watched.watch()
 
 
-@pytest.mark.parametrize(("age_s", "lines"), [(5.0, 1), (HOUR, 0)])
-def test_trouble_is_over_once_a_process_has_run_for_a_minute(layout: Layout, age_s: float, lines: int) -> None:
-    known = say(layout, process("gateway", "ready", 10, age_s))
+@pytest.mark.parametrize(("age_seconds", "lines"), [(5.0, 1), (HOUR, 0)])
+def test_trouble_is_over_once_a_process_has_run_for_a_minute(layout: Layout, age_seconds: float, lines: int) -> None:
+    known = say(layout, process("gateway", "ready", 10, age_seconds))
     found = crashes.processes(layout, known)
     assert [one.ends for one in found] == [10] * lines
 
@@ -167,7 +169,7 @@ def test_a_watch_interrupts_the_engine_and_insists(
     engine: str, status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     started = tmp_path / "started"
-    monkeypatch.setattr(runner, "INSIST_S", 0.1)
+    monkeypatch.setattr(runner, "INSIST_SECONDS", 0.1)
     source = engine.replace("while True", f"open({str(started)!r}, 'w')\nwhile True")
     ended = runner.supervise([sys.executable, "-c", source], {}, watch=started.exists)
     assert ended == status

@@ -46,7 +46,7 @@ def test_an_emptied_control_plane_that_fails_says_why(layout: Layout) -> None:
 def test_an_emptied_control_plane_that_takes_too_long_says_where_to_look(
     layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(renew, "WAIT_S", -1.0)
+    monkeypatch.setattr(renew, "WAIT_SECONDS", -1.0)
     with pytest.raises(Problem, match=f"Logs: {layout.logs}") as failure:
         renew.wait(layout)
     assert "make down CLOUD=laptop" in fix(failure.value)

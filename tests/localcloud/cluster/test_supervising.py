@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from llmd_gke.repository import CLONE
-from localcloud.cluster.service import Service, pause_s, written
+from localcloud.cluster.service import Service, pause_seconds, written
 from localcloud.cluster.supervisor import Kept, Supervisor
 from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status
@@ -39,7 +39,7 @@ for one in json.load(sys.stdin):
         after=tuple(one["after"]),
         mark=mark,
         environment={"MARK": str(mark)},
-        grace_s=1.0,
+        grace_seconds=1.0,
     )
     kept.append(Kept(service, status.Process(name)))
 sys.exit(Supervisor(layout, kept).run())
@@ -90,8 +90,8 @@ def and_then_ready(source: str) -> list[str]:
     return python(textwrap.dedent(source) + textwrap.dedent(READY))
 
 
-def until(layout: Layout, holds: Callable[[status.Status], bool], wait_s: float = 60.0) -> status.Status:
-    deadline = time.monotonic() + wait_s
+def until(layout: Layout, holds: Callable[[status.Status], bool], wait_seconds: float = 60.0) -> status.Status:
+    deadline = time.monotonic() + wait_seconds
     while not ((found := status.read(layout.status)) and holds(found)):
         assert time.monotonic() < deadline, found
         time.sleep(0.05)
@@ -224,5 +224,5 @@ def test_a_renewal_forgets_what_was_stored_and_starts_everything_again(layout: L
 
 
 def test_pauses_double_up_to_half_a_minute() -> None:
-    assert [pause_s(exits) for exits in (1, 2, 3, 4)] == [0.5, 1.0, 2.0, 4.0]
-    assert pause_s(40) == 30.0
+    assert [pause_seconds(exits) for exits in (1, 2, 3, 4)] == [0.5, 1.0, 2.0, 4.0]
+    assert pause_seconds(40) == 30.0

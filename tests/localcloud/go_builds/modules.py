@@ -79,7 +79,7 @@ class Shop:
         )
         stamps = {"main.version": VERSION}
         return [
-            Program(Target(name, f"{MODULE}/cmd/{name}", cpu_s=10, stamps=stamps), wrapper, VERSION)
+            Program(Target(name, f"{MODULE}/cmd/{name}", cpu_seconds=10, stamps=stamps), wrapper, VERSION)
             for name in self.names
         ]
 

@@ -221,9 +221,9 @@ def compilers(folder: Path) -> list[str]:
     return found
 
 
-def await_(condition: Callable[[], object], what: str, patience_s: float = 60) -> None:
+def await_(condition: Callable[[], object], what: str, patience_seconds: float = 60) -> None:
     """Returns as soon as the condition holds."""
-    end = time.monotonic() + patience_s
+    end = time.monotonic() + patience_seconds
     while not condition():
-        assert time.monotonic() < end, f"waited {patience_s} s for {what}"
+        assert time.monotonic() < end, f"waited {patience_seconds} s for {what}"
         threading.Event().wait(0.02)

@@ -85,48 +85,48 @@ def test_a_duration_reads_well(seconds: float, text: str) -> None:
 
 
 def test_the_estimate_follows_the_first_guess_and_then_the_build() -> None:
-    estimate = Estimate({"a": 10, "b": 10, "c": 20}, expected_s=100)
-    assert estimate.left_s(0) == 100
+    estimate = Estimate({"a": 10, "b": 10, "c": 20}, expected_seconds=100)
+    assert estimate.left_seconds(0) == 100
     estimate.compiled("a")
     assert estimate.count == (1, 3)
-    early = estimate.left_s(50)
+    early = estimate.left_seconds(50)
     estimate.compiled("b")
     estimate.compiled("b")
     estimate.compiled("not part of it")
     assert estimate.count == (2, 3)
     assert estimate.share == pytest.approx(0.47)
-    assert estimate.left_s(100) == pytest.approx(100 * 0.53 / 0.47)
+    assert estimate.left_seconds(100) == pytest.approx(100 * 0.53 / 0.47)
     assert early > 0
 
 
 def test_an_interrupted_build_is_measured_on_from_where_it_stopped() -> None:
-    estimate = Estimate({"a": 50, "b": 50}, expected_s=100, before=["a", "gone"])
+    estimate = Estimate({"a": 50, "b": 50}, expected_seconds=100, before=["a", "gone"])
     assert estimate.count == (1, 2)
-    assert estimate.left_s(0) == pytest.approx(100 * 0.53)
+    assert estimate.left_seconds(0) == pytest.approx(100 * 0.53)
     estimate.compiled("b")
-    assert estimate.left_s(47) == pytest.approx(47 * 0.06 / 0.47)
+    assert estimate.left_seconds(47) == pytest.approx(47 * 0.06 / 0.47)
 
 
 def test_several_builds_are_measured_as_one_by_what_each_costs() -> None:
     steps = Steps([30, 90])
     assert steps.share == 0
-    steps.begin(first := Estimate({"a": 1}, expected_s=30))
-    assert steps.left_s(0) == 120
+    steps.begin(first := Estimate({"a": 1}, expected_seconds=30))
+    assert steps.left_seconds(0) == 120
     first.compiled("a")
     assert steps.share == pytest.approx(0.94 * 0.25)
-    steps.begin(second := Estimate({"b": 1, "c": 1}, expected_s=90))
+    steps.begin(second := Estimate({"b": 1, "c": 1}, expected_seconds=90))
     assert steps.share == 0.25
     second.compiled("b")
     assert steps.share == pytest.approx(0.25 + 0.47 * 0.75)
-    assert steps.left_s(60) == pytest.approx(60 * (1 - steps.share) / steps.share)
+    assert steps.left_seconds(60) == pytest.approx(60 * (1 - steps.share) / steps.share)
 
 
 def test_what_an_interrupted_build_had_done_does_not_make_this_run_look_fast() -> None:
     steps = Steps([50, 50])
-    steps.begin(Estimate({"a": 1, "b": 1}, expected_s=50, before=["a", "b"]))
-    steps.begin(second := Estimate({"c": 1, "d": 1}, expected_s=50))
+    steps.begin(Estimate({"a": 1, "b": 1}, expected_seconds=50, before=["a", "b"]))
+    steps.begin(second := Estimate({"c": 1, "d": 1}, expected_seconds=50))
     second.compiled("c")
-    assert steps.left_s(100) > 80  # as much as was done takes as long again
+    assert steps.left_seconds(100) > 80  # as much as was done takes as long again
 
 
 @given(st.lists(st.floats(1, 1e6), min_size=1, max_size=30), st.floats(0, 1e4), st.data())
@@ -134,12 +134,12 @@ def test_share_grows_to_the_part_that_linking_leaves_and_nothing_is_negative(
     weights: list[float], elapsed: float, data: st.DataObject
 ) -> None:
     named = {str(number): weight for number, weight in enumerate(weights)}
-    estimate = Estimate(named, expected_s=100)
+    estimate = Estimate(named, expected_seconds=100)
     last = 0.0
     for name in data.draw(st.permutations(list(named))):
         estimate.compiled(name)
         assert estimate.share >= last
-        assert estimate.left_s(elapsed) >= 0
+        assert estimate.left_seconds(elapsed) >= 0
         last = estimate.share
     assert estimate.share == pytest.approx(0.94)
 
@@ -149,7 +149,7 @@ def test_without_a_terminal_a_line_comes_every_ten_seconds() -> None:
     with Display(Console(file=screen, width=200), "engine", clock=lambda: now[0]) as display:
         for second in range(25):
             now[0] = float(second)
-            display.show("compiling, package 1 of 2", share=0.5, left_s=25.0 - second)
+            display.show("compiling, package 1 of 2", share=0.5, left_seconds=25.0 - second)
     lines = screen.getvalue().splitlines()
     assert len(lines) == 3
     assert lines[1] == "engine: compiling, package 1 of 2, 50%, 10 s so far, about 15 s left"

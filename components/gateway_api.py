@@ -18,10 +18,21 @@ LAST_PAUSE = 30
 RETRIES = 90
 """45 minutes: what GatewayClasses took at worst. The engine allows 100."""
 
-INFERENCE_POOLS = "inferencepools.inference.networking.k8s.io"
-"""The CRD that GKE owns from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca)."""
+INFERENCE_POOLS = "v1.inference.networking.k8s.io"
+"""The API of the CRD that GKE owns from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
 
-NOT_THERE_YET = ("not found", "no matches for kind", "could not find the requested resource", "required value")
+The API server makes an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider rejects
+one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD`` in
+provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
+"""
+
+NOT_THERE_YET = (
+    "not found",
+    "no matches for kind",
+    "could not find the requested resource",
+    "required value",
+    "must be positive",  # the priorities of an APIService that a patch would have to make
+)
 
 
 @dataclass(frozen=True)
@@ -33,13 +44,13 @@ class GatewayApiArgs:
 
 
 class GatewayApi(pulumi.ComponentResource):
-    """``llmd-gke:edge:GatewayApi``: holds everything back until GKE has accepted the GatewayClass and brought its
+    """``llmd-gke:edge:GatewayApi``: holds everything back until GKE has accepted the GatewayClass and serves its
     InferencePool CRD.
 
     GKE brings the CRDs and classes some time after the cluster, in no documented order. They are not ours, so each is a
-    patch of one annotation that waits for the condition (``Accepted``, ``Established``), and is tried again while the
-    object is not there. KServe's controller looks for the InferencePool CRD once, when it starts, and never watches
-    pools otherwise (kserve/kserve ``pkg/controller/v1alpha2/llmisvc/controller.go``).
+    patch of one annotation, and is tried again while the object is not there. KServe's controller looks for the
+    InferencePool CRD once, when it starts, and never watches pools otherwise (kserve/kserve
+    ``pkg/controller/v1alpha2/llmisvc/controller.go``).
     """
 
     def __init__(self, name: str, args: GatewayApiArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -66,11 +77,13 @@ class GatewayApi(pulumi.ComponentResource):
         )
         k8s.apiextensions.CustomResourcePatch(
             f"{name}-inference-pools",
-            api_version="apiextensions.k8s.io/v1",
-            kind="CustomResourceDefinition",
+            api_version="apiregistration.k8s.io/v1",
+            kind="APIService",
             metadata={
                 "name": INFERENCE_POOLS,
-                "annotations": {"pulumi.com/waitFor": "condition=Established"},
+                # That it exists is enough: the API server serves it then. A condition that holds already would have
+                # the provider keep the object as it was before the patch, and patch it again in the next update.
+                "annotations": {"pulumi.com/skipAwait": "true"},
             },
             opts=waiting(),
         )

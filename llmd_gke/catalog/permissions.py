@@ -38,7 +38,7 @@ GOOGLE: Mapping[str, tuple[str, ...]] = {
 }
 
 OBJECTS: Mapping[str, str] = {
-    "CustomResourceDefinition": "customResourceDefinitions",
+    "APIService": "apiServices",
     "Namespace": "namespaces",
     "NetworkPolicy": "networkPolicies",
     "Secret": "secrets",

@@ -28,8 +28,8 @@ class Service:
     """A process to keep running. It is started once everything in ``after`` is ready.
 
     ``ready`` says when it is. ``mark`` is the file that the process writes by itself for that (:func:`written`), if it
-    does: what an earlier run has left there is removed before each start. ``grace_seconds``: the time it gets to end after
-    SIGTERM.
+    does: what an earlier run has left there is removed before each start. ``grace_seconds``: how long it may take
+    to end after SIGTERM.
     """
 
     name: str

@@ -11,7 +11,7 @@ Select = Callable[[Graph], list[Node]]
 
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 GATEWAY_CLASS = "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch"
-POOL_CRD = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
+POOL_API = "kubernetes:apiregistration.k8s.io/v1:APIServicePatch"
 ROUTE = "kubernetes:gateway.networking.k8s.io/v1:HTTPRoute"
 SERVICE = f"kubernetes:{kserve.API_VERSION}:{kserve.SERVICE}"
 CONFIG = f"kubernetes:{kserve.API_VERSION}:{kserve.CONFIG}"

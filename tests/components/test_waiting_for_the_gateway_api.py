@@ -10,11 +10,15 @@ NOT_FOUND = 'gatewayclasses.gateway.networking.k8s.io "gke-l7-rilb" not found'
 NO_KIND = 'no matches for kind "GatewayClass" in version "gateway.networking.k8s.io/v1"'
 
 
-NO_CRD = 'customresourcedefinitions.apiextensions.k8s.io "inferencepools.inference.networking.k8s.io" not found'
-APPLIED = 'CustomResourceDefinition.apiextensions.k8s.io "inferencepools…" is invalid: spec.group: Required value'
+NO_API = 'apiservices.apiregistration.k8s.io "v1.inference.networking.k8s.io" not found'
+APPLIED = (
+    'APIService.apiregistration.k8s.io "v1.inference.networking.k8s.io" is invalid: '
+    "[spec.groupPriorityMinimum: Invalid value: 0: must be positive and less than 20000, "
+    "spec.versionPriority: Invalid value: 0: must be positive and less than 1000]"
+)
 
 
-@pytest.mark.parametrize("error", [NOT_FOUND, NO_KIND, NO_KIND.upper(), NO_CRD, APPLIED])
+@pytest.mark.parametrize("error", [NOT_FOUND, NO_KIND, NO_KIND.upper(), NO_API, APPLIED])
 def test_a_class_that_is_not_there_yet_is_asked_for_again(error: str) -> None:
     assert pause("create", [error]) is not None
 

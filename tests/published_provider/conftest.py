@@ -18,23 +18,21 @@ from tests.real_engine.harness import Rehearsal
 HERE = Path(__file__).parent
 PLUGIN = "pulumi-resource-gcp"
 ASKED = "LLMD_GKE_TEST_GOOGLE"
-"""Set to 1 where these tests are to run."""
+"""Set to 1 where these tests are to run: they take minutes, and `.ci/full google` is what runs them."""
+
+collect_ignore_glob = [] if os.environ.get(ASKED) == "1" else ["test_*.py"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """All of them are marked, and skipped where nobody asked for them or the plugin is not there.
+    """All of them are marked, and skipped where the plugin is not there.
 
-    They take minutes, and a test run must not build the plugin by the way.
+    A test run must not build the plugin by the way.
     """
-    reason = ""
-    if os.environ.get(ASKED) != "1":
-        reason = f"runs for minutes: {ASKED}=1, as `.ci/full google` sets it"
-    elif resolve.ready(PLUGIN, cache_folder()) is None:
-        reason = f"{PLUGIN} is not built: {cache_key.COMMAND} {PLUGIN}"
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.google)
-            if reason:
+            if resolve.ready(PLUGIN, cache_folder()) is None:
+                reason = f"{PLUGIN} is not built: {cache_key.COMMAND} {PLUGIN}"
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 

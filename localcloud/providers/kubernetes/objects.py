@@ -194,3 +194,15 @@ class Cluster:
     def has_namespace(self, name: str) -> bool:
         """Whether the namespace is there; ``""`` stands for no namespace."""
         return not name or name in BUILT_IN_NAMESPACES or self.get("v1/Namespace", name) is not None
+
+
+def check_crd(kind: Kind, inputs: JsonObject) -> None:
+    """Raises ``Refused`` for a CustomResourceDefinition, or a patch of one, without group and kind.
+
+    The real provider does the same (pulumi-kubernetes v4.25.0, ``groupKindFromCRD`` in provider/pkg/clients/cache.go).
+    """
+    if kind.kind != "CustomResourceDefinition":
+        return
+    for path in (("spec", "group"), ("spec", "names", "kind")):
+        if not dig(inputs, *path):
+            raise Refused(f"expected .{'.'.join(path)}")

@@ -16,6 +16,7 @@ from localcloud.providers.kubernetes import live, reach, release, waiting
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
     AUTONAMED,
     Cluster,
+    check_crd,
     forces,
     identity,
     is_autonamed,
@@ -90,6 +91,7 @@ class Kubernetes(Rules):
                 "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created "
                 "directly. Use the underlying resource type instead"
             )
+        check_crd(kind, inputs)
         if not is_named(inputs):
             if kind.patch:
                 raise Refused("patch resources require the `.metadata.name` field to be set")

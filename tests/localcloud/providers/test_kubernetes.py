@@ -299,3 +299,12 @@ def test_a_patched_namespace_is_made_where_it_is_missing_and_stays_when_the_patc
     kubernetes.create(ROUTE, manifest(ROUTE, name="other"))
     with pytest.raises(Exception, match='"models" already exists'):
         kubernetes.create(NAMESPACE, manifest(NAMESPACE, name="models", namespace=None))
+
+
+def test_a_patch_of_a_crd_names_its_group_and_kind(kubernetes: Standin, cluster: Result):
+    token = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinitionPatch"
+    wanted = manifest(token.removesuffix("Patch"), name="things.example.com", namespace=None)
+    with pytest.raises(Exception, match=r"expected \.spec\.group"):
+        kubernetes.check(token, wanted)
+    wanted["spec"] = {"group": "example.com", "names": {"kind": "Thing"}}
+    assert kubernetes.check(token, wanted)

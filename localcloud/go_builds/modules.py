@@ -20,7 +20,9 @@ def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -
     """
     go = go_toolchain.find(environ)
     found = go.modules / f"{escaped(module)}@{escaped(version)}"
-    return found if found.is_dir() else _download(go, module, version, environ)
+    # Go unpacks in place, and a file beside the download says so meanwhile (cmd/go/internal/modfetch, ``Download``).
+    partial = go.modules / "cache" / "download" / escaped(module) / "@v" / f"{escaped(version)}.partial"
+    return found if found.is_dir() and not partial.exists() else _download(go, module, version, environ)
 
 
 def escaped(path: str) -> str:

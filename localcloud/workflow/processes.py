@@ -8,7 +8,13 @@ import psutil
 
 from localcloud.common.workdir import Places
 
-MARKS = ("localcloud.providers.", "pulumi-language-python", "pulumi-resource-", "pulumi.policy")
+MARKS = (
+    "localcloud.providers.",
+    "localcloud.google_api.",
+    "pulumi-language-python",
+    "pulumi-resource-",
+    "pulumi.policy",
+)
 ENGINE = "pulumi"
 
 

@@ -36,10 +36,11 @@ def down(places: Places, only: str | None, console: Console) -> int:
         held = [name for name in chosen if (one := state.read(places, name)) and one.urns]
         status = _destroy(cloud, places, held if cloud.disposable else chosen, console)
         everything = cloud.disposable and only is None
-        if status != STOPPED and (everything or not status):
+        ended = status != STOPPED and (everything or (not status and not state.names(places)))
+        if ended or not cloud.disposable:  # an engine in a shell of a disposable cloud may work on another stack
             processes.end(processes.left_over(places))
-            if everything or not state.names(places):
-                status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
+        if ended:
+            status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
     if status == STOPPED:
         again = places.make("down", only)
         say(console, f"\nStopped. What was removed is gone, the rest is kept; `{again}` goes on.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 from pathlib import Path
 
@@ -17,7 +18,7 @@ LAPTOP_TESTS = {file.stem.removeprefix("test_") for file in (ROOT / "tests" / "r
 def bash(folder: Path, script: str) -> subprocess.CompletedProcess[str]:
     """Runs a script that has sourced what both files share, in an empty folder."""
     return subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", f". {COMMON}\n{script}"],
+        ["bash", "-euo", "pipefail", "-c", f". {shlex.quote(str(COMMON))}\n{script}"],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
-from llmd_gke.manifests import egress, firewall, identity, routing, serving
+from llmd_gke.manifests import egress, firewall, identity, naming, routing, serving
 from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
 
 NODE_MINUTES = 20
@@ -55,6 +55,9 @@ class Model(pulumi.ComponentResource):
             f"{name}-account",
             metadata={"name": identity.account(model.name, args.prefix), "namespace": model.namespace},
             automount_service_account_token=False,
+            # KServe gives the endpoint picker's pod the pull secrets of this account (kserve/kserve
+            # ``pkg/controller/v1alpha2/llmisvc/scheduler.go``).
+            image_pull_secrets=[{"name": naming.PULL_SECRET}] if model.private_image else None,
             opts=child,
         )
         config = serving.tpu_config(model, pool, out, account=identity.account(model.name, args.prefix))

@@ -17,12 +17,22 @@ from llmd_gke.settings import EgressSettings, ModelSettings
 FQDN_VERSION = "networking.gke.io/v1alpha1"
 
 SOURCES: Mapping[str, tuple[str, ...]] = {
-    "hf": ("huggingface.co", "*.huggingface.co", "*.hf.co", "*.xethub.hf.co"),
+    "hf": (
+        "huggingface.co",
+        "*.huggingface.co",
+        "*.hf.co",
+        "*.xethub.hf.co",
+        "*.xethub-eu.hf.co",
+        "*.aws.cdn.hf.co",
+        "*.gcp.cdn.hf.co",
+        "*.us.gcp.cdn.hf.co",
+    ),
     "s3": ("s3.amazonaws.com", "*.s3.amazonaws.com"),
     "gs": ("storage.googleapis.com",),
 }
-"""Where weights come from, by scheme: Hugging Face's site, its download hosts (``cdn-lfs….hf.co``) and its Xet storage
-(``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. A star stands for one label."""
+"""Where weights come from, by scheme: Hugging Face's site, its download hosts (``cdn-lfs….hf.co``, and those below
+``cdn.hf.co``, which ``cdnDomains`` of https://huggingface.co/.well-known/meta.json lists; huggingface/hub-docs#2628),
+its Xet storage (``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. A star is one label."""
 
 DOWNLOADED = ("hf://", "s3://")
 """Schemes that KServe's storage initializer loads, in the model's pods and (tokenizer) in the endpoint picker's."""

@@ -42,14 +42,18 @@ def _blocks(*ranges: str) -> list[Json]:
 def default_deny(namespace: str) -> JsonObject:
     """Everything in the namespace is closed in both directions, except names, from the cluster's own resolvers.
 
-    kube-dns by its pods, NodeLocal DNSCache and Cloud DNS for GKE by their link-local addresses
+    kube-dns and NodeLocal DNSCache by their pods, the cache and Cloud DNS for GKE by their link-local addresses
     (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
     """
-    kube_dns: JsonObject = {
-        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
-        "podSelector": {"matchLabels": {"k8s-app": "kube-dns"}},
-    }
-    resolvers: list[Json] = [kube_dns, *_blocks(NODE_LOCAL_DNS, METADATA)]
+    # Dataplane V2 sends what is meant for kube-dns to the cache's pod on the node, and judges by that pod.
+    in_kube_system: list[Json] = [
+        {
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "kube-system"}},
+            "podSelector": {"matchLabels": {"k8s-app": app}},
+        }
+        for app in ("kube-dns", "node-local-dns")
+    ]
+    resolvers: list[Json] = [*in_kube_system, *_blocks(NODE_LOCAL_DNS, METADATA)]
     dns: JsonObject = {"to": resolvers, "ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
     return policy(
         "default-deny",

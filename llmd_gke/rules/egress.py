@@ -71,6 +71,19 @@ def combination(mode: str, names: Sequence[str], proxy: bool, exceptions: Sequen
         yield _unfit(f"noProxy with mode {mode}: there is no proxy", "mode: proxy", "leave noProxy out")
 
 
+def control_plane(mode: str, private_nodes: bool) -> Iterator[Finding]:
+    """The endpoint picker watches its pods by the API server, whose address may be public where nodes are.
+
+    Mode ``open`` covers every address; the other modes open private ranges only.
+    """
+    if mode != "open" and not private_nodes:
+        yield _unfit(
+            f"mode {mode} without private nodes: the endpoint picker might not reach the control plane",
+            "cluster.privateNodes: true, or mode: open",
+            "leave privateNodes out (it is true by default)",
+        )
+
+
 def _unfit(problem: str, allowed: str, fix: str) -> Finding:
     return Finding("egress-combination", problem, allowed, fix)
 

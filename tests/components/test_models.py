@@ -145,6 +145,8 @@ def test_a_private_image_brings_its_pull_secret_first(record: Record) -> None:
     assert kinds.metadata(pull, "name") == "image-pull-secret"
     assert graph.comes_before(pull, graph.find(kinds.SERVICE))
     assert "c2VjcmV0" not in str(graph.find(kinds.CONFIG).inputs)
+    account = graph.find("kubernetes:core/v1:ServiceAccount")
+    assert account.inputs["imagePullSecrets"] == [{"name": "image-pull-secret"}], "KServe gives them to the picker"
 
 
 def test_a_stopped_model_keeps_its_service_and_loses_what_leads_to_it(record: Record) -> None:

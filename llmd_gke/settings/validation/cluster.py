@@ -148,6 +148,7 @@ def outside(settings: StackSettings) -> Iterator[Located]:
     out, key = settings.network.egress, "llmd-gke:network.egress"
     combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
     yield from at(f"{key}.mode", out.mode, combined)
+    yield from at(f"{key}.mode", out.mode, egress.control_plane(out.mode, settings.cluster.private_nodes))
     for index, name in enumerate(out.names):
         yield from at(f"{key}.names[{index}]", name, egress.name(name))
     if out.proxy is not None:

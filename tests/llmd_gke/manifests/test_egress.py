@@ -95,6 +95,10 @@ def test_names_are_those_of_the_weights_and_the_settings_own(model: ModelSetting
         {"pattern": "*.huggingface.co"},
         {"pattern": "*.hf.co"},
         {"pattern": "*.xethub.hf.co"},
+        {"pattern": "*.xethub-eu.hf.co"},
+        {"pattern": "*.aws.cdn.hf.co"},
+        {"pattern": "*.gcp.cdn.hf.co"},
+        {"pattern": "*.us.gcp.cdn.hf.co"},
         {"name": "mirror.example.com"},
         {"pattern": "*.example.org"},
     ]

@@ -25,6 +25,10 @@ def test_a_namespace_is_closed_both_ways_but_for_names() -> None:
     assert spec["policyTypes"] == ["Ingress", "Egress"]
     assert "ingress" not in spec
     assert {port["port"] for rule in spec["egress"] for port in rule["ports"]} == {53}
+    resolvers = [
+        peer["podSelector"]["matchLabels"]["k8s-app"] for peer in spec["egress"][0]["to"] if "podSelector" in peer
+    ]
+    assert resolvers == ["kube-dns", "node-local-dns"]
 
 
 def test_the_model_is_reached_by_load_balancer_health_checks_and_picker_only(model: ModelSettings) -> None:

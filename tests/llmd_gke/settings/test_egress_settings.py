@@ -60,6 +60,15 @@ COMBINATIONS = [
 ]
 
 
+def test_names_and_a_proxy_need_private_nodes(config: Config, refused: Refuse, accepted: Accept) -> None:
+    config["llmd-gke:cluster"]["privateNodes"] = False
+    config["llmd-gke:network"] = {"egress": {"mode": "names"}}
+    said = refused(config)
+    assert "mode names without private nodes: the endpoint picker might not reach the control plane" in said
+    config["llmd-gke:network"] = {"egress": {"mode": "open"}}
+    assert accepted(config).settings.network.egress.mode == "open"
+
+
 @pytest.mark.parametrize(("egress", "message"), COMBINATIONS)
 def test_what_does_not_fit_together_is_refused(
     config: Config, refused: Refuse, egress: dict[str, object], message: str

@@ -14,6 +14,7 @@ from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover
+from localcloud.workflow.say import say
 
 MB = 1 << 20
 
@@ -75,8 +76,3 @@ def _below(process: psutil.Process | None) -> Iterator[psutil.Process]:
         yield from process.children(recursive=True) if process else ()
     except psutil.Error:
         return
-
-
-def say(console: Console, text: str) -> None:
-    """One paragraph, never broken into lines of its own."""
-    console.print(text, highlight=False, soft_wrap=True, markup=False)

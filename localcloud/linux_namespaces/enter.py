@@ -1,4 +1,4 @@
-"""Runs a command inside a laptop cloud: ``python -I .../spaces/enter.py PID COMMAND...``; stands alone, to be quick.
+"""Runs a command inside a laptop cloud: ``python -I .../enter.py PID COMMAND...``; stands alone, to be quick.
 
 util-linux' ``nsenter`` would do, but for signals: it dies of them itself and leaves the command running, which must
 get them instead (Ctrl-C lets the engine finish its step). This waits for the command, passes signals on, and ends as

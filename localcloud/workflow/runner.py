@@ -90,7 +90,7 @@ class Runner:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
         status = supervise(self._command("-C", str(self.places.root), *arguments), environment, watch)
-        # Inside a laptop cloud it ends as in a shell (``spaces/enter.py``).
+        # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
     def _command(self, *arguments: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What the real engine logs of a failure, read for whether it passes by itself (``laptop/cluster/passing.py``)."""
+"""What the real engine logs of a failure, read for whether it passes by itself."""
 
 from __future__ import annotations
 

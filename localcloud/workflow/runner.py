@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from llmd_gke.problems import Problem
@@ -110,26 +113,38 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interruption = False, Interruption(watch)
     try:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=None if shares_group else subprocess.DEVNULL,
-            process_group=None if shares_group else 0,
-            preexec_fn=_unblock,
-        )
-        while (status := process.poll()) is None:
+        process = _spawn(command, environment, shares_group=shares_group)
+        while (status := _status(process)) is None:
             came = signal.sigtimedwait({*SIGNALS, signal.SIGCHLD}, 1.0)
             if came is None or came.si_signo == signal.SIGCHLD:
                 if not stopped and interruption.due():
-                    process.send_signal(signal.SIGINT)
+                    os.kill(process, signal.SIGINT)
                 continue
             stopped = True
             if not (shares_group and came.si_signo == signal.SIGINT and came.si_code == FROM_KERNEL):
-                process.send_signal(signal.SIGINT)
+                os.kill(process, signal.SIGINT)
     finally:
-        _unblock()
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
     return STOPPED if stopped and status else status
 
 
-def _unblock() -> None:
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {*SIGNALS, signal.SIGCHLD})
+def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_group: bool) -> int:
+    """Starts a command with no signal blocked and returns its process ID.
+
+    ``subprocess`` can unblock signals only in a function that runs in a forked copy of this process. gRPC's fork
+    handlers abort such a copy while one of its threads is at work, so the C library spawns the command.
+    """
+    program = shutil.which(command[0], path=environment.get("PATH", os.defpath))
+    if program is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
+    ignored_by_python = (signal.SIGPIPE, signal.SIGXFSZ)
+    spawn = partial(os.posix_spawn, program, list(command), environment, setsigmask=(), setsigdef=ignored_by_python)
+    if shares_group:
+        return spawn()
+    return spawn(setpgroup=0, file_actions=[(os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0)])
+
+
+def _status(process: int) -> int | None:
+    """The status that the process has ended with, negative for a signal; nothing while it runs."""
+    ended, status = os.waitpid(process, os.WNOHANG)
+    return os.waitstatus_to_exitcode(status) if ended else None

@@ -1,7 +1,7 @@
 """Reads inputs as the engine sends them: with markers for unknown values, secrets, assets and outputs.
 
-Signatures: https://github.com/pulumi/pulumi/blob/v3.259.0/sdk/go/common/resource/properties.go. The SDK's own reader
-drops what is secret, is called once for each policy, and hands out proxies that raise an error at an unknown value.
+The SDK's own reader drops what is secret, is called once for each policy, and hands out proxies that raise an error at
+an unknown value.
 """
 
 from __future__ import annotations
@@ -9,35 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from google.protobuf import struct_pb2
-from pulumi_policy.proxy import (
-    UNKNOWN_ARCHIVE_VALUE,
-    UNKNOWN_ARRAY_VALUE,
-    UNKNOWN_ASSET_VALUE,
-    UNKNOWN_BOOLEAN_VALUE,
-    UNKNOWN_NUMBER_VALUE,
-    UNKNOWN_OBJECT_VALUE,
-    UNKNOWN_STRING_VALUE,
-)
 
+from llmd_gke.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWNS
 from llmd_gke.rules.inputs import UNKNOWN, SecretText, Value
-
-SIGNATURE_KEY = "4dabf18193072939515e22adb298388d"
-SECRET_SIGNATURE = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a marker
-OUTPUT_SIGNATURE = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
-FILE_SIGNATURES = frozenset({"c44067f5952c0a294b673a41bacd8c17", "0def7320c3a5731c473e5ecbe6d01bc7"})
-"""Assets and archives: nothing a rule looks into."""
-
-UNKNOWNS = frozenset(
-    {
-        UNKNOWN_ARCHIVE_VALUE,
-        UNKNOWN_ARRAY_VALUE,
-        UNKNOWN_ASSET_VALUE,
-        UNKNOWN_BOOLEAN_VALUE,
-        UNKNOWN_NUMBER_VALUE,
-        UNKNOWN_OBJECT_VALUE,
-        UNKNOWN_STRING_VALUE,
-    }
-)
 
 SHORTEST_SECRET = 4
 """Shorter texts are not taken out of messages: they would be found inside ordinary words."""
@@ -70,13 +44,13 @@ def _value(message: struct_pb2.Value, *, secret: bool) -> Value:
 
 
 def _map(fields: Mapping[str, struct_pb2.Value], *, secret: bool) -> Value:
-    signature = fields[SIGNATURE_KEY].string_value if SIGNATURE_KEY in fields else ""
-    if signature == SECRET_SIGNATURE and "value" in fields:
+    signature = fields[SIGNATURE].string_value if SIGNATURE in fields else ""
+    if signature == SECRET and "value" in fields:
         return _value(fields["value"], secret=True)
-    if signature == OUTPUT_SIGNATURE:
+    if signature == OUTPUT:
         hidden = secret or ("secret" in fields and fields["secret"].bool_value)
         return _value(fields["value"], secret=hidden) if "value" in fields else UNKNOWN
-    if signature in FILE_SIGNATURES:
+    if signature in (ASSET, ARCHIVE):  # nothing a rule looks into
         return "a file"
     return {str(key): _value(fields[key], secret=secret) for key in fields}
 

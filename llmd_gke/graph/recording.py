@@ -19,9 +19,9 @@ from typing import cast
 
 from google.protobuf import json_format
 
-from llmd_gke.graph.resources import UNKNOWN, Graph, Node
+from llmd_gke.graph.resources import Graph, Node
 
-__all__ = ["UNKNOWN", "Graph", "Node", "load", "record"]
+__all__ = ["Graph", "Node", "load", "record"]
 
 
 def record(

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.problems import Stale
+from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Places
 from localcloud.workflow import backend
-from localcloud.workflow.state import SIGNATURE, Pending
+from localcloud.workflow.state import Pending
 
 FILES = ("google.json", "kubernetes.json")
 
@@ -50,7 +51,7 @@ def _same(asked: object, made: object) -> bool:
     """Whether what was asked for is found in what was made; secrets, which are stored otherwise, are left out."""
     if isinstance(asked, dict):
         table = cast("dict[str, object]", asked)
-        if SIGNATURE in table:
+        if is_special(table):
             return True
         found = cast("dict[str, object]", made) if isinstance(made, dict) else {}
         return all(_same(value, found.get(key)) for key, value in table.items() if key != "__defaults")

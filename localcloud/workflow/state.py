@@ -14,11 +14,9 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.problems import Stale
+from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.project import project
 from localcloud.common.workdir import Places
-
-SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key that marks special values, secrets among them, in state (pulumi sdk/go/common/resource/sig)."""
 
 Object = Mapping[str, object]
 
@@ -124,7 +122,7 @@ def shown(value: object) -> str:
     """An output for people, with ``[secret]`` in place of anything secret."""
     if isinstance(value, dict):
         table = cast("dict[str, object]", value)
-        if SIGNATURE in table:
+        if is_special(table):
             return "[secret]"
         return "{" + ", ".join(f"{key}: {shown(one)}" for key, one in table.items()) + "}"
     if isinstance(value, list):

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 
+from llmd_gke import pulumi_signatures
 from llmd_gke.graph import stored
 from llmd_gke.graph.resources import Graph
 from operations.cost.revisions import commit_of
@@ -25,7 +26,8 @@ SECONDS = 300
 def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Graph | str]:
     """Each stack's graph at a revision of the clone ``root``, or why it could not be recorded.
 
-    The recorder is always today's, so that both sides are recorded alike. Raises ``BadInput`` for an unknown revision.
+    The recorder is always today's, with what it needs, so that both sides are recorded alike. Raises ``BadInput`` for
+    an unknown revision.
     """
     commit = commit_of(root, revision)
     if not stacks:
@@ -34,6 +36,7 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
         tree = Path(folder)
         _extract(root, commit, tree)
         shutil.copytree(RECORDER, tree / "llmd_gke" / "graph", dirs_exist_ok=True)
+        shutil.copy(pulumi_signatures.__file__, tree / "llmd_gke")
         try:
             done = _record(tree, stacks)
         except subprocess.TimeoutExpired:

@@ -6,10 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from llmd_gke import redaction
-from llmd_gke.graph.resources import UNKNOWN
-
-SPECIAL = "4dabf18193072939515e22adb298388d"
-"""Key of special values on the wire, secrets among them (pulumi/pulumi v3.259.0, sdk/go/common/resource/sig)."""
+from llmd_gke.pulumi_signatures import SIGNATURE, UNKNOWN
 
 SECRET_KINDS = ("kubernetes:core/v1:Secret", "kubernetes:v1:Secret")
 LONGEST = 60
@@ -46,7 +43,7 @@ _NOTHING = object()
 
 
 def _is_table(value: object) -> bool:
-    return isinstance(value, Mapping) and SPECIAL not in value
+    return isinstance(value, Mapping) and SIGNATURE not in value
 
 
 def _is_list(value: object) -> bool:

@@ -12,13 +12,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from llmd_gke.manifests import access
+from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, is_secret
 from operations.exits import BadInput
-
-SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""Key that marks special values, secrets among them (pulumi/pulumi v3.259.0, sdk/go/common/resource/sig)."""
-
-SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a mark, not a secret
-"""The value of that key for a secret."""
 
 PASSPHRASE = "no-secrets-here"  # noqa: S105 - it protects dummies only
 """Of every copy: the engine insists on a secrets provider, and there is nothing to protect."""
@@ -101,7 +96,7 @@ def _resource(resource: Table, dummy: str, kubeconfig: str | None, labels: Mappi
             found[side] = {**_table(_left_out(values)), **_labels(values, defaults)}
             continue
         found[side] = {key: _dummies(one, dummy) for key, one in values.items()}
-        if _is_secret(values.get("kubeconfig")) and kubeconfig is not None:
+        if is_secret(values.get("kubeconfig")) and kubeconfig is not None:
             found[side] = {**_table(found[side]), "kubeconfig": _plain(kubeconfig)}
     return found
 
@@ -110,7 +105,7 @@ def _labels(outputs: Table, defaults: Table) -> Table:
     """Both secret outputs with labels, as the provider computes them from its own and the resource's."""
     own = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels"))}
     known = {"pulumiLabels": own, "effectiveLabels": {**own, **PROVISIONED}}
-    return {key: _plain(value) for key, value in known.items() if _is_secret(outputs.get(key))}
+    return {key: _plain(value) for key, value in known.items() if is_secret(outputs.get(key))}
 
 
 def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
@@ -125,7 +120,7 @@ def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
 def _dummies(value: object, dummy: str) -> object:
     if isinstance(value, Mapping):
         table = _table(cast("object", value))
-        if _is_secret(table):
+        if is_secret(table):
             return _plain(dummy)
         return {key: _dummies(one, dummy) for key, one in table.items()}
     if isinstance(value, list):
@@ -137,9 +132,9 @@ def _left_out(value: object) -> object:
     """The value without its secrets."""
     if isinstance(value, Mapping):
         table = _table(cast("object", value))
-        return {key: _left_out(one) for key, one in table.items() if not _is_secret(one)}
+        return {key: _left_out(one) for key, one in table.items() if not is_secret(one)}
     if isinstance(value, list):
-        return [_left_out(one) for one in _list(cast("object", value)) if not _is_secret(one)]
+        return [_left_out(one) for one in _list(cast("object", value)) if not is_secret(one)]
     return value
 
 
@@ -148,13 +143,9 @@ def _plain(value: object) -> Table:
     return {SIGNATURE: SECRET, "plaintext": json.dumps(value)}
 
 
-def _is_secret(value: object) -> bool:
-    return isinstance(value, Mapping) and _table(cast("object", value)).get(SIGNATURE) == SECRET
-
-
 def _has_secret(value: object) -> bool:
     if isinstance(value, Mapping):
-        return _is_secret(cast("object", value)) or any(
+        return is_secret(cast("object", value)) or any(
             _has_secret(one) for one in _table(cast("object", value)).values()
         )
     return isinstance(value, list) and any(_has_secret(one) for one in _list(cast("object", value)))

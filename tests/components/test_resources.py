@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.catalog import deployer
-from llmd_gke.graph.resources import UNKNOWN, Graph
+from llmd_gke.graph.resources import Graph
 from llmd_gke.manifests import charts, firewall, naming, platform_firewall
+from llmd_gke.pulumi_signatures import UNKNOWN
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import metadata, of, spec

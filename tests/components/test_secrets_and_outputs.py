@@ -10,19 +10,13 @@ import pytest
 from pulumi.runtime.mocks import MockResourceArgs
 
 from llmd_gke.graph.monitor import ADDRESS, Invented
-from llmd_gke.graph.resources import UNKNOWN, Graph
+from llmd_gke.graph.resources import Graph
+from llmd_gke.pulumi_signatures import UNKNOWN, is_secret
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import metadata, of
 
-SECRET_SIGNATURE = {"4dabf18193072939515e22adb298388d": "1b47061264138c4ac30d75fd1eb44270"}
-"""How the wire marks a secret (pulumi ``sdk/python/lib/pulumi/runtime/rpc.py``)."""
-
 TOKEN = "hf_a_token_of_tests"
-
-
-def is_secret(value: object) -> bool:
-    return isinstance(value, dict) and value.items() >= SECRET_SIGNATURE.items()
 
 
 FIGURES = {"dev": (1, 1 * 1.215 + 0.10), "prod": (3, 3 * 2.70 + 0.10)}

@@ -10,13 +10,15 @@ import pytest
 import yaml
 
 from llmd_gke.manifests import access
-from operations.preview_copy.state import PASSPHRASE, SALT, SECRET, SIGNATURE, checkpoint, without_secrets
+from llmd_gke.pulumi_signatures import ASSET as ASSET_MARK
+from llmd_gke.pulumi_signatures import SECRET, SIGNATURE
+from operations.preview_copy.state import PASSPHRASE, SALT, checkpoint, without_secrets
 from tests.operations.conftest import Clone
 from tests.operations.support import run
 
 CIPHER = "v1:Zm9v:c2VjcmV0"
 HIDDEN = {SIGNATURE: SECRET, "ciphertext": CIPHER}
-ASSET = {SIGNATURE: "c44067f5952c0a294b673a41bacd8c17", "text": "kept"}
+ASSET = {SIGNATURE: ASSET_MARK, "text": "kept"}
 STACK = "urn:pulumi:one::llmd-gke::"
 
 

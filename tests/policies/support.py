@@ -12,10 +12,10 @@ import yaml
 from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
-from llmd_gke.graph.resources import UNKNOWN, Graph
+from llmd_gke.graph.resources import Graph
+from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, UNKNOWN
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
-from policies.wire import SECRET_SIGNATURE, SIGNATURE_KEY
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Said:
 
 
 def secret(value: object) -> dict[str, object]:
-    return {SIGNATURE_KEY: SECRET_SIGNATURE, "value": value}
+    return {SIGNATURE: SECRET, "value": value}
 
 
 def resources(example: Example) -> list[Resource]:

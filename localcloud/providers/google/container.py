@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
 from localcloud.providers.google.references import (  # fmt: skip
     CLUSTER,
@@ -17,7 +18,7 @@ from localcloud.providers.google.references import (  # fmt: skip
 )
 from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, missing, short
 from localcloud.providers.protocol.rules import Failure
-from localcloud.providers.protocol.values import UNKNOWN, JsonObject, dig, number, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 API = "container.googleapis.com"
 

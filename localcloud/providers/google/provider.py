@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from llmd_gke.catalog import versions
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import container, control_plane, projects, schema, storage
 from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
 from localcloud.providers.google.references import NODE_POOL
@@ -22,8 +23,7 @@ from localcloud.providers.protocol.difference import Difference, changes, compar
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
 from localcloud.providers.protocol.traits import ordered, without_noise
-from localcloud.providers.protocol.values import (  # fmt: skip
-    UNKNOWN,
+from localcloud.providers.protocol.values import (
     Bag,
     JsonObject,
     JsonValue,

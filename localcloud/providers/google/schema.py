@@ -9,9 +9,10 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.traits import Traits
-from localcloud.providers.protocol.values import UNKNOWN, JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 TABLE = Path(__file__).with_name("types.json")
 TRAITS = Path(__file__).with_name("traits.json")

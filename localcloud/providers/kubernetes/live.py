@@ -6,8 +6,9 @@ import base64
 import uuid
 from datetime import UTC, datetime
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes.objects import Kind, namespace_of
-from localcloud.providers.protocol.values import UNKNOWN, JsonObject, dig, merge, number
+from localcloud.providers.protocol.values import JsonObject, dig, merge, number
 
 
 def server_metadata(outputs: JsonObject) -> JsonObject:

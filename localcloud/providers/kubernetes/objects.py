@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.protocol.difference import Change, names
 from localcloud.providers.protocol.rules import Autoname, Refused
-from localcloud.providers.protocol.values import UNKNOWN, JsonObject, dig, text
+from localcloud.providers.protocol.values import JsonObject, dig, text
 
 AUTONAMED = "pulumi.com/autonamed"
 

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes import live, reach, release, waiting
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
     AUTONAMED,
@@ -32,7 +33,6 @@ from localcloud.providers.protocol.difference import Change, Difference, compare
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
 from localcloud.providers.protocol.values import (  # fmt: skip
-    UNKNOWN,
     Bag,
     JsonObject,
     JsonValue,

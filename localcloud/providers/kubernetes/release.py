@@ -10,10 +10,11 @@ from pathlib import Path
 
 import yaml
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes.objects import Cluster
 from localcloud.providers.protocol.difference import Difference, compare, names
 from localcloud.providers.protocol.rules import Failure, Refused
-from localcloud.providers.protocol.values import UNKNOWN, JsonObject, JsonValue, has_unknown, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, has_unknown, text
 
 TYPE = "kubernetes:helm.sh/v3:Release"
 KEY = "helm.sh/v3/Release"

@@ -1,8 +1,8 @@
 """Property values on the wire and in the cloud file: JSON, unknowns and secrets.
 
-The wire format is pulumi/pulumi ``sdk/go/common/resource/plugin/rpc.go`` @v3.259.0: a protobuf Struct in which unknowns
-are fixed strings and a secret is an object with a signature. Here a property bag is plain JSON (unknowns unified to
-:data:`UNKNOWN`) and, beside it, the paths of what was secret.
+On the wire they are a protobuf Struct in which unknowns are fixed strings and a secret is an object with a signature
+(:mod:`llmd_gke.pulumi_signatures`). Here a property bag is plain JSON (unknowns unified to
+:data:`~llmd_gke.pulumi_signatures.UNKNOWN`) and, beside it, the paths of what was secret.
 """
 
 from __future__ import annotations
@@ -15,24 +15,12 @@ from typing import TypeAlias, cast
 
 from google.protobuf import json_format, struct_pb2
 
+from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, UNKNOWN, UNKNOWNS, is_secret
+
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
 JsonObject: TypeAlias = "dict[str, JsonValue]"
 Path: TypeAlias = tuple[str | int, ...]
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-_UNKNOWNS = frozenset(
-    {
-        UNKNOWN,
-        "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",  # bool
-        "3eeb2bf0-c639-47a8-9e75-3b44932eb421",  # number
-        "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",  # array
-        "030794c1-ac77-496b-92df-f27374a8bd58",  # asset
-        "e48ece36-62e2-4504-bad9-02848725956a",  # archive
-        "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",  # object
-    }
-)
-_SIGNATURE = "4dabf18193072939515e22adb298388d"
-_SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - the signature of secrets, not one
 _DIGEST = "secret, sha256:"
 
 
@@ -50,7 +38,7 @@ def decode(struct: struct_pb2.Struct) -> Bag:
 
     def plain(value: JsonValue, path: Path) -> JsonValue:
         if isinstance(value, dict):
-            if value.get(_SIGNATURE) == _SECRET:
+            if is_secret(value):
                 secrets.add(path)
                 return plain(value.get("value"), path)
             return {k: plain(v, (*path, k)) for k, v in value.items() if v is not None}
@@ -58,7 +46,7 @@ def decode(struct: struct_pb2.Struct) -> Bag:
             return [plain(v, (*path, i)) for i, v in enumerate(value)]
         if isinstance(value, float) and value.is_integer():
             return int(value)
-        return UNKNOWN if isinstance(value, str) and value in _UNKNOWNS else value
+        return UNKNOWN if isinstance(value, str) and value in UNKNOWNS else value
 
     raw = cast(JsonObject, json_format.MessageToDict(struct))
     return Bag(cast(JsonObject, plain(raw, ())), frozenset(secrets))
@@ -74,7 +62,7 @@ def encode(values: Mapping[str, JsonValue], secrets: Iterable[Path] = ()) -> str
             inner = {k: wrap(v, (*path, k)) for k, v in value.items()}
         elif isinstance(value, list):
             inner = [wrap(v, (*path, i)) for i, v in enumerate(value)]
-        return {_SIGNATURE: _SECRET, "value": inner} if path in marked else inner
+        return {SIGNATURE: SECRET, "value": inner} if path in marked else inner
 
     return json_format.ParseDict(cast(JsonObject, wrap(dict(values), ())), struct_pb2.Struct())
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import generate, schema
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.protocol.values import UNKNOWN
 
 if TYPE_CHECKING:
     from tests.localcloud.providers.conftest import Standin

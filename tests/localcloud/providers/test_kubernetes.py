@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from localcloud.providers.protocol.values import UNKNOWN, encode
+from llmd_gke.pulumi_signatures import UNKNOWN
+from localcloud.providers.protocol.values import encode
 
 if TYPE_CHECKING:
     from tests.localcloud.providers.conftest import Result, Standin

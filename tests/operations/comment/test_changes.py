@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from llmd_gke.graph.parts import Parts
-from llmd_gke.graph.resources import UNKNOWN
+from llmd_gke.pulumi_signatures import SECRET as SECRET_MARK
+from llmd_gke.pulumi_signatures import SIGNATURE, UNKNOWN
 from operations.comment import changes, values
 from operations.comment.changes import Change
 from operations.comment.picture import difference
 from operations.exits import BadInput
 from tests.operations.graphs import graph, node
 
-SECRET = {values.SPECIAL: "1b47061264138c4ac30d75fd1eb44270", "value": "geheim"}
+SECRET = {SIGNATURE: SECRET_MARK, "value": "geheim"}
 
 
 def test_resources_are_new_removed_or_changed_and_components_are_no_resources() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
+from llmd_gke.pulumi_signatures import UNKNOWN
+
 KUBERNETES = "kubernetes:"
 Event = Mapping[str, Any]
 

@@ -17,9 +17,32 @@ from localcloud.google_api.server import Emulator
 
 MODULE, VERSION = "github.com/GoogleCloudPlatform/k8s-config-connector", "v1.151.0"
 FOLDER = "pkg/test/resourcefixture/testdata/basic"
+SCENARIOS = "tests/e2e/testdata/scenarios"
+"""Recordings in several files each, ``_http00.log`` and so on."""
+
+REGIONAL = {"global/sslPolicies": "sslPolicies"}
+"""Recorded as global resources, and replayed as those of a region: the program's are regional, and Google documents one
+body for both (``SslPolicy`` in ``compute.v1``)."""
+
+VERSIONS = ("fingerprint", "labelFingerprint", "etag")
+"""What a client read and sends back. Recordings hold the same word for all of them."""
+
 _PLACE = re.compile(r"\$\{(\w+)\}")
 NAMES = {"projectId": "my-project", "projectNumber": "123456789012", "uniqueId": "abc123"}
 """What placeholders become; any other is made of its own name."""
+
+
+ANYTHING = frozenset(
+    f'"{one}"'
+    for one in (
+        "2024-04-01T12:34:56.123456Z", "000000000000000000000", "111111111111111111111", "888888888888888888888",
+        "abcdef0123A=", "abcd1234", "1234567890abcdefghijklmn", "publicendpointipv4", "privateendpointipv4", "8.8.8.8",
+    )
+)  # fmt: skip
+"""What recordings hold in place of times, numbers, versions, certificates and addresses."""
+
+ZERO = frozenset(("false", "0", '"0"', '""', "null"))
+"""Values that Google's APIs leave out or show, which is the same for a client."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +66,20 @@ def filled(text: str) -> str:
     return _PLACE.sub(lambda found: NAMES.get(found[1], found[1].lower()), text)
 
 
+def of(folder: Path) -> list[Exchange]:
+    """The exchanges of all files of a recording, in order."""
+    return [one for file in sorted(folder.glob("_http*.log")) for one in read(file)]
+
+
+def _regional(path: str) -> str:
+    for recorded, regional in REGIONAL.items():
+        if recorded in path:
+            return path.replace(recorded, f"regions/us-central1/{regional}")
+    return path
+
+
 def read(file: Path) -> Iterator[Exchange]:
-    """The exchanges of a recording, in order."""
+    """The exchanges of one file."""
     for part in file.read_text().replace("\r", "").split("\n---\n"):
         blocks = part.strip().split("\n\n")
         first = blocks[0].split("\n")[0]
@@ -55,7 +90,7 @@ def read(file: Path) -> Iterator[Exchange]:
         url = urlsplit(f"https://{filled(found[2])}")
         yield Exchange(
             found[1],
-            unquote(f"{url.netloc}{url.path}"),
+            _regional(unquote(f"{url.netloc}{url.path}")),
             dict(parse_qsl(url.query)),
             _object("\n\n".join(blocks[1:at])),
             int(blocks[at][:3]),
@@ -71,24 +106,70 @@ def _object(text: str) -> dict[str, Any]:
     return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
 
 
-def paths(value: object, above: str = "") -> set[str]:
-    """Every property in an answer, lists without their indices."""
-    if isinstance(value, dict):
-        found = cast("dict[str, object]", value)
-        return {f"{above}{key}" for key in found} | {
-            one for key, item in found.items() for one in paths(item, f"{above}{key}.")
-        }
-    if isinstance(value, list):
-        return {one for item in cast("list[object]", value) for one in paths(item, above)}
-    return set()
+def values(answer: object, above: str = "") -> dict[str, set[str]]:
+    """Every property in an answer with its values as JSON, lists without their indices; an object has no value."""
+    found: dict[str, set[str]] = {above: set()} if above else {}
+    if isinstance(answer, dict):
+        inner = [
+            values(item, f"{above}.{key}" if above else key) for key, item in cast("dict[str, object]", answer).items()
+        ]
+    elif isinstance(answer, list):
+        inner = [values(item, above) for item in cast("list[object]", answer)]
+    else:
+        inner = [{above: {json.dumps(answer)}}]
+    for one in inner:
+        for path, given in one.items():
+            found.setdefault(path, set()).update(given)
+    return found
+
+
+def operation(one: Exchange) -> bool:
+    """Whether it is answered by a long-running operation: how far that is, is the emulator's own."""
+    return one.answer.get("name") in ("operationid", "operations/operationid")
+
+
+def differences(one: Exchange, answer: dict[str, Any]) -> tuple[set[str], set[str], dict[str, tuple[str, str]]]:
+    """Properties that were recorded and are absent, that are added, and those with another value."""
+    due, given = values(one.answer), values(answer)
+    other = {
+        path: (" ".join(sorted(due[path])), " ".join(sorted(given[path])))
+        for path in due.keys() & given.keys()
+        if due[path] != given[path] and not due[path] <= ANYTHING
+    }
+    return due.keys() - given.keys(), {path for path in given.keys() - due.keys() if given[path] - ZERO}, other
+
+
+def _resource(path: str) -> str:
+    """A path without the verb at its end."""
+    return re.sub(r"/setLabels$|:[gs]etIamPolicy$", "", path)
+
+
+def _with_versions(body: dict[str, Any], present: dict[str, Any]) -> dict[str, Any]:
+    """The body with the versions that were read last, also inside a policy."""
+    return {
+        key: present.get(key, value)
+        if key in VERSIONS
+        else _with_versions(cast("dict[str, Any]", value), present)
+        if key == "policy"
+        else value
+        for key, value in body.items()
+    }
 
 
 def replay(exchanges: list[Exchange], emulator: Emulator) -> Iterator[tuple[Exchange, int, dict[str, Any]]]:
-    """Sends each request; an operation is called as the emulator calls it."""
-    operation = ""
+    """Sends each request, with the operation and the version of a resource that the emulator answered before."""
+    begun: dict[str, Any] = {}
+    shown: dict[str, dict[str, Any]] = {}
     for one in exchanges:
-        path = one.path.replace("operationid", operation) if operation else one.path
-        status, answer = emulator.answer(one.http, path, one.query, one.body)
-        if one.answer.get("name") == "operationid" and isinstance(answer.get("name"), str):
-            operation = str(answer["name"])
+        path = one.path
+        if "operationid" in path and begun:
+            path = path.replace("operationid", str(begun["name"]))
+            if "/regions/" in str(begun.get("selfLink")):
+                path = path.replace("/global/operations/", "/regions/us-central1/operations/")
+        body = _with_versions(one.body, shown.get(_resource(one.path), {}))
+        status, answer = emulator.answer(one.http, path, one.query, body)
+        if operation(one) and isinstance(answer.get("name"), str):
+            begun = answer
+        if one.http == "GET" or path.endswith(":getIamPolicy"):
+            shown[_resource(one.path)] = answer
         yield one, status, answer

@@ -16,6 +16,11 @@ _SAME = (
     "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization",
 )  # fmt: skip
 """Properties that the rules call as the API does."""
+MONITORED = (
+    "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD", "CADVISOR",
+    "KUBELET", "DCGM",
+)  # fmt: skip
+"""What GKE monitors in a cluster that names nothing."""
 
 
 def inputs_of(body: JsonObject) -> JsonObject:
@@ -85,7 +90,7 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
         "loggingService": "logging.googleapis.com/kubernetes",
         "monitoringConfig": {
             "advancedDatapathObservabilityConfig": {},
-            "componentConfig": {"enableComponents": ["SYSTEM_COMPONENTS"]},
+            "componentConfig": {"enableComponents": list[JsonValue](MONITORED)},
             "managedPrometheusConfig": {"enabled": True},
         },
         "monitoringService": "monitoring.googleapis.com/kubernetes",
@@ -133,7 +138,10 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
     made = merge(added, asked) | own
     if not texts(made, "locations"):  # an empty list is what the client sends for none
         made["locations"] = added["locations"]
-    return merge(made, {"masterAuth": {"clusterCaCertificate": authority}})
+    # VPC-native, whatever was asked for
+    return merge(
+        made, {"masterAuth": {"clusterCaCertificate": authority}, "ipAllocationPolicy": {"useIpAliases": True}}
+    )
 
 
 def _ip(body: JsonObject) -> JsonObject:

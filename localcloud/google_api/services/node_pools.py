@@ -14,6 +14,11 @@ from localcloud.providers.google.resource_type import Target
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, text, texts
 
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"
+SCOPES = (
+    "devstorage.read_only", "logging.write", "monitoring", "service.management.readonly", "servicecontrol",
+    "trace.append",
+)  # fmt: skip
+"""What the nodes of a pool may ask Google's APIs for where it names nothing."""
 
 # -- names and bodies, as the rules know them ------------------------------------------------------------------------
 
@@ -63,7 +68,7 @@ def _shown(cloud: Cloud, key: str, body: JsonObject) -> JsonObject:
             "kubeletConfig": {"insecureKubeletReadonlyPortEnabled": False, "maxParallelImagePulls": 2},
             "machineType": "e2-medium",
             "metadata": {"disable-legacy-endpoints": "true"},
-            "oauthScopes": ["https://www.googleapis.com/auth/cloud-platform"],
+            "oauthScopes": [f"https://www.googleapis.com/auth/{scope}" for scope in SCOPES],
             "resourceLabels": {"goog-gke-node-pool-provisioning-model": model},
             "serviceAccount": "default",
             "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
@@ -88,6 +93,9 @@ def _shown(cloud: Cloud, key: str, body: JsonObject) -> JsonObject:
     made = merge(added, {name: value for name, value in body.items() if value not in (None, [], {})})
     if dig(body, "autoscaling", "enabled") is not True:
         made.pop("autoscaling", None)
+    subnetwork = text(made, "networkConfig", "subnetwork")
+    # whatever the reference was given as
+    made = merge(made, {"networkConfig": {"subnetwork": subnetwork[max(0, subnetwork.find("projects/")) :]}})
     made |= {"name": key.rpartition("/")[2], "selfLink": f"{GKE}/{key}", "etag": cloud.etag()}
     made |= {"status": "PROVISIONING", "initialNodeCount": number(body, "initialNodeCount") or 0}
     group, project = group_name(key), key.split("/")[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from localcloud.google_api.core.cloud import PROJECT_NUMBER
 from localcloud.google_api.core.request import Request, answers
 from localcloud.providers.google.projects import ALWAYS_ON
 from localcloud.providers.protocol.values import JsonObject, JsonValue, texts
@@ -16,11 +17,11 @@ def _parts(request: Request) -> tuple[str, str]:
     return (found[1], found[2] or "") if found else ("", "")
 
 
-def _service(project: str, name: str, enabled: bool) -> JsonObject:
+def _service(name: str, enabled: bool) -> JsonObject:
     config: JsonObject = {"name": name}
     return {
-        "name": f"projects/{project}/services/{name}",
-        "parent": f"projects/{project}",
+        "name": f"projects/{PROJECT_NUMBER}/services/{name}",
+        "parent": f"projects/{PROJECT_NUMBER}",
         "config": config,
         "state": "ENABLED" if enabled else "DISABLED",
     }
@@ -56,14 +57,14 @@ def _operation(request: Request, name: str) -> JsonObject:
 def get(request: Request) -> JsonObject:
     """One API."""
     project, name = _parts(request)
-    return _service(project, name, name in _enabled(request, project))
+    return _service(name, name in _enabled(request, project))
 
 
 @answers("serviceusage.services.list")
 def list_(request: Request) -> JsonObject:
     """All that are enabled; others are known by their name only."""
     project, _ = _parts(request)
-    items: list[JsonValue] = [_service(project, name, True) for name in sorted(_enabled(request, project))]
+    items: list[JsonValue] = [_service(name, True) for name in sorted(_enabled(request, project))]
     return request.page("services", items, "pageSize")
 
 
@@ -73,7 +74,7 @@ def batch_get(request: Request) -> JsonObject:
     project, _ = _parts(request)
     on = _enabled(request, project)
     asked = [name.rpartition("/")[2] for name in request.query.get("names", "").split(",") if name]
-    return {"services": [_service(project, name, name in on) for name in asked]}
+    return {"services": [_service(name, name in on) for name in asked]}
 
 
 @answers("serviceusage.services.batchEnable")

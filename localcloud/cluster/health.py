@@ -24,11 +24,8 @@ FULL = (
 """The trouble that does not pass by itself."""
 
 _ASK = f"""
-import urllib.error, urllib.request
-try:
-    print(urllib.request.urlopen("{ETCD_URL}/health", timeout=5).read().decode())
-except urllib.error.HTTPError as error:
-    print(error.read().decode())
+import httpx
+print(httpx.get("{ETCD_URL}/health", timeout=5, trust_env=False).text)
 """
 """Run inside: etcd answers with the reason when it is not well
 (https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check)."""

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import urllib.error
-import urllib.parse
-import urllib.request
 from collections.abc import Iterator, Mapping
 from typing import cast
+
+import httpx
 
 from llmd_gke.manifests import access
 from operations.doctor.context import Context
@@ -76,13 +75,12 @@ def identity(token: str) -> str | None:
     """
     base = os.environ.get(ENDPOINT)
     url = f"{base}/oauth2/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
-    body = urllib.parse.urlencode({"access_token": token}).encode()
     try:
-        with urllib.request.urlopen(urllib.request.Request(url, body), timeout=SECONDS) as answer:  # noqa: S310 (https)
-            found = cast("Mapping[str, object]", json.load(answer))
-    except urllib.error.HTTPError:
-        return None
-    except (OSError, ValueError):
+        answer = httpx.post(url, data={"access_token": token}, timeout=SECONDS)
+        if not answer.is_success:
+            return None
+        found = cast("Mapping[str, object]", answer.json())
+    except (httpx.TransportError, OSError, ValueError):
         raise NoAnswer(f"oauth2.googleapis.com did not answer within {SECONDS} s") from None
     name = found.get("email") or found.get("sub") or found.get("azp")
     return str(name) if name else None

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "graph": Command("operations.graph.command", "Draw a stack: components, edges, critical chain."),
     "status": Command("operations.status.command", "Status on one screen: nodes, pods, routes and a test request."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
+    "ask": Command("operations.ask.command", "Ask each server of a model, past the gateway."),
     "live": Command("operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),
     "destroy": Command("operations.destroy.command", "Destroy a stack, and wait where Google still uses its network."),
     "bench": Command("operations.bench.command", "Throughput, time to first token and price of a model."),

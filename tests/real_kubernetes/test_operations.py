@@ -19,7 +19,7 @@ from operations.status.gather import KINDS
 from operations.target import Target
 from tests.fakes import generator
 from tests.operations.status import record, shapes, structure
-from tests.real_kubernetes import objects
+from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.harness import Laptop
 
 
@@ -53,6 +53,23 @@ def test_smoke_finds_everything_that_a_client_relies_on(laptop: Laptop, tmp_path
     assert verdicts.pop("longer than 30 s") == "skipped", "the simulator is too quick for it"
     assert len(verdicts) == 9
     assert set(verdicts.values()) == {"passed"}, verdicts
+
+
+def test_each_server_can_be_asked_past_the_gateway(laptop: Laptop, tmp_path: Path) -> None:
+    done = called(laptop, tmp_path, "ask", "--output", "json", "Who are you?")
+    assert done.returncode == 0, done.stdout + done.stderr
+    pods = json.loads(done.stdout)["pods"]
+    assert {row["pod"] for row in pods} == objects.names(models.ready_servers(laptop, 3))
+    # The simulator repeats the question.
+    assert {(row["ready"], row["status"], row["text"]) for row in pods} == {(True, 200, "Who are you?")}
+
+
+def test_one_server_tells_its_metrics_which_the_gateway_does_not_pass_on(laptop: Laptop, tmp_path: Path) -> None:
+    (pod, *_) = sorted(objects.names(models.ready_servers(laptop, 3)))
+    done = called(laptop, tmp_path, "ask", "--pod", pod, "--path", "/metrics")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{pod} (Ready): 200" in done.stdout
+    assert "vllm:num_requests_waiting" in done.stdout
 
 
 def test_where_no_laptop_cloud_runs_the_command_that_starts_one_is_named(laptop: Laptop, tmp_path: Path) -> None:

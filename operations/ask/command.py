@@ -1,0 +1,161 @@
+"""``llmd-gke ask``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.enter_localcloud import enter, starting
+from operations.exits import BadInput, Failed, NotUp
+from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
+from operations.progress import working
+from operations.target import Target
+
+if TYPE_CHECKING:
+    from llmd_gke.settings import ModelSettings
+    from operations.ask.kubectl import Kubectl
+    from operations.ask.question import Answer, Question
+    from operations.status.objects import Object
+
+
+def command(
+    prompt: Annotated[str, typer.Argument(help="What to ask.")] = "Say in one sentence what you are.",
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="A model of the stack. Default: its only one.")
+    ] = None,
+    pod: Annotated[
+        str | None, typer.Option("--pod", "-p", help="Only this pod. Default: each pod of the model.")
+    ] = None,
+    tokens: Annotated[int, typer.Option(min=1, help="Most tokens of an answer.")] = 64,
+    path: Annotated[
+        str | None, typer.Option(metavar="/PATH", help="Read this path instead, such as /metrics; asks nothing.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Seconds for one pod's answer.")] = 60,
+    context: Annotated[
+        str | None, typer.Option(help="A context of your own kubeconfig instead of the stack's output.")
+    ] = None,
+) -> None:
+    """Ask the servers of a model one by one, past the gateway and the endpoint picker.
+
+    Tells a broken server from a broken gateway: what a pod answers here, no NetworkPolicy, load balancer or picker has
+    touched. On Google Cloud through `kubectl port-forward`, on the laptop cloud at the pod's address.
+
+    Exit status 0: each pod answered; 1: one did not; 7: there is no pod; others: see `llmd-gke --help`.
+    """
+    with starting(f"reading stack {stack}"):
+        from operations.ask.question import Question
+
+        target = Target.choose(stack, cloud)
+        chosen = _model(target, model)
+        if path is not None and not path.startswith("/"):
+            raise BadInput(f"--path: {path} is no path. Allowed: what begins with a slash.\nFix: --path /{path}")
+        if context is not None and target.cloud is not Cloud.GOOGLE:
+            raise BadInput(f"--context: the {target.cloud} has a kubeconfig of its own.\nFix: leave --context out")
+    enter(target)
+    question = Question(chosen.served_name, prompt, tokens, timeout, path)
+    with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
+        from operations.ask.kubectl import is_ready
+        from operations.ask.question import ask
+        from operations.status.objects import name
+
+        answers: list[tuple[Object, Answer]] = []
+        for server in _servers(kubectl, chosen, pod, target):
+            work.say(f"asking {name(server)}")
+            with _way(kubectl, target, chosen, server) as base:
+                answers.append((server, ask(base, question)))
+    rows = [{"pod": name(server), "ready": is_ready(server), **answer.as_json()} for server, answer in answers]
+    lines = [
+        f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.words()}"
+        for server, answer in answers
+    ]
+    _finish(target, chosen, question, rows, lines, output)
+
+
+def _model(target: Target, wanted: str | None) -> ModelSettings:
+    """The one model that is meant. Raises ``BadInput``, and ``NotUp`` where no pod can be asked."""
+    if target.cloud is Cloud.REHEARSAL:
+        raise NotUp(
+            "The rehearsal has no pods, so there is nobody to ask.\n"
+            f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke ask --stack {target.stack} --cloud laptop"
+        )
+    there = target.settings.models
+    chosen = [one for one in there if wanted in (None, one.name)]
+    if len(chosen) != 1:
+        names = ", ".join(one.name for one in there)
+        raise BadInput(
+            f"--model {wanted or 'is not given'}: stack {target.stack} has {names}.\nFix: --model with one of them"
+        )
+    (only,) = chosen
+    if only.stopped:
+        raise NotUp(f"{only.name} is stopped by its settings (`stopped: true`), so it has no pods.\nFix: {target.up}")
+    return only
+
+
+@contextmanager
+def _kubectl(target: Target, context: str | None) -> Generator[Kubectl]:
+    from operations import outputs
+    from operations.ask.kubectl import Kubectl, by_kubeconfig
+
+    if context is not None:
+        yield Kubectl(("--context", context))
+        return
+    with by_kubeconfig(outputs.kubeconfig(target)) as kubectl:
+        yield kubectl
+
+
+def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target: Target) -> list[Object]:
+    from operations.status.objects import name
+
+    servers = kubectl.servers(model.namespace, model.name)
+    if not servers:
+        raise NotUp(
+            f"{model.name} has no pods in namespace {model.namespace}.\nFix: llmd-gke status --stack {target.stack}"
+        )
+    chosen = [one for one in servers if wanted in (None, name(one))]
+    if not chosen:
+        names = ", ".join(name(one) for one in servers)
+        raise BadInput(f"--pod {wanted}: {model.name} has {names}.\nFix: --pod with one of them, or leave it out")
+    return chosen
+
+
+def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
+    """A base URL of the server itself, as long as it is used."""
+    from llmd_gke.catalog.kserve import WORKLOAD_PORT
+    from operations.ask.kubectl import address
+    from operations.status.objects import name
+
+    if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports, and inside, pods answer at their addresses
+        return nullcontext(f"http://{address(server)}:{WORKLOAD_PORT}")
+    return kubectl.forwarded(model.namespace, name(server), WORKLOAD_PORT)
+
+
+def _finish(
+    target: Target,
+    model: ModelSettings,
+    question: Question,
+    rows: list[dict[str, object]],
+    lines: list[str],
+    output: Output,
+) -> None:
+    from operations.printing import show
+
+    data: dict[str, object] = {
+        "stack": target.stack,
+        "model": model.name,
+        "namespace": model.namespace,
+        "asked": question.path or question.prompt,
+        "pods": rows,
+    }
+    show(output, data, *lines)
+    bad = [str(row["pod"]) for row in rows if row["status"] != 200]
+    if bad:
+        raise Failed(
+            f"{len(bad)} of {len(rows)} pods of {model.name} gave no good answer.\n"
+            f"Fix: kubectl -n {model.namespace} logs {bad[0]} -c main"
+        )

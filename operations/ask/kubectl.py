@@ -1,0 +1,112 @@
+"""``kubectl`` as ``ask`` uses it: the pods of a model, and a way to a pod's port.
+
+``kubectl port-forward`` dials inside the pod's own network, which no NetworkPolicy concerns. The API server's pod proxy
+is no way on GKE: its requests come from an agent pod, and the namespaces of models admit none.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import cast
+
+from llmd_gke.catalog import kserve
+from operations.exits import Failed, SetUpFailed, Unreachable
+from operations.status.objects import Object, conditions, entries, name, text
+
+SECONDS = 30
+"""How long the API server may take to answer, and a forwarded port to open."""
+
+FORWARDING = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+) ->")
+
+
+@dataclass(frozen=True)
+class Kubectl:
+    """Runs ``kubectl`` with ``options`` that say which cluster is meant."""
+
+    options: Sequence[str]
+
+    def servers(self, namespace: str, model: str) -> list[Object]:
+        """The pods that answer requests to a model, by name; of a group of hosts only the leader.
+
+        Raises ``SetUpFailed`` without kubectl, and ``Unreachable`` when the cluster does not answer.
+        """
+        labels = f"{kserve.NAME}={model},{kserve.OWN_COMPONENT}={kserve.WORKLOAD}"
+        command = self._command("get", "pods", "-n", namespace, "-l", labels, "-o", "json")
+        try:
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+            )
+        except subprocess.TimeoutExpired:
+            raise Unreachable(_unreachable(f"no answer within {SECONDS} s")) from None
+        if done.returncode:
+            raise Unreachable(_unreachable(" ".join(done.stderr.split())[-300:]))
+        return sorted(entries(json.loads(done.stdout), "items"), key=name)
+
+    @contextmanager
+    def forwarded(self, namespace: str, pod: str, port: int) -> Generator[str]:
+        """A base URL on the loopback that leads to a pod's port. Raises ``Failed`` where it cannot be opened."""
+        process = subprocess.Popen(
+            self._command("port-forward", "-n", namespace, "--address=127.0.0.1", f"pod/{pod}", f":{port}"),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        late = threading.Timer(SECONDS, process.kill)
+        late.start()
+        try:
+            opened = FORWARDING.search(process.stdout.readline() if process.stdout else "")
+            late.cancel()
+            if opened is None:
+                process.kill()
+                said = " ".join(process.communicate()[1].split())[-300:] or f"nothing within {SECONDS} s"
+                raise Failed(
+                    f"kubectl port-forward to {namespace}/{pod} failed: {said}\n"
+                    f"Fix: kubectl -n {namespace} describe pod {pod}; the caller needs container.pods.portForward"
+                )
+            yield f"http://127.0.0.1:{opened[1]}"
+        finally:
+            late.cancel()
+            process.kill()
+            process.communicate()
+
+    def _command(self, *words: str) -> list[str]:
+        program = shutil.which("kubectl")
+        if program is None:
+            raise SetUpFailed("There is no `kubectl` on PATH.\nFix: gcloud components install kubectl")
+        return [program, *self.options, *words]
+
+
+@contextmanager
+def by_kubeconfig(content: str) -> Generator[Kubectl]:
+    """With a kubeconfig that lies in a file of this user only, for as long as it is used."""
+    with tempfile.NamedTemporaryFile("w", prefix="llmd-gke-", suffix=".yaml") as file:
+        file.write(content)
+        file.flush()
+        yield Kubectl(("--kubeconfig", file.name))
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether a pod takes requests of the gateway."""
+    return text(conditions(pod).get("Ready"), "status") == "True" and not text(pod, "metadata", "deletionTimestamp")
+
+
+def address(pod: Object) -> str:
+    """The pod's address, empty before it has one."""
+    return text(cast("object", pod), "status", "podIP")
+
+
+def _unreachable(said: str) -> str:
+    return (
+        f"kubectl cannot list the pods: {said}\n"
+        "Fix: gcloud auth login; a private endpoint answers within its VPC and to authorized networks only "
+        "(cluster.authorizedNetworks, docs/security.md); --context NAME takes a context of your own"
+    )

@@ -1,0 +1,65 @@
+"""What one server is asked, and what it says."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+
+import httpx
+
+from operations.status.objects import entries, text
+
+
+@dataclass(frozen=True)
+class Question:
+    """A chat of one message to ``served_name``, or with ``path`` a read of that. ``timeout`` in seconds."""
+
+    served_name: str
+    prompt: str
+    tokens: int
+    timeout: float
+    path: str | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``status`` is HTTP's, 0 without an answer; ``text`` what the model said, or why there is nothing."""
+
+    status: int
+    seconds: float
+    text: str
+
+    def as_json(self) -> dict[str, object]:
+        """As plain data."""
+        return asdict(self)
+
+    def words(self) -> str:
+        """For people: one line of figures, and the text below."""
+        head = f"{self.status or 'no answer'} after {self.seconds:.2f} s"
+        return "\n  ".join([head, *self.text.strip().splitlines()])
+
+
+def ask(base: str, question: Question) -> Answer:
+    """Sends the question to one server. Nothing is raised for a bad answer: it is the result."""
+    started = time.monotonic()
+    try:
+        with httpx.Client(base_url=base, timeout=question.timeout, trust_env=False) as http:
+            if question.path is not None:
+                response = http.get(question.path)
+            else:
+                message = {"role": "user", "content": question.prompt}
+                body = {"model": question.served_name, "messages": [message], "max_tokens": question.tokens}
+                response = http.post("/v1/chat/completions", json=body)
+    except httpx.HTTPError as error:
+        return Answer(0, round(time.monotonic() - started, 3), str(error) or type(error).__name__)
+    seconds = round(time.monotonic() - started, 3)
+    said = response.text if question.path is not None or response.status_code != 200 else _said(response)
+    return Answer(response.status_code, seconds, said)
+
+
+def _said(response: httpx.Response) -> str:
+    try:
+        choices = entries(response.json(), "choices")
+    except ValueError:
+        return response.text
+    return text(choices[0], "message", "content") if choices else response.text

@@ -1,0 +1,217 @@
+"""Asking the servers of a model one by one, with a `kubectl` of the test and servers that answer as vLLM does."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from operations.cli import main
+from tests.fakes.vllm import Behaviour, serving
+from tests.operations.conftest import Clone
+from tests.operations.status.shapes import server
+
+KUBECTL = """\
+#!{python}
+import json, os, pathlib, sys, time
+here, words = pathlib.Path({folder!r}), sys.argv[1:]
+noted = {{"words": words, "pid": os.getpid()}}
+if "--kubeconfig" in words:
+    file = pathlib.Path(words[words.index("--kubeconfig") + 1])
+    noted |= {{"file": str(file), "content": file.read_text(), "mode": oct(file.stat().st_mode & 0o777)}}
+with (here / "calls").open("a") as log:
+    log.write(json.dumps(noted) + "\\n")
+if "get" in words:
+    if not (here / "pods.json").exists():
+        sys.exit("Unable to connect to the server: dial tcp: i/o timeout")
+    print((here / "pods.json").read_text())
+else:
+    name = words[-2].removeprefix("pod/")
+    ports = json.loads((here / "ports.json").read_text())
+    if name not in ports:
+        sys.exit('error: pods "' + name + '" is forbidden: User "x" cannot create resource "pods/portforward"')
+    print(f"Forwarding from 127.0.0.1:{{ports[name]}} -> 8000", flush=True)
+    time.sleep(600)
+"""
+PULUMI = "#!{python}\nprint('the-kubeconfig')\n"
+GOOD, OTHER = "qwen-kserve-abc-1", "qwen-kserve-abc-2"
+
+
+class Machine:
+    """Programs on PATH, and what they were called with."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder = folder
+        monkeypatch.setenv("PATH", str(folder))
+        self.program("kubectl", KUBECTL)
+        self.servers = ExitStack()
+
+    def program(self, name: str, source: str) -> None:
+        file = self.folder / name
+        file.write_text(source.format(python=sys.executable, folder=str(self.folder)))
+        file.chmod(0o700)
+
+    def pods(self, **behaviours: Behaviour | None) -> None:
+        """One ready pod for each, answering so; ``None``: its port cannot be forwarded."""
+        items, ports = [], dict[str, str]()
+        for key, behaviour in behaviours.items():
+            name = key.replace("_", "-")
+            items.append(server(name, ready=True))
+            if behaviour is not None:
+                url = self.servers.enter_context(serving(behaviour))
+                ports[name] = url.rpartition(":")[2]
+        (self.folder / "pods.json").write_text(json.dumps({"items": items}))
+        (self.folder / "ports.json").write_text(json.dumps(ports))
+
+    @property
+    def calls(self) -> list[Any]:
+        return [json.loads(line) for line in (self.folder / "calls").read_text().splitlines()]
+
+
+@pytest.fixture
+def machine(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    made = Machine(tmp_path_factory.mktemp("bin"), monkeypatch)
+    with made.servers:
+        yield made
+
+
+@pytest.fixture
+def ask(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
+    monkeypatch.setenv("LLMD_GKE_ROOT", str(clone.root))
+    for name in ("STACK", "CLOUD", "LLMD_GKE_CLOUD"):
+        monkeypatch.delenv(name, raising=False)
+    return lambda *words: main(["ask", "--stack", "one", *words])
+
+
+def direct(**more: Any) -> Behaviour:
+    """A server that is asked itself: there is no prefix of the gateway."""
+    return Behaviour(prefix="", names=("qwen",), **more)
+
+
+def test_each_server_is_asked_itself_and_no_port_stays_open(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, two = direct(), direct()
+    machine.pods(qwen_kserve_abc_1=one, qwen_kserve_abc_2=two)
+    assert ask("--context", "mine", "--tokens", "2", "--output", "json", "Why?") == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [(row["pod"], row["ready"], row["status"], row["text"]) for row in result["pods"]] == [
+        (GOOD, True, 200, "word word "),
+        (OTHER, True, 200, "word word "),
+    ]
+    for server_ in (one, two):
+        assert [(body["model"], body["messages"][0]["content"]) for body in server_.seen] == [("qwen", "Why?")]
+    listed, *forwards = machine.calls
+    labels = "app.kubernetes.io/name=qwen,kserve.io/component=workload"
+    assert listed["words"] == ["--context", "mine", "get", "pods", "-n", "models", "-l", labels, "-o", "json"]
+    assert [call["words"][-2:] for call in forwards] == [[f"pod/{GOOD}", ":8000"], [f"pod/{OTHER}", ":8000"]]
+    assert not any(Path(f"/proc/{call['pid']}").exists() for call in forwards)
+
+
+def test_without_a_context_the_kubeconfig_of_the_outputs_is_used_from_a_file_that_is_gone_afterwards(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.program("pulumi", PULUMI)
+    machine.pods(qwen_kserve_abc_1=direct())
+    assert ask() == 0
+    shown = capsys.readouterr()
+    assert f"{GOOD} (Ready): 200 after " in shown.out
+    assert "the-kubeconfig" not in shown.out + shown.err
+    for call in machine.calls:
+        assert (call["content"].strip(), call["mode"]) == ("the-kubeconfig", "0o600")
+        assert not Path(call["file"]).exists()
+
+
+def test_one_pod_is_asked_when_it_is_named_and_a_path_is_read_instead(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods(qwen_kserve_abc_1=direct(), qwen_kserve_abc_2=None)
+    assert ask("--context", "mine", "--pod", GOOD, "--path", "/v1/models") == 0
+    out = capsys.readouterr().out
+    assert '"max_model_len": 2048' in out
+    assert OTHER not in out
+
+
+def test_a_server_that_answers_badly_is_status_1_and_the_others_are_shown(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods(qwen_kserve_abc_1=direct(), qwen_kserve_abc_2=direct(unhealthy=True))
+    assert ask("--context", "mine") == 1
+    shown = capsys.readouterr()
+    assert f"{GOOD} (Ready): 200" in shown.out
+    assert f"{OTHER} (Ready): 503" in shown.out
+    assert "1 of 2 pods of qwen gave no good answer" in shown.err
+    assert f"Fix: kubectl -n models logs {OTHER} -c main" in shown.err
+
+
+def test_a_port_that_cannot_be_forwarded_says_why_and_which_permission_is_needed(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods(qwen_kserve_abc_1=None)
+    assert ask("--context", "mine") == 1
+    err = capsys.readouterr().err
+    assert f"port-forward to models/{GOOD} failed: error: pods" in err
+    assert "container.pods.portForward" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "part"),
+    [
+        (("--pod", "no-such"), 2, f"--pod no-such: qwen has {GOOD}.\nFix: --pod with one of them"),
+        (("--model", "llama"), 2, "--model llama: stack one has qwen.\nFix: --model with one of them"),
+        (("--path", "metrics"), 2, "Fix: --path /metrics"),
+        (("--cloud", "laptop"), 2, "--context: the laptop has a kubeconfig of its own"),
+        (("--cloud", "rehearsal"), 7, "Fix: make up STACK=one CLOUD=laptop"),
+    ],
+)
+def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
+    words: tuple[str, ...],
+    status: int,
+    part: str,
+    ask: Callable[..., int],
+    machine: Machine,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    machine.pods(qwen_kserve_abc_1=direct())
+    assert ask("--context", "mine", *words) == status
+    assert part in capsys.readouterr().err
+
+
+def test_a_model_without_pods_is_not_up(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods()
+    assert ask("--context", "mine") == 7
+    assert "qwen has no pods in namespace models.\nFix: llmd-gke status --stack one" in capsys.readouterr().err
+
+
+def test_a_stopped_model_is_not_asked(
+    ask: Callable[..., int], machine: Machine, clone: Clone, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text().replace("replicas: 3", "replicas: 3, stopped: true"))
+    assert ask("--context", "mine") == 7
+    assert "qwen is stopped by its settings (`stopped: true`)" in capsys.readouterr().err
+    assert not (machine.folder / "calls").exists()
+
+
+def test_a_cluster_that_does_not_answer_is_status_8(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert ask("--context", "mine") == 8
+    err = capsys.readouterr().err
+    assert "kubectl cannot list the pods: Unable to connect to the server" in err
+    assert "Fix: gcloud auth login" in err
+
+
+def test_without_kubectl_the_command_that_installs_it_is_named(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (machine.folder / "kubectl").unlink()
+    assert ask("--context", "mine") == 3
+    assert "Fix: gcloud components install kubectl" in capsys.readouterr().err

@@ -141,6 +141,8 @@ models = {
 
 pulumi.export("gatewayIp", network.gateway_ip)
 pulumi.export("models", {name: model.endpoint for name, model in models.items()})
+asking = [model.curl for model in models.values() if model.curl is not None]
+pulumi.export("curl", pulumi.Output.all(*asking).apply("\n".join))
 pulumi.export("cluster", {"name": cluster.name, "location": cluster.location, "project": settings.project})
 pulumi.export("chips", settings.totals.chips)
 pulumi.export("hourlyPriceUsd", settings.totals.usd_per_hour)

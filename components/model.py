@@ -10,7 +10,7 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
-from llmd_gke.manifests import egress, firewall, identity, naming, routing, serving
+from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving
 from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
 
 NODE_MINUTES = 20
@@ -40,11 +40,12 @@ class Model(pulumi.ComponentResource):
     the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the
     LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes and
     GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
-    Outputs: ``endpoint`` (``url`` and ``servedModelName``, which clients send; ``stopped`` where
-    nothing answers there).
+    Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and ``namespace``; ``stopped`` where
+    nothing answers there). ``curl`` asks it in a shell; ``None`` for a stopped model.
     """
 
     endpoint: dict[str, pulumi.Input[str | bool]]
+    curl: pulumi.Output[str] | None
 
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
@@ -92,9 +93,12 @@ class Model(pulumi.ComponentResource):
             ),
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
+        url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path)
+        self.curl = None if model.stopped else url.apply(lambda known: client_request.curl(known, model.served_name))
         self.endpoint = {
-            "url": pulumi.Output.concat(f"{gateway.scheme}://", host, model.path),
+            "url": url,
             "servedModelName": pulumi.Output.from_input(model.served_name),
+            "namespace": pulumi.Output.from_input(model.namespace),
             **({"stopped": True} if model.stopped else {}),
         }
         self.register_outputs(self.endpoint)

@@ -145,7 +145,9 @@ def show_outputs(places: Places, stack: str, console: Console) -> None:
     present = state.read(places, stack)
     if present and present.outputs:
         width = max(map(len, present.outputs))
-        lines = [f"  {name:<{width}}  {state.shown(value)}" for name, value in present.outputs.items()]
+        margin = "\n" + " " * (width + 4)
+        texts = {name: state.shown(value).replace("\n", margin) for name, value in present.outputs.items()}
+        lines = [f"  {name:<{width}}  {text}" for name, text in texts.items()]
         say(console, "\n".join(["\nOutputs:", *lines]))
 
 

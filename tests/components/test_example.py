@@ -20,6 +20,7 @@ import yaml
 from llmd_gke.graph.recording import Graph, record
 from llmd_gke.repository import CLONE
 from tests.components import kinds
+from tests.components.kinds import metadata
 
 EXAMPLE = CLONE / "examples" / "tpu-pool-and-model"
 PROJECT = "tpu-pool-and-model"
@@ -65,6 +66,7 @@ def test_the_model_comes_after_pool_and_namespace(graph: Graph) -> None:
     assert graph.outputs["endpoint"] == {
         "url": "http://203.0.113.7/models/qwen",
         "servedModelName": "qwen",
+        "namespace": metadata(graph.find(kinds.SERVICE), "namespace"),
     }
 
 

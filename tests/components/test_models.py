@@ -160,10 +160,13 @@ def test_a_stopped_model_keeps_its_service_and_loses_what_leads_to_it(record: Re
 
 def test_the_output_says_that_nothing_answers_at_the_url_of_a_stopped_model(record: Record) -> None:
     asleep, awake = {**QWEN, "stopped": True}, {**QWEN, "name": "awake"}
-    models = record({"llmd-gke:models": [asleep, awake]}).outputs["models"]
+    outputs = record({"llmd-gke:models": [asleep, awake]}).outputs
+    models = outputs["models"]
     assert isinstance(models, dict)
     assert models["qwen"]["stopped"] is True
     assert "stopped" not in models["awake"]
+    (command,) = str(outputs["curl"]).splitlines()
+    assert "/models/awake/v1/chat/completions" in command
 
 
 def test_a_stopped_model_costs_no_chips(record: Record) -> None:

@@ -11,6 +11,7 @@ from pulumi.runtime.mocks import MockResourceArgs
 
 from llmd_gke.graph.monitor import ADDRESS, Invented
 from llmd_gke.graph.resources import Graph
+from llmd_gke.manifests import client_request
 from llmd_gke.pulumi_signatures import UNKNOWN, is_secret
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
@@ -28,15 +29,24 @@ def test_outputs_are_there_and_right(graph: Graph, settings: StackSettings, prev
     outputs = graph.outputs
     scheme, domain = settings.gateway.scheme, settings.gateway.domain
     chips, price = FIGURES.get(stack, (12, 12 * 2.97 + 0.10))
-    assert set(outputs) == {"gatewayIp", "models", "cluster", "chips", "hourlyPriceUsd", "kubeconfig"}
+    assert set(outputs) == {"gatewayIp", "models", "curl", "cluster", "chips", "hourlyPriceUsd", "kubeconfig"}
     assert outputs["gatewayIp"] == address
     assert outputs["models"] == {
         model.name: {
             "url": UNKNOWN if preview and not domain else f"{scheme}://{domain or ADDRESS}{model.path}",
             "servedModelName": model.served_name,
+            "namespace": model.namespace,
         }
         for model in settings.models
     }
+    assert outputs["curl"] == (
+        UNKNOWN
+        if preview and not domain
+        else "\n".join(
+            client_request.curl(f"{scheme}://{domain or ADDRESS}{model.path}", model.served_name)
+            for model in settings.models
+        )
+    )
     assert outputs["cluster"] == {
         "name": settings.cluster.name,
         "location": settings.cluster.location,
@@ -57,7 +67,9 @@ def test_urls_are_known_as_soon_as_the_address_is(
     monkeypatch.setattr(Invented, "new_resource", only_the_address)
     outputs = record(preview=True).outputs
     assert outputs["gatewayIp"] == ADDRESS
-    assert outputs["models"] == {"qwen": {"url": f"http://{ADDRESS}/models/qwen", "servedModelName": "qwen"}}
+    url = f"http://{ADDRESS}/models/qwen"
+    assert outputs["models"] == {"qwen": {"url": url, "servedModelName": "qwen", "namespace": "models"}}
+    assert outputs["curl"] == client_request.curl(url, "qwen")
     assert UNKNOWN in str(outputs["kubeconfig"])
 
 

@@ -46,7 +46,10 @@ def test_the_whole_graph_comes_up_from_an_empty_project_and_goes_without_a_trace
         assert kind in there
     outputs = json.loads(running.pulumi("stack", "output", "--json", "--stack", "local").stdout)
     endpoint, ip = outputs["models"]["qwen"], outputs["gatewayIp"]
-    assert endpoint == {"url": f"http://{ip}/models/qwen", "servedModelName": "qwen"}
+    assert endpoint == {"url": f"http://{ip}/models/qwen", "servedModelName": "qwen", "namespace": "models"}
+    assert running.pulumi("stack", "output", "curl", "--stack", "local").stdout.startswith(
+        f"curl {endpoint['url']}/v1/"
+    )
     assert outputs["chips"] == 12
     assert outputs["kubeconfig"] == "[secret]"
     again = running.up().stdout

@@ -1,4 +1,4 @@
-"""Kubernetes for this project's daemons: objects as plain data.
+"""Kubernetes for this project's daemons and commands: objects as plain data.
 
 Transport, certificates and kubeconfig are kr8s'. What it leaves to its users is here, status codes as classes and
 server-side apply, and in :mod:`localcloud.kubernetes.watch`, a view of a kind that stays current.
@@ -6,7 +6,6 @@ server-side apply, and in :mod:`localcloud.kubernetes.watch`, a view of a kind t
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 import warnings
@@ -17,6 +16,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import httpx
 import kr8s.asyncio
+import tenacity
 
 from llmd_gke.problems import SetUpFailed
 
@@ -106,10 +106,28 @@ class _Api(Protocol):
 
 
 class Kube:
-    """One API server. Make it with :meth:`connect`, or with :func:`from_home`."""
+    """One API server. Make it with :meth:`connect`, :meth:`sign_in` or :func:`from_home`.
 
-    def __init__(self, api: _Api) -> None:
+    ``seconds``: how long it may take to answer one request.
+    """
+
+    def __init__(self, api: _Api, seconds: float = REQUEST_SECONDS) -> None:
         self._api = api
+        self._seconds = seconds
+
+    @classmethod
+    async def sign_in(cls, kubeconfig: Path | Mapping[str, object], *, seconds: float = REQUEST_SECONDS) -> Kube:
+        """Connects as the current user of a kubeconfig, a file or its content; one attempt.
+
+        Raises one of :data:`Unreachable`, whose ``response`` has the status of a refusal; ``FileNotFoundError`` without
+        the file or the program that signs in; ``ValueError`` for a file that is no kubeconfig yet.
+        """
+        with warnings.catch_warnings():
+            # kr8s says so for servers newer than those it was tested with; only core paths are used here.
+            warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
+            # kr8s takes a table as well as a path, and says so in its documentation only.
+            given = str(kubeconfig) if isinstance(kubeconfig, Path) else cast(str, kubeconfig)
+            return cls(cast(_Api, await kr8s.asyncio.api(kubeconfig=given)), seconds)
 
     @classmethod
     async def connect(cls, kubeconfig: Path, *, patience: float = 60) -> Kube:
@@ -117,21 +135,20 @@ class Kube:
 
         Raises ``SetUpFailed`` where the server does not answer in time.
         """
-        ends = asyncio.get_running_loop().time() + patience
-        while True:
-            try:
-                with warnings.catch_warnings():
-                    # kr8s says so for servers newer than those it was tested with; only core paths are used here.
-                    warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
-                    return cls(cast(_Api, await kr8s.asyncio.api(kubeconfig=str(kubeconfig))))
-            except (*Unreachable, ValueError, FileNotFoundError) as error:
-                if asyncio.get_running_loop().time() > ends:
-                    raise SetUpFailed(
-                        f"The API server of {kubeconfig} does not answer: {error or type(error).__name__}.\n"
-                        f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}.\n"
-                        "Fix: mend what it names, then make up CLOUD=laptop."
-                    ) from None
-                await asyncio.sleep(0.3)
+        passing = (*Unreachable, ValueError, FileNotFoundError)
+        try:
+            return await tenacity.AsyncRetrying(
+                stop=tenacity.stop_after_delay(patience),
+                wait=tenacity.wait_fixed(0.3),
+                retry=tenacity.retry_if_exception_type(passing),
+                reraise=True,
+            )(cls.sign_in, kubeconfig)
+        except passing as error:
+            raise SetUpFailed(
+                f"The API server of {kubeconfig} does not answer: {error or type(error).__name__}.\n"
+                f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}.\n"
+                "Fix: mend what it names, then make up CLOUD=laptop."
+            ) from None
 
     @contextlib.asynccontextmanager
     async def open(
@@ -143,7 +160,7 @@ class Kube:
         body: object = None,
         content_type: str = "application/json",
         stream: bool = False,
-        read_seconds: float = REQUEST_SECONDS,
+        read_seconds: float | None = None,
     ) -> AsyncGenerator[httpx.Response, None]:
         """A request for a path such as ``/api/v1/pods``; raises :class:`KubeError` or one of :data:`Unreachable`."""
         prefix, _, rest = url.lstrip("/").partition("/")
@@ -158,7 +175,7 @@ class Kube:
             params=dict(params or {}),
             content=None if body is None else json.dumps(body),
             headers={"Content-Type": content_type},
-            timeout=httpx.Timeout(REQUEST_SECONDS, read=read_seconds),
+            timeout=httpx.Timeout(self._seconds, read=read_seconds or self._seconds),
         ) as response:
             if response.is_error:
                 await response.aread()

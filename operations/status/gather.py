@@ -3,44 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import warnings
 from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
-from typing import Protocol, cast
+from typing import cast
 
 import httpx
 import kr8s
-import kr8s.asyncio
 import yaml
 
 from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
+from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource
+from localcloud.kubernetes.client import Unreachable as Unanswered
 from operations.exits import SetUpFailed, Unreachable
 from operations.status import stages
 from operations.status.objects import Object, Snapshot, label, name, namespace, short
-
-
-class Api(Protocol):
-    """What is used of kr8s: a request, signed in.
-
-    With ``raise_for_status`` kr8s answers 401 and 403 by a new session, under the feet of the requests beside it.
-    """
-
-    def call_api(
-        self,
-        method: str,
-        *,
-        version: str,
-        namespace: str,
-        url: str,
-        raise_for_status: bool,
-        params: Mapping[str, str],
-        timeout: float,
-    ) -> AbstractAsyncContextManager[httpx.Response]:
-        """Sends a request."""
-        ...
-
 
 SECONDS = 10.0
 """How long the API server may take to answer one request."""
@@ -75,8 +52,8 @@ class SignedOut(Exception):
 class Cluster:
     """A cluster's API, by the kubeconfig of the outputs."""
 
-    def __init__(self, api: Api, namespaces: Collection[str]) -> None:
-        self._api = api
+    def __init__(self, kube: Kube, namespaces: Collection[str]) -> None:
+        self._kube = kube
         self._namespaces = sorted({*namespaces, naming.GATEWAY_NAMESPACE, kserve.NAMESPACE})
 
     @classmethod
@@ -87,12 +64,8 @@ class Cluster:
         without an answer.
         """
         try:
-            # kr8s takes a table as well as a path, and says so in its documentation only.
-            table = cast("str", yaml.safe_load(kubeconfig))
-            with warnings.catch_warnings():
-                # kr8s says so for servers newer than those it was tested with; only core paths are used here.
-                warnings.filterwarnings("ignore", message=".*is not supported. Supported versions for kr8s.*")
-                return cls(cast("Api", await kr8s.asyncio.api(kubeconfig=table)), namespaces)
+            content = cast("Mapping[str, object]", yaml.safe_load(kubeconfig))
+            return cls(await Kube.sign_in(content, seconds=SECONDS), namespaces)
         except kr8s.ServerError as error:
             if error.response is not None and error.response.status_code in (401, 403):
                 raise SignedOut from None
@@ -102,7 +75,7 @@ class Cluster:
                 f"The kubeconfig signs in by {error.filename or 'gke-gcloud-auth-plugin'}, which is not on PATH.\n"
                 "Fix: gcloud components install gke-gcloud-auth-plugin"
             ) from None
-        except (httpx.HTTPError, kr8s.ConnectionClosedError, kr8s.APITimeoutError, RuntimeError) as error:
+        except (*Unanswered, httpx.HTTPError, RuntimeError) as error:
             raise Unreachable(_unreachable(error)) from None
 
     async def snapshot(self) -> Snapshot:
@@ -127,7 +100,7 @@ class Cluster:
                 told = found.unreadable.get(kind, "")
                 # That the caller may not look says more than that there is no such kind.
                 found.unreadable[kind] = str(part) if not told or told == unknown(resource) else told
-            elif isinstance(part, (httpx.HTTPError, kr8s.APITimeoutError, kr8s.ConnectionClosedError)):
+            elif isinstance(part, (*Unanswered, httpx.HTTPError)):
                 found.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")
             elif isinstance(part, BaseException):
                 raise part
@@ -136,36 +109,23 @@ class Cluster:
         return objects
 
     async def _get(self, version: str, resource: str, place: str | None) -> Sequence[Object]:
-        async with self._api.call_api(
-            "GET",
-            version=version,
-            namespace=place or "",
-            url=resource,
-            raise_for_status=False,
-            params={"limit": "2000"},
-            timeout=SECONDS,
-        ) as response:
-            if response.status_code == 404:
-                raise Refused(unknown(resource))
-            if response.status_code == 401:
-                raise SignedOut
-            if response.status_code != 200:
-                raise Refused(f"{resource} cannot be read: {response.status_code} {short(response.text, 160)}")
-            return cast("Sequence[Object]", response.json().get("items") or [])
+        url = Resource(version, resource).url(place)
+        try:
+            answer = await self._kube.request("GET", url, params={"limit": "2000"})
+        except KubeError as error:
+            if error.code == 404:
+                raise Refused(unknown(resource)) from None
+            if error.code == 401:
+                raise SignedOut from None
+            raise Refused(f"{resource} cannot be read: {error.code} {short(str(error), 160)}") from None
+        return cast("Sequence[Object]", answer.get("items") or [])
 
     async def _log(self, pod: Object) -> str:
+        url = PODS.url(namespace(pod), name(pod), "log")
         try:
-            async with self._api.call_api(
-                "GET",
-                version="v1",
-                namespace=namespace(pod),
-                url=f"pods/{name(pod)}/log",
-                raise_for_status=False,
-                params={"container": "main", "tailLines": str(LOG_LINES)},
-                timeout=SECONDS,
-            ) as response:
-                return response.text if response.status_code == 200 else ""
-        except (httpx.HTTPError, kr8s.APITimeoutError):
+            async with self._kube.open("GET", url, params={"container": "main", "tailLines": str(LOG_LINES)}) as log:
+                return log.text
+        except (KubeError, *Unanswered, httpx.HTTPError):
             return ""
 
 

@@ -192,6 +192,23 @@ def test_a_refusal_has_the_servers_reason_and_words(tmp_path: Path) -> None:
     assert play(tmp_path, Server([(403, json.dumps(refusal))], [QUIET]), story) == ["403 Forbidden", "1"]
 
 
+def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
+    async def run() -> list[Object]:
+        server = Server([listing(7, pod("a", 3))], [QUIET])
+        await server.start()
+        await server.stop()  # its port is known now
+        connecting = asyncio.create_task(server.kube(tmp_path))
+        while not (tmp_path / "kubeconfig").exists():
+            await asyncio.sleep(0)
+        await server.start()
+        try:
+            return await (await connecting).list(client.PODS)
+        finally:
+            await server.stop()
+
+    assert [one["metadata"]["name"] for one in asyncio.run(run())] == ["a"]
+
+
 def test_without_a_server_the_message_names_its_log(tmp_path: Path) -> None:
     with pytest.raises(SetUpFailed, match=r"does not answer(.|\n)*logs/kube-apiserver\.log\.\nFix: "):
         asyncio.run(Kube.connect(tmp_path / "kubeconfig", patience=0))

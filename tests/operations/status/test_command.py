@@ -101,7 +101,8 @@ def test_lists_come_from_our_namespaces_and_what_cannot_be_read_is_named() -> No
         found = read(text)
     assert [len(found.nodes), len(found.pods), len(found.services)] == [1, 1, 1]
     assert found.logs == {("models", "qwen-kserve-abc-1"): "Precompile backbone"}
-    assert "forbidden" in found.unreadable["events"]
+    said = "events cannot be read: 403 events is forbidden: User x cannot list"
+    assert found.unreadable["events"] == said, "the words of the refusal, not its JSON"
     assert found.unreadable["gateways"] == "the cluster does not know gateways"
     assert "services" not in found.unreadable
 

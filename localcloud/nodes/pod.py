@@ -13,7 +13,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.client import PODS, Kube, KubeError, NotFound, Object, Unreachable
+from tenacity import AsyncRetrying, before_sleep_log, retry_if_exception_type, wait_fixed
+
+from localcloud.kubernetes.client import PODS, Kube, KubeError, Object, Unreachable
 from localcloud.kubernetes.fields import each, part
 from localcloud.nodes import status
 from localcloud.nodes.container import LOOK_AGAIN, Container, Surroundings
@@ -34,6 +36,13 @@ RENEW_SECONDS = 30.0
 """How often tokens are looked at; Secrets and ConfigMaps are brought up to date as they change."""
 SETTLE_SECONDS = 0.05
 """Changes within that time make one write of the status."""
+
+UNTIL_IT_WORKS = AsyncRetrying(
+    retry=retry_if_exception_type((KubeError, *Unreachable)),
+    wait=wait_fixed(LOOK_AGAIN),
+    before_sleep=before_sleep_log(log, logging.INFO),
+)
+"""Makes a request go on until the API server takes it."""
 
 
 @dataclass(frozen=True)
@@ -304,42 +313,29 @@ class PodWorker:
     async def _patch(self) -> None:
         """Writes the status, until it works or the pod is gone."""
         meta = self.obj["metadata"]
-        while True:
-            content = status.status(self._known, self.obj)
+
+        @UNTIL_IT_WORKS.wraps
+        async def write() -> None:
+            # The uid spares a successor of the same name.
+            content = {"metadata": {"uid": meta["uid"]}, "status": status.status(self._known, self.obj)}
             try:
                 await self._host.kube.patch(
-                    PODS,
-                    str(meta["name"]),
-                    # The uid spares a successor of the same name.
-                    {"metadata": {"uid": meta["uid"]}, "status": content},
-                    str(meta["namespace"]),
-                    subresource="status",
-                    strategic=True,
+                    PODS, str(meta["name"]), content, str(meta["namespace"]), subresource="status", strategic=True
                 )
-            except NotFound:
-                return
-            except (KubeError, *Unreachable) as error:
-                if isinstance(error, KubeError) and error.code in (409, 422):
+            except KubeError as error:
+                if error.code not in (404, 409, 422):
+                    raise
+                if error.code != 404:
                     log.warning("status of %s: %s", self._folder.name, error)
-                    return
-                await asyncio.sleep(LOOK_AGAIN)
-            else:
-                return
+
+        await write()
 
     async def _finish(self) -> None:
         """The last status, then the deletion that the API server waits for."""
         meta = self.obj["metadata"]
         await self._patch()
-        while True:
-            try:
-                await self._host.kube.delete(
-                    PODS, str(meta["name"]), str(meta["namespace"]), grace_seconds=0, uid=str(meta["uid"])
-                )
-            except (KubeError, *Unreachable) as error:
-                log.info("deletion of %s: %s", self._folder.name, error)
-                await asyncio.sleep(LOOK_AGAIN)
-            else:
-                return
+        delete = UNTIL_IT_WORKS.wraps(self._host.kube.delete)
+        await delete(PODS, str(meta["name"]), str(meta["namespace"]), grace_seconds=0, uid=str(meta["uid"]))
 
 
 def _init_policy(policy: str) -> str:

@@ -72,7 +72,7 @@ recognized by their shape, whatever the kind.
 The pack never sees:
 
 - Resources of other packages: `google-native:`, `google-beta` and others by `pulumi package add terraform-provider`,
-  Terraform modules, Crossplane and Config Connector objects (but for their IAM objects).
+  Terraform modules, objects of Crossplane and Config Connector (but for their members, roles and firewalls).
 - What `command:local:Command`, dynamic resources, hooks and the program itself do by other means (`kubectl apply`).
 - Arguments of providers, such as another project or cluster than the rest of the program uses.
 - Objects inside Helm charts (only their version, namespace and values), and on a first preview files named by a
@@ -88,13 +88,18 @@ The pack never sees:
 - What a chart's or container's file says that is not in the program: `envFrom` of somebody else's ConfigMap, arguments
   in a `--config` file, output of a command, text that is encrypted or packed (base64 is read).
 - What a rule of one resource makes of another: 256 firewall rules of a /8 each, a ReferenceGrant that lets a route of
-  the Gateway's namespace reach a model, a ClusterRole that is already bound to everybody (`system:discovery`).
+  the Gateway's namespace reach a model, an EndpointSlice or an `externalName` behind a backend.
+- An object that is read and not made (`.get()`), and a resource that the program leaves to another
+  (`StackReference`).
 
 The pack does not judge:
 
 - Roles that become owner by a detour: `serviceAccountTokenCreator`, `serviceAccountUser` or a key for an account that
   has more, a custom role with `setIamPolicy`, the annotation `iam.gke.io/gcp-service-account`, a workload identity
-  provider without a condition. Basic roles and those that grant them directly are judged.
+  provider without a condition, `ANY_IDENTITY` of a perimeter. Basic roles and those that grant them directly are
+  judged.
+- What the roles of a cluster allow (wildcards, `impersonate`, `escalate`, aggregation, `system:masters`). Judged is
+  whether everybody has them.
 - Ways into the network past Gateway, Service, Ingress and firewall: forwarding rules and network endpoint groups made
   by hand, addresses of instances, Istio's, Traefik's and other vendors' entry points.
 - What the restricted Pod Security Standard asks beyond access to the node: root users, writable file systems, sysctls,

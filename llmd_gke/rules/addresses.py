@@ -15,6 +15,9 @@ MAPPED_V4 = ipaddress.IPv6Network("::ffff:0:0/96")
 """IPv4 inside IPv6."""
 
 
+SIX_TO_FOUR = ipaddress.IPv6Network("2002::/16")
+"""The IPv4 Internet as IPv6 prefixes: the address is in the bits after the first 16 (RFC 3056)."""
+
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 """The IPv4 Internet as IPv6 hosts reach it (RFC 6052)."""
 
@@ -28,6 +31,9 @@ def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     if isinstance(found, ipaddress.IPv6Network) and (found.subnet_of(MAPPED_V4) or found.subnet_of(NAT64)):
         mapped = ipaddress.IPv4Address(int(found.network_address) & 0xFFFFFFFF)
         return ipaddress.ip_network((mapped, found.prefixlen - MAPPED_V4.prefixlen), strict=False)
+    if isinstance(found, ipaddress.IPv6Network) and found.subnet_of(SIX_TO_FOUR) and found.prefixlen <= 48:
+        inside = ipaddress.IPv4Address(int(found.network_address) >> 80 & 0xFFFFFFFF)
+        return ipaddress.ip_network((inside, found.prefixlen - SIX_TO_FOUR.prefixlen), strict=False)
     return found
 
 
@@ -47,3 +53,9 @@ def everybody(ranges: Iterable[str]) -> list[str]:
         *ipaddress.collapse_addresses(one for one in found if one.version == 6),
     ]
     return [str(one) for one in joined if one.prefixlen < (NARROWEST_V4 if one.version == 4 else NARROWEST_V6)]
+
+
+def not_naming(ranges: Iterable[str]) -> list[str]:
+    """What of these ranges names nobody: :func:`everybody`, and what is no range: others may read it as everybody."""
+    ranges = list(ranges)
+    return [*everybody(ranges), *unreadable(ranges)]

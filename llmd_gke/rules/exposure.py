@@ -1,15 +1,14 @@
-"""Rules about what is open to more people than it should be: addresses, roles, host access, readable secrets.
+"""Rules about what a cluster opens to more people than it should: addresses, roles, host access, readable secrets.
+
+Roles on Google Cloud are in :mod:`llmd_gke.rules.iam`, firewalls in :mod:`llmd_gke.rules.firewall`.
 
 Sources: https://kubernetes.io/docs/concepts/security/pod-security-standards/ (host access),
-https://cloud.google.com/iam/docs/overview (allUsers, allAuthenticatedUsers, basic roles),
 https://kubernetes.io/docs/reference/access-authn-authz/rbac/ (groups that everybody is in).
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.rules import addresses, pods, secret_texts
 from llmd_gke.rules.finding import Finding
@@ -20,26 +19,17 @@ INTERNAL_CLASS = "networking.gke.io/l4-regional-internal"
 INTERNAL_INGRESS = "gce-internal"
 INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
 
-EVERYBODY = re.compile(
-    r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
-    r"|work(?:loadidentity|force)pools/[^/\s]+/\*",
-    re.IGNORECASE,
-)
-MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
-BASIC_ROLE = re.compile(
-    r"\broles/(?:owner|editor|admin|writer|resourcemanager\.(?:project|folder)IamAdmin"
-    r"|resourcemanager\.(?:organization|folder)Admin|iam\.securityAdmin)(?![\w.])",
-    re.IGNORECASE,
-)
-"""Basic roles, and those that can grant them to whoever holds them."""
-ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
-
 OPEN_SUBJECTS: Mapping[str, str] = {
     "system:unauthenticated": "everybody who reaches the API server",
     "system:anonymous": "everybody who reaches the API server",
     "system:authenticated": "on GKE everybody with a Google account",
     "system:serviceaccounts": "every pod of the cluster",
 }
+OPEN_ROLES = ("system:basic-user", "system:discovery", "system:public-info-viewer")
+"""Roles whose default bindings are for everybody.
+
+https://kubernetes.io/docs/reference/access-authn-authz/rbac/#discovery-roles
+"""
 STRONG_CAPABILITIES = frozenset(
     {
         "ALL", "SYS_ADMIN", "SYS_MODULE", "SYS_PTRACE", "SYS_RAWIO", "NET_ADMIN", "DAC_READ_SEARCH", "BPF", "SYS_BOOT",
@@ -60,8 +50,10 @@ def service(node: Node) -> Iterator[Finding]:
     by_class = spec.get("loadBalancerClass").text()
     internal = by_class == INTERNAL_CLASS if by_class else written in ("Internal", "internal")
     ranges = [text for entry in spec.get("loadBalancerSourceRanges").each() if (text := entry.text())]
-    limited = bool(ranges) and not addresses.everybody(ranges)
-    if (kind == "LoadBalancer" and not internal and not limited) or (kind is None and ranges and not limited):
+    limited = bool(ranges) and not addresses.not_naming(ranges)
+    # A patch may hold nothing but what opens the Service that is there.
+    opened = kind is None and ((ranges and not limited) or ((by_class or written) and not internal))
+    if opened or (kind == "LoadBalancer" and not internal and not limited):
         yield _exposed(
             "public-service",
             "a Service of type LoadBalancer: it gets a public address, past the Gateway with its TLS and its routes",
@@ -94,60 +86,16 @@ def ingress(node: Node) -> Iterator[Finding]:
         )
 
 
-def _texts(node: Node, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Node]:
-    """The texts below keys that a pattern finds."""
-    if isinstance(node.value, Mapping):
-        for key, item in node.pairs():
-            yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)
-    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
-        for item in node.each():
-            yield from _texts(item, wanted, inside=inside)
-    elif inside and isinstance(node.value, str | Unknown):
-        yield node
-
-
-def _decoded(text: str) -> str:
-    """A text that is JSON, with its escaped letters written out."""
-    try:
-        return json.dumps(json.loads(text), ensure_ascii=False) if text.lstrip().startswith(("{", "[")) else text
-    except ValueError:
-        return text
-
-
-def iam_members(node: Node) -> Iterator[Finding]:
-    """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
-
-    A member that is not known yet comes from another resource, so it is an account, and not everybody.
-    """
-    if isinstance(node.value, Mapping) and node.value.get("invokerIamDisabled") is True:
+def open_role(node: Node) -> Iterator[Finding]:
+    """No rules are added to a role that the API server itself binds to everybody."""
+    name = node.get("metadata", "name").text()
+    if name in OPEN_ROLES and (list(node.get("rules").each()) or node.get("aggregationRule").value is not None):
         yield _exposed(
-            "public-iam-member",
-            "invokerIamDisabled is true: everybody may call the service",
-            "false",
-            "leave it out, and name who may call",
+            "anonymous-binding",
+            f"ClusterRole {name} is bound to everybody by the API server: what it allows, everybody may",
+            "roles of other names, bound to somebody",
+            "make a role of your own",
         )
-    for place in _texts(node, MEMBER_KEY):
-        found = EVERYBODY.search(_decoded(place.value)) if isinstance(place.value, str) else None
-        if found:
-            yield _exposed(
-                "public-iam-member",
-                f"{place.path} grants access to {found[0]}: everybody on the Internet, or everybody of a pool",
-                "named accounts, groups and service accounts",
-                "name who needs it",
-            )
-
-
-def iam_roles(node: Node) -> Iterator[Finding]:
-    """Nobody gets a basic role, which may change nearly everything, or a role that can grant one."""
-    for place in _texts(node, ROLE_KEY):
-        found = BASIC_ROLE.search(_decoded(place.text() or ""))
-        if found:
-            yield _exposed(
-                "basic-iam-role",
-                f"{place.path} is {found[0]}, which may change nearly everything in the project, or grant itself that",
-                "predefined or custom roles",
-                "grant the roles that the work needs",
-            )
 
 
 def binding(node: Node) -> Iterator[Finding]:
@@ -177,6 +125,11 @@ def cluster(node: Node) -> Iterator[Finding]:
             yield _exposed(
                 "anonymous-binding", f"{path} is true: it undoes what RBAC restricts", "false", f"leave {path} out"
             )
+    mode = node.get("anonymousAuthenticationConfig", "mode")
+    if mode.text() == "ENABLED":
+        yield _exposed(
+            "anonymous-binding", f"{mode.path} is ENABLED: requests need no identity", "LIMITED", "set it to LIMITED"
+        )
 
 
 def pod(spec: Node) -> Iterator[Finding]:
@@ -273,46 +226,6 @@ def _plain(problem: str) -> Finding:
 
 def _exposed(rule: str, problem: str, allowed: str, fix: str) -> Finding:
     return Finding(rule, problem, allowed=allowed, fix=fix)
-
-
-def firewall(node: Node) -> Iterator[Finding]:
-    """A firewall rule that allows traffic in names who may come."""
-    allows = list(node.get("allows").each())
-    if not allows or node.get("direction").text() == "EGRESS" or node.get("disabled").flag() is True:
-        return
-    ranges = [text for entry in node.get("sourceRanges").each() if (text := entry.text())]
-    limited = [key for key in ("sourceRanges", "sourceTags", "sourceServiceAccounts") if node.get(key).value]
-    wide = addresses.everybody(ranges)
-    if wide or not limited:
-        yield _exposed(
-            "public-firewall",
-            f"sourceRanges {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
-            "ranges, tags or service accounts that name somebody",
-            "name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
-        )
-
-
-def firewall_policy(node: Node) -> Iterator[Finding]:
-    """A rule of a firewall policy that lets traffic in names who may come: the same as :func:`firewall`."""
-    rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
-    for rule in rules:
-        action, direction = (rule.get("action").text() or "").lower(), rule.get("direction").text()
-        if not action.startswith(("allow", "apply")) or direction == "EGRESS" or rule.get("disabled").flag() is True:
-            continue
-        match = rule.get("match")
-        ranges = [text for entry in match.get("srcIpRanges").each() if (text := entry.text())]
-        scope = match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()
-        scopes = ("srcNetworkScope", "srcNetworkType")
-        sources = [key for key, value in match.pairs() if key.startswith("src") and value.value and key not in scopes]
-        wide = addresses.everybody(ranges)
-        if (wide or not sources) and scope in (None, "INTERNET"):
-            yield _exposed(
-                "public-firewall",
-                f"{match.path}.srcIpRanges {', '.join(wide) or 'is missing, which means everybody'}: the Internet may "
-                "reach the VPC",
-                "ranges, tags or groups of addresses that name somebody",
-                "name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
-            )
 
 
 def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:

@@ -15,7 +15,8 @@ and ``gkegw1-…``; KServe's, where a name is so long that it is cut (knative ``
 """
 
 
-PLAIN_PROTOCOLS = frozenset({"HTTP", "TCP", "UDP"})
+ENCRYPTED_PROTOCOLS = frozenset({"HTTPS", "TLS"})
+"""All others may be plain: HTTP, TCP, UDP, and what vendors add by names of their own."""
 DOMAIN = re.compile(r"(?=.{4,253}$)([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -104,7 +105,7 @@ def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
     encrypted = any(protocol.text() == "HTTPS" or isinstance(protocol.value, Unknown) for protocol in protocols)
     encrypted = encrypted or partial
     for listener, protocol in zip(listeners, protocols, strict=True):
-        if protocol.text() not in PLAIN_PROTOCOLS:
+        if protocol.text() is None or protocol.text() in ENCRYPTED_PROTOCOLS:
             continue
         admitted = listener.get("allowedRoutes", "namespaces", "from")
         closed = admitted.text() == "Same" or (not partial and not admitted.present())

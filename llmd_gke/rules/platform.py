@@ -188,7 +188,7 @@ def open_policy(spec: Node) -> Iterator[Finding]:
                     yield _open(f"{peer.path} admits every pod of every namespace")
             blocks = [text for peer in named if (text := peer.get("ipBlock", "cidr").text())]
             if key == "ingress" or not ports:
-                for block in addresses.everybody(blocks):
+                for block in addresses.not_naming(blocks):
                     yield _open(f"{rule.path}.{peers}: {block} admits everybody")
         kinds = [kind.text() for kind in spec.get("policyTypes").each()]
         if kinds and list(spec.get(key).each()) and key not in [(kind or key).lower() for kind in kinds]:
@@ -255,12 +255,16 @@ def open_admin_policy(spec: Node) -> Iterator[Finding]:
                 namespaces, pods = peer.get("namespaces"), peer.get("pods", "namespaceSelector")
                 blocks = [text for block in peer.get("networks").each() if (text := block.text())]
                 wide = any(_every_name(name.text() or "") for name in peer.get("domainNames").each())
-                if _selects_all(namespaces) or _selects_all(pods) or addresses.everybody(blocks) or wide:
+                if _selects_all(namespaces) or _selects_all(pods) or addresses.not_naming(blocks) or wide:
                     yield _open(f"{peer.path} allows everybody, past the policies of the namespaces")
 
 
 def open_cluster_policy(spec: Node) -> Iterator[Finding]:
-    """A policy of Cilium's kind admits neither the world nor everything."""
+    """A policy of Cilium's kind admits neither the world nor everything, and denies what it does not admit."""
+    for key in ("ingress", "egress"):
+        default = spec.get("enableDefaultDeny", key)
+        if default.flag() is False and list(spec.get(key).each()):
+            yield _open(f"{default.path} is false: spec.{key} restricts nothing")
     for key, side in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
             entities = [entity.text() for entity in rule.get(f"{side}Entities").each()]
@@ -273,7 +277,7 @@ def open_cluster_policy(spec: Node) -> Iterator[Finding]:
                 and isinstance(rule.value, Mapping)
                 and not any(name.startswith("from") for name in rule.value)
             )
-            if rule.value == {} or wide or unnamed or addresses.everybody(blocks) or any(map(_every_name, patterns)):
+            if rule.value == {} or wide or unnamed or addresses.not_naming(blocks) or any(map(_every_name, patterns)):
                 yield _open(f"{rule.path} admits everybody")
             for endpoint in rule.get(f"{side}Endpoints").each():
                 if endpoint.value == {} or _any_namespace(endpoint):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from llmd_gke.rules import exposure, pods
+from llmd_gke.rules import exposure, firewall, iam, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
@@ -33,13 +33,12 @@ BINDINGS = (
     Kind("rbac.authorization.k8s.io", "RoleBinding"),
     Kind("rbac.authorization.k8s.io", "ClusterRoleBinding"),
 )
-CONNECTOR = tuple(
-    Kind("iam.cnrm.cloud.google.com", name)
-    for name in ("IAMPolicy", "IAMPartialPolicy", "IAMPolicyMember", "IAMPartialPolicyMember")
+CLUSTER_ROLE = Kind("rbac.authorization.k8s.io", "ClusterRole")
+FIREWALLS = (
+    Kind("gcp", "compute/firewall:Firewall"),
+    Kind("compute.cnrm.cloud.google.com", "ComputeFirewall"),
+    Kind("compute.gcp.upbound.io", "Firewall"),
 )
-"""Config Connector's objects, which grant roles on Google Cloud from inside the cluster."""
-
-FIREWALL = Kind("gcp", "compute/firewall:Firewall")
 FIREWALL_POLICIES = tuple(
     Kind("gcp", f"compute/{name[0].lower()}{name[1:]}:{name}")
     for name in (
@@ -51,7 +50,8 @@ FIREWALL_POLICIES = tuple(
         "RegionNetworkFirewallPolicyWithRules",
     )
 )
-DENY = Kind("gcp", "iam/denyPolicy:DenyPolicy")
+NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
+"""Resources that name members and roles to take something away from them."""
 ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
 OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
 
@@ -67,14 +67,14 @@ def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Set
 
 def _google(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
-        if subject.kind != DENY and subject.resource not in settings.texts("allowed"):
+        if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
             yield from check(subject.node)
 
     return run
 
 
 def _firewall(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    check = exposure.firewall if subject.kind == FIREWALL else exposure.firewall_policy
+    check = firewall.rule if subject.kind in FIREWALLS else firewall.policy
     yield from _google(check)(subject, settings)
 
 
@@ -98,7 +98,7 @@ def _binding(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if subject.kind == CLUSTER:
         yield from exposure.cluster(subject.node)
     elif subject.name not in settings.texts("allowed"):
-        yield from exposure.binding(subject.node)
+        yield from (exposure.open_role if subject.kind == CLUSTER_ROLE else exposure.binding)(subject.node)
 
 
 def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -126,7 +126,7 @@ FIREWALL_RULE = Rule(
     why="A rule that allows 0.0.0.0/0, in one range or in several, opens nodes and everything else in the VPC that it "
     "is about. Google's load balancers come from a few ranges.",
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
-    kinds=(FIREWALL, *FIREWALL_POLICIES),
+    kinds=(*FIREWALLS, *FIREWALL_POLICIES),
     check=_firewall,
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
@@ -151,10 +151,10 @@ IAM_MEMBER = Rule(
     title="Nothing on Google Cloud is granted to everybody",
     why="`allUsers` is everybody on the Internet, `allAuthenticatedUsers` everybody with a Google account, `…/*` of a "
     "workload identity pool everybody whom its provider lets in. Judged in every field that can hold members, of "
-    "every resource of the gcp package and of Config Connector.",
+    "every resource of the gcp package, of Config Connector and of Crossplane's Google provider.",
     sources=("https://cloud.google.com/iam/docs/overview#all-users",),
-    kinds=(ANY_GOOGLE, *CONNECTOR),
-    check=_google(exposure.iam_members),
+    kinds=(ANY_GOOGLE,),
+    check=_google(iam.members),
     level="production",
     severity="critical",
     parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
@@ -167,8 +167,8 @@ IAM_ROLE = Rule(
     why="`roles/owner` and `roles/editor` may change nearly everything in a project, secrets included; who holds "
     "`projectIamAdmin` or `securityAdmin` can grant itself Owner.",
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
-    kinds=(ANY_GOOGLE, *CONNECTOR),
-    check=_google(exposure.iam_roles),
+    kinds=(ANY_GOOGLE,),
+    check=_google(iam.roles),
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
     opt_out=OPT_OUT,
@@ -179,9 +179,9 @@ BINDING = Rule(
     title="No role of a cluster is bound to everybody",
     why="On GKE `system:authenticated` is everybody with a Google account, `system:unauthenticated` and "
     "`system:anonymous` everybody who reaches the API server, `system:serviceaccounts` every pod. Legacy ABAC and "
-    "client certificates go past RBAC.",
+    "client certificates go past RBAC, and anonymous requests need no identity.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
-    kinds=(*BINDINGS, CLUSTER),
+    kinds=(*BINDINGS, CLUSTER_ROLE, CLUSTER),
     check=_binding,
     level="production",
     severity="critical",

@@ -208,6 +208,8 @@ class Rule:
         """Whether the rule is about such an object: by its kind, or by its shape."""
         if subject.kind in self.kinds:
             return True
+        if ANY_GOOGLE in self.kinds and subject.kind.group.endswith(GOOGLE_GROUPS):
+            return True
         if subject.kind.group == "gcp":
             return ANY_GOOGLE in self.kinds and not subject.inline
         if ANY_WORKLOAD in self.kinds and any(pods.pods_within(Node(subject.node.value))):
@@ -237,6 +239,10 @@ ANY_WORKLOAD = Kind("*", "any kind with a pod template")
 """Objects that hold pods, recognized by the shape of a pod template, whatever their kind."""
 
 ANY_GOOGLE = Kind("gcp", "any resource of Google Cloud")
+"""Resources of the gcp package, and objects in a cluster that stand for such resources."""
+
+GOOGLE_GROUPS = (".cnrm.cloud.google.com", ".gcp.upbound.io", ".gcp.m.upbound.io", ".gcp.crossplane.io")
+"""Ends of the API groups of Config Connector and of Crossplane's Google providers."""
 
 ANY_POLICY = Kind("*", "any kind with a target")
 """Objects that refer to a target or to backends in the Gateway API's way, whatever their kind."""

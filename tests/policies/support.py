@@ -13,7 +13,7 @@ from google.protobuf import struct_pb2
 from pulumi.runtime.proto import analyzer_pb2
 
 from llmd_gke.graph.resources import Graph
-from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, UNKNOWN
+from llmd_gke.pulumi_signatures import ASSET, OUTPUT, SECRET, SIGNATURE, UNKNOWN
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
 
@@ -44,6 +44,15 @@ class Said:
 
 def secret(value: object) -> dict[str, object]:
     return {SIGNATURE: SECRET, "value": value}
+
+
+def output(value: object) -> dict[str, object]:
+    return {SIGNATURE: OUTPUT, "value": value, "dependencies": []}
+
+
+def text_asset(text: object) -> dict[str, object]:
+    """A file that the program writes itself (``pulumi.StringAsset``)."""
+    return {SIGNATURE: ASSET, "text": text, "hash": "0"}
 
 
 def resources(example: Example) -> list[Resource]:
@@ -122,4 +131,16 @@ def _plain(value: Any) -> Any:
     return value
 
 
-__all__ = ["UNKNOWN", "Resource", "Said", "judge", "of", "recorded", "replaced", "resources", "secret"]
+__all__ = [
+    "UNKNOWN",
+    "Resource",
+    "Said",
+    "judge",
+    "of",
+    "output",
+    "recorded",
+    "replaced",
+    "resources",
+    "secret",
+    "text_asset",
+]

@@ -1,0 +1,56 @@
+"""Rules about firewalls: who may come into a VPC.
+
+Sources: https://cloud.google.com/firewall/docs/firewalls, https://cloud.google.com/firewall/docs/firewall-policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules import addresses
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, Unknown
+
+SOURCES = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
+POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags")
+"""What names somebody in a rule of a policy. Countries and lists of clouds are large parts of the Internet."""
+
+
+def rule(node: Node) -> Iterator[Finding]:
+    """A firewall rule that allows traffic in names who may come. Also as Config Connector's or Crossplane's object."""
+    for place in (node, node.get("spec"), node.get("spec", "forProvider")):
+        allows = [*place.get("allows").each(), *place.get("allow").each()]
+        if allows and place.get("direction").text() != "EGRESS" and place.get("disabled").flag() is not True:
+            yield from _sources(place, SOURCES, "sourceRanges")
+
+
+def policy(node: Node) -> Iterator[Finding]:
+    """A rule of a firewall policy that lets traffic in names who may come: the same as :func:`rule`."""
+    rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
+    for one in rules:
+        action, direction = (one.get("action").text() or "").lower(), one.get("direction").text()
+        if not action.startswith(("allow", "apply")) or direction == "EGRESS" or one.get("disabled").flag() is True:
+            continue
+        match = one.get("match")
+        if (match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()) in (None, "INTERNET"):
+            yield from _sources(match, POLICY_SOURCES, "srcIpRanges")
+
+
+def _sources(place: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
+    written = [text for entry in place.get(ranges).each() if (text := entry.text())]
+    wide = addresses.not_naming(written)
+    if wide or not any(_names_somebody(place.get(key)) for key in keys):
+        where = f"{place.path}.{ranges}" if place.path else ranges
+        yield Finding(
+            "public-firewall",
+            f"{where} {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
+            allowed="ranges, tags, groups of addresses or service accounts that name somebody",
+            fix="name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
+        )
+
+
+def _names_somebody(entries: Node) -> bool:
+    """Whether a list has an entry. One that is not known yet names somebody: it comes from another resource."""
+    if isinstance(entries.value, Unknown):
+        return True
+    return any(entry.value for entry in entries.each())

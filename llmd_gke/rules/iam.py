@@ -1,0 +1,97 @@
+"""Rules about who is granted what on Google Cloud, recognized by the names of fields, whatever the resource.
+
+Sources: https://cloud.google.com/iam/docs/overview (allUsers, allAuthenticatedUsers, basic roles),
+https://cloud.google.com/run/docs/securing/managing-access (services without the invoker check).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, Unknown
+
+EVERYBODY = re.compile(
+    r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
+    r"|work(?:loadidentity|force)pools/[^/\s]+/\*",
+    re.IGNORECASE,
+)
+MEMBER_KEY = re.compile(r"member|entit|group|principal|policydata|access|acl", re.IGNORECASE)
+BASIC_ROLE = re.compile(
+    r"\broles/(?:owner|editor|admin|writer|resourcemanager\.(?:project|folder)IamAdmin"
+    r"|resourcemanager\.(?:organization|folder)Admin|iam\.securityAdmin)(?![\w.])",
+    re.IGNORECASE,
+)
+"""Basic roles, and those that can grant them to whoever holds them."""
+ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
+OPEN_SWITCHES = ("invokerIamDisabled", "run.googleapis.com/invoker-iam-disabled")
+
+
+def _texts(node: Node, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Node]:
+    """The texts below keys that a pattern finds."""
+    if isinstance(node.value, Mapping):
+        for key, item in node.pairs():
+            yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from _texts(item, wanted, inside=inside)
+    elif inside and isinstance(node.value, str | Unknown):
+        yield node
+
+
+def _decoded(text: str) -> str:
+    """A text that is JSON, with its escaped letters written out."""
+    try:
+        return json.dumps(json.loads(text), ensure_ascii=False) if text.lstrip().startswith(("{", "[")) else text
+    except ValueError:
+        return text
+
+
+def _switches(node: Node) -> Iterator[Node]:
+    """Switches that let everybody in without any member, as a field or as an annotation."""
+    if isinstance(node.value, Mapping):
+        for key, item in node.pairs():
+            if key in OPEN_SWITCHES and str(item.value).lower() == "true":
+                yield item
+            yield from _switches(item)
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from _switches(item)
+
+
+def members(node: Node) -> Iterator[Finding]:
+    """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
+
+    A member that is not known yet comes from another resource, so it is an account, and not everybody.
+    """
+    for switch in _switches(node):
+        yield Finding(
+            "public-iam-member",
+            f"{switch.path} is true: everybody may call the service",
+            allowed="false",
+            fix="leave it out, and name who may call",
+        )
+    for place in _texts(node, MEMBER_KEY):
+        found = EVERYBODY.search(_decoded(place.value)) if isinstance(place.value, str) else None
+        if found:
+            yield Finding(
+                "public-iam-member",
+                f"{place.path} grants access to {found[0]}: everybody on the Internet, or everybody of a pool",
+                allowed="named accounts, groups and service accounts",
+                fix="name who needs it",
+            )
+
+
+def roles(node: Node) -> Iterator[Finding]:
+    """Nobody gets a basic role, which may change nearly everything, or a role that can grant one."""
+    for place in _texts(node, ROLE_KEY):
+        found = BASIC_ROLE.search(_decoded(place.text() or ""))
+        if found:
+            yield Finding(
+                "basic-iam-role",
+                f"{place.path} is {found[0]}, which may change nearly everything in the project, or grant itself that",
+                allowed="predefined or custom roles",
+                fix="grant the roles that the work needs",
+            )

@@ -58,7 +58,7 @@ class Controller:
     async def run(self) -> None:
         """Reconciles after every change."""
         self.programs = self.store.load()
-        await self.watched.changed.wait()
+        await self.watched.synced()
         while True:
             try:
                 async with asyncio.timeout(FULL_LOOK_SECONDS):
@@ -135,4 +135,4 @@ class Controller:
             )
         except (NotFound, Conflict):
             return  # gone or changed meanwhile: the watch tells
-        self.watched.put(kind, {**written, "kind": kind})
+        self.watched.kinds[kind].put(written)

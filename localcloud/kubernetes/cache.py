@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import AsyncGenerator, Iterator
 
 from localcloud.kubernetes.client import Key, Kube, Object, Resource, key
+from localcloud.kubernetes.fields import text
 from localcloud.kubernetes.watch import Event, watch
 
 
@@ -36,11 +37,28 @@ class Mirror:
             self.objects[key(event.object)] = event.object
         self.changed.set()
 
+    def put(self, written: Object) -> None:
+        """Takes note of what a write gave back, ahead of the watch, unless the watch was ahead of it.
+
+        The answer to a write and the watch come by two connections: by now the object may be newer, gone, or another
+        one of the same name.
+        """
+        present = self.objects.get(key(written))
+        if present and text(present, "metadata", "uid") == text(written, "metadata", "uid"):
+            self.objects[key(written)] = max(present, written, key=_version)
+
     async def follow(self, kube: Kube, *, labels: str | None = None, fields: str | None = None) -> None:
         """Follows the API server until cancelled."""
         async with contextlib.aclosing(watch(kube, self.resource, labels=labels, fields=fields)) as events:
             async for event in events:
                 self.take(event)
+
+
+def _version(obj: Object) -> int:
+    """Versions of one kind grow
+    (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
+    """
+    return int(text(obj, "metadata", "resourceVersion") or 0)
 
 
 @contextlib.asynccontextmanager

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from localcloud.gke_gateway import watched_objects
-from localcloud.gke_gateway.resources.objects import HTTP_ROUTE
+from localcloud.gke_gateway.resources.objects import HTTP_ROUTE, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes.client import Kube, Object, Resource
+from localcloud.kubernetes.client import Kube, Object
 from localcloud.kubernetes.watch import Event
 
 
@@ -22,16 +20,10 @@ def route(version: int, *, uid: str = "first", paths: str = "old") -> Object:
 
 
 def after(*events: Event) -> Watched:
-    """What is known once the watch of routes has said these things and ended."""
-
-    async def said(kube: Kube, resource: Resource, *, fields: str | None = None) -> AsyncGenerator[Event, None]:
-        for event in events:
-            yield event
-
+    """What is known once the watch of routes has said these things."""
     watched = Watched(cast("Kube", None), Path("google.json"))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watched_objects, "watch", said)
-        asyncio.run(watched._watch(HTTP_ROUTE))
+    for event in events:
+        watched.kinds[HTTP_ROUTE].take(event)
     return watched
 
 
@@ -41,7 +33,7 @@ def known(watched: Watched) -> list[Any]:
 
 def test_what_a_write_gave_back_counts_at_once() -> None:
     watched = after(Event("ADDED", route(1)))
-    watched.put(HTTP_ROUTE, route(2))
+    watched.kinds[HTTP_ROUTE].put(route(2))
     assert known(watched) == [route(2)]
 
 
@@ -55,5 +47,20 @@ def test_what_a_write_gave_back_counts_at_once() -> None:
 )
 def test_what_the_watch_said_meanwhile_stays(said: list[Event], stays: list[Object]) -> None:
     watched = after(Event("ADDED", route(1)), *said)
-    watched.put(HTTP_ROUTE, route(9))
+    watched.kinds[HTTP_ROUTE].put(route(9))
     assert known(watched) == stays
+
+
+def test_nothing_is_reconciled_before_all_kinds_are_listed() -> None:
+    async def waits() -> list[bool]:
+        watched = Watched(cast("Kube", None), Path("google.json"))
+        waiting = asyncio.ensure_future(watched.synced())
+        seen: list[bool] = []
+        for mirror in watched.kinds.values():
+            await asyncio.sleep(0)
+            seen.append(waiting.done())
+            mirror.take(Event("SYNCED"))
+        await waiting
+        return seen
+
+    assert asyncio.run(waits()) == [False] * len(RESOURCES)

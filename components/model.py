@@ -11,10 +11,10 @@ import pulumi_kubernetes as k8s
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
 from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving
-from llmd_gke.settings import GatewaySettings, ModelSettings, NetworkSettings, TpuPoolSettings
+from llmd_gke.settings import AcceleratorPool, GatewaySettings, ModelSettings, NetworkSettings
 
 NODE_MINUTES = 20
-"""A TPU node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
+"""A node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class ModelArgs:
     """
 
     settings: ModelSettings
-    pool: TpuPoolSettings
+    pool: AcceleratorPool
     gateway: GatewaySettings
     network: NetworkSettings
     prefix: str
@@ -36,10 +36,10 @@ class ModelArgs:
 class Model(pulumi.ComponentResource):
     """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
 
-    Makes the pods' service account, the TPU LLMInferenceServiceConfig, two NetworkPolicies (three if it spans hosts),
-    the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service), and the
-    LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes and
-    GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
+    Makes the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
+    spans hosts), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service),
+    and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes
+    and GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
     Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and ``namespace``; ``stopped`` where
     nothing answers there). ``curl`` asks it in a shell; ``None`` for a stopped model.
     """
@@ -61,8 +61,8 @@ class Model(pulumi.ComponentResource):
             image_pull_secrets=[{"name": naming.PULL_SECRET}] if model.private_image else None,
             opts=child,
         )
-        config = serving.tpu_config(model, pool, out, account=identity.account(model.name, args.prefix))
-        runtime = custom_resource(f"{name}-tpu", config, child)
+        config = serving.runtime_config(model, pool, out, account=identity.account(model.name, args.prefix))
+        runtime = custom_resource(f"{name}-{pool.accelerator.config_suffix}", config, child)
         guards: list[pulumi.Resource] = [
             network_policy(f"{name}-{key}", policy, child)
             for key, policy in firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host).items()

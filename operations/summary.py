@@ -60,7 +60,7 @@ def _prices(settings: StackSettings) -> Table:
     table = Table(title="Chips and price", title_justify="left", caption=caption, caption_justify="left")
     for heading in ("pool", "slice", "capacity", "nodes", "chips", "per hour"):
         table.add_column(heading, justify="left" if heading in {"pool", "slice", "capacity"} else "right")
-    for pool in settings.tpu_pools:
+    for pool in settings.pools:
         nodes = settings.busy_nodes(pool)
         cost = pool.cost(pool.zone_in(settings.cluster.zone), nodes)
         shape = f"{pool.machine_type} {pool.topology}"
@@ -75,7 +75,7 @@ def _prices(settings: StackSettings) -> Table:
 def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
     """Chips the project must be granted: Compute Engine quota and TPU family, with every pool at its largest."""
     chips: dict[tuple[str, str], int] = {}
-    for pool in settings.tpu_pools:
+    for pool in settings.pools:
         quota = (pool.quota, pool.family.quota_family)
         chips[quota] = chips.get(quota, 0) + pool.max_nodes * pool.slice.machine.chips
     return chips

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("llmd_gke",),  # problems, redaction, where the repository is: what every room shares
-    ("llmd_gke/catalog",),
+    ("llmd_gke/catalog/accelerators", "llmd_gke/catalog"),
     ("llmd_gke/rules",),
     ("llmd_gke/settings/sections", "llmd_gke/settings/validation", "llmd_gke/settings"),
     ("llmd_gke/manifests",),
@@ -25,6 +25,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
 """From the ground up. A folder uses its own floor by :data:`WITHIN` only, and never a higher one."""
 
 WITHIN: dict[str, tuple[str, ...]] = {
+    "llmd_gke/catalog": ("llmd_gke/catalog/accelerators",),
     "llmd_gke/settings/validation": ("llmd_gke/settings/sections",),
     "llmd_gke/settings": ("llmd_gke/settings/sections", "llmd_gke/settings/validation"),
     "policies": ("policies/rules",),

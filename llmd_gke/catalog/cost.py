@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llmd_gke.catalog.tpu import Family, Slice
+from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.wording import cents
 

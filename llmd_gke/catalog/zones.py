@@ -1,4 +1,5 @@
-"""Where TPUs can be had on GKE, and what they cost: the data is in :mod:`llmd_gke.catalog.tpu`, here are its dates.
+"""Where TPUs can be had on GKE, and what they cost: the data is in
+:mod:`llmd_gke.catalog.accelerators`, here are its dates.
 
 A price or a TPU *VM* zone is not GKE support: the three lists differ, and mixing them cost the first team hours.
 Unknown zones are therefore a warning for the user, a zone known to lack a family is an error (:mod:`llmd_gke.rules`).
@@ -10,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Literal
 
-from llmd_gke.catalog.tpu import FAMILIES
+from llmd_gke.catalog.accelerators import FAMILIES
 
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 
@@ -54,7 +55,7 @@ def is_ai_zone(zone: str) -> bool:
 
 
 def known_zones() -> frozenset[str]:
-    """Every zone the catalogue knows to offer some TPU family on GKE."""
+    """Every zone the catalogue knows to offer some family on GKE."""
     return frozenset[str]().union(*GKE_ZONES.values())
 
 

@@ -11,24 +11,28 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from llmd_gke.catalog import kserve, tpu
+from llmd_gke.catalog import kserve
+from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import TpuPoolSettings
+from llmd_gke.settings import AcceleratorPool
 
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
 """KServe hands this annotation of a service on to its LeaderWorkerSet: a group has its slice's pool to itself."""
 
 SCRIPT = Path(__file__).with_name("host_group.py")
 
-ENVIRONMENT: tuple[JsonObject, ...] = (
-    {"name": "TPU_MULTIHOST_BACKEND", "value": "ray"},
-    # Ray and the server would else choose among the pod's addresses.
-    {"name": "VLLM_HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
-)
+
+def environment(pool: AcceleratorPool) -> list[JsonObject]:
+    """What the servers of a group get beyond a single one's variables."""
+    return [
+        *({"name": name, "value": value} for name, value in pool.accelerator.group_environment.items()),
+        # Ray and the server would else choose among the pod's addresses.
+        {"name": "VLLM_HOST_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+    ]
 
 
-def parallelism(pool: TpuPoolSettings) -> JsonObject:
+def parallelism(pool: AcceleratorPool) -> JsonObject:
     """The group: as many pods as the slice has hosts, each with a host's chips.
 
     KServe reads the number of pods from ``pipeline``. How the server splits the model over all these chips is its own
@@ -88,4 +92,4 @@ def preset(namespace: str) -> JsonObject:
 
 def placement() -> JsonObject:
     """What a service says to LeaderWorkerSet."""
-    return {EXCLUSIVE: tpu.POOL_LABEL}
+    return {EXCLUSIVE: POOL_LABEL}

@@ -7,6 +7,7 @@ guarantees. So policies can aim at objects that do not exist yet.
 from __future__ import annotations
 
 from llmd_gke.catalog import kserve
+from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.manifests.types import Json, JsonObject
 
 GATEWAY_NAMESPACE = "inference-gateway"
@@ -26,9 +27,9 @@ WORKER_PRESET = kserve.PIPELINE_WORKERS.format(role="")
 """The preset that KServe merges into services with pipeline-parallel workers, and does not ship."""
 
 
-def tpu_config(model: str) -> str:
-    """Our LLMInferenceServiceConfig with the TPU runtime."""
-    return f"{model}-tpu"
+def runtime_config(model: str, kind: Accelerator = DEFAULT) -> str:
+    """Our LLMInferenceServiceConfig with the runtime for an accelerator."""
+    return f"{model}-{kind.config_suffix}"
 
 
 def route(model: str) -> str:

@@ -1,4 +1,4 @@
-"""LLMInferenceService and the LLMInferenceServiceConfig with the TPU runtime.
+"""LLMInferenceService and the LLMInferenceServiceConfig with the runtime for the pool's accelerator.
 
 Field semantics: kserve ``pkg/apis/serving/v1alpha2``; preset that ours is merged over:
 ``config/llmisvcconfig/config-llm-template.yaml``. Lists are replaced whole, named list entries are merged.
@@ -9,12 +9,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.catalog import kserve, scheduling, tpu
+from llmd_gke.catalog import kserve, scheduling
+from llmd_gke.catalog.accelerators import POOL_LABEL
 from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
 from llmd_gke.rules.platform import version_of
-from llmd_gke.settings import EgressSettings, ModelSettings, PluginSettings, TpuPoolSettings, VariableSettings
+from llmd_gke.settings import AcceleratorPool, EgressSettings, ModelSettings, PluginSettings, VariableSettings
 from llmd_gke.settings.sections import SchedulerSettings
 
 PROBE_SECONDS = 10
@@ -39,12 +40,12 @@ WARM_MARK = f"{WARM_FOLDER}/done"
 NOBODY = 65534
 
 
-def tensor_parallel(model: ModelSettings, pool: TpuPoolSettings) -> int:
+def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
     """Chips that share each layer: those of the slice, over its pipeline stages, unless settings say otherwise."""
     return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
 
 
-def server_arguments(model: ModelSettings, pool: TpuPoolSettings) -> list[str]:
+def server_arguments(model: ModelSettings, pool: AcceleratorPool) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
     Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``.
@@ -98,17 +99,15 @@ def grace_seconds(model: ModelSettings) -> int:
     return PRE_STOP_SECONDS + model.drain_seconds + 15
 
 
-def node_selector(pool: TpuPoolSettings) -> JsonObject:
-    """The model's own pool, and what GKE asks of TPU pods.
+def node_selector(pool: AcceleratorPool) -> JsonObject:
+    """The model's own pool, and what GKE asks of pods with accelerators.
 
     GKE refuses TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name tells
     two pools of one shape apart, such as a reserved and a spot one.
     """
     return {
-        tpu.POOL_LABEL: pool.name,
-        tpu.ACCELERATOR_LABEL: pool.family.accelerator,
-        tpu.TOPOLOGY_LABEL: pool.topology,
-        tpu.COUNT_LABEL: str(pool.slice.machine.chips),
+        POOL_LABEL: pool.name,
+        **pool.accelerator.node_labels(pool.family, pool.slice),
     }
 
 
@@ -124,7 +123,7 @@ def _variable(given: VariableSettings) -> JsonObject:
 
 
 def _security(model: ModelSettings) -> JsonObject:
-    """The public TPU image runs as root; privileges beyond that are not needed on GKE 1.28 and later.
+    """The public image runs as root; privileges beyond that are not needed on GKE 1.28 and later.
 
     KServe's preset drops every capability; those of the settings come on top. A privileged container has them all, and
     Kubernetes refuses it without ``allowPrivilegeEscalation``.
@@ -139,25 +138,25 @@ def _security(model: ModelSettings) -> JsonObject:
     return context
 
 
-def tpu_config(
-    model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None, *, account: str = "default"
+def runtime_config(
+    model: ModelSettings, pool: AcceleratorPool, out: EgressSettings | None = None, *, account: str = "default"
 ) -> JsonObject:
-    """The TPU runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
+    """The runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
     ``out`` says how downloads leave the cluster; directly unless given. ``account`` is the pods' service account. No
     pod of a model has a token for the API server: buckets are reached through GKE's metadata server.
     """
     machine = pool.slice.machine
-    chips: JsonObject = {tpu.TPU_RESOURCE: str(machine.chips)}
+    kind = pool.accelerator
+    chips: JsonObject = {**kind.resources(pool.slice)}
     spans_hosts = pool.slice.multi_host
     serve = ["vllm", "serve", weights.MODEL_PATH]
     named = {one.name for one in model.env}
     environment: list[Json] = [
-        # The server compiles before it takes requests; without this the first ones would compile.
-        {"name": "SKIP_JAX_PRECOMPILE", "value": "0"},
-        {"name": "VLLM_XLA_CACHE_PATH", "value": weights.CACHE_PATH},
+        *({"name": name, "value": value} for name, value in kind.environment.items()),
+        {"name": kind.cache_variable, "value": weights.CACHE_PATH},
         *([] if MAX_N in named else [{"name": MAX_N, "value": str(MAX_N_DEFAULT)}]),
-        *(multi_host.ENVIRONMENT if spans_hosts else ()),
+        *(multi_host.environment(pool) if spans_hosts else ()),
         *(_variable(one) for one in model.env),
     ]
     attached = (weights.weights(model), weights.cache(model))
@@ -187,7 +186,7 @@ def tpu_config(
         "serviceAccountName": account,
         "automountServiceAccountToken": False,
         "nodeSelector": node_selector(pool),
-        "tolerations": [{"key": tpu.TPU_RESOURCE, "operator": "Exists", "effect": "NoSchedule"}],
+        "tolerations": [{"key": kind.resource, "operator": "Exists", "effect": kind.taint_effect}],
         "containers": [container],
         "volumes": [
             {"name": "dshm", "emptyDir": {"medium": "Memory", "sizeLimit": f"{machine.memory_gb // 8}G"}},
@@ -216,7 +215,7 @@ def tpu_config(
     return {
         "apiVersion": kserve.API_VERSION,
         "kind": kserve.CONFIG,
-        "metadata": {"name": naming.tpu_config(model.name), "namespace": model.namespace},
+        "metadata": {"name": naming.runtime_config(model.name, pool.accelerator), "namespace": model.namespace},
         "spec": spec,
     }
 
@@ -308,7 +307,7 @@ def _plugins(model: ModelSettings) -> list[PluginSettings]:
     ]
 
 
-def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | None = None) -> JsonObject:
+def service(model: ModelSettings, pool: AcceleratorPool, out: EgressSettings | None = None) -> JsonObject:
     """The LLMInferenceService.
 
     Route and Gateway are referred to: a route that KServe manages has timeouts on every rule, which GKE refuses
@@ -328,7 +327,7 @@ def service(model: ModelSettings, pool: TpuPoolSettings, out: EgressSettings | N
         "model": {"uri": model.uri, "name": model.served_name},
         "replicas": model.replicas,
         "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
-        "baseRefs": [{"name": naming.tpu_config(model.name)}],
+        "baseRefs": [{"name": naming.runtime_config(model.name, pool.accelerator)}],
     }
     if spans_hosts:
         # Its presence makes the service a LeaderWorkerSet; the rest of it is in the configuration.

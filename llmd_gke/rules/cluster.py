@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
 from llmd_gke.rules import addresses, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -214,7 +214,7 @@ def private_pool(pool: Node) -> Iterator[Finding]:
 
 def ordinary_machine(machine_type: str) -> Iterator[Finding]:
     """The system pool has no TPU: GKE's own pods, controllers and endpoint pickers do not run on TPU hosts."""
-    if tpu.family_of(machine_type) is not None:
+    if accelerators.family_of(machine_type) is not None:
         yield _cluster(
             "system-pool",
             f"{machine_type} is a TPU host: GKE's own pods, controllers and endpoint pickers do not run there",
@@ -231,7 +231,7 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     series = machine_type.split("-")[0]
     hyperdisk = disk_type.startswith("hyperdisk")
     if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
-        fitting = tpu.PD_BALANCED if hyperdisk else tpu.HYPERDISK_BALANCED
+        fitting = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
         yield _cluster(
             "system-pool", f"{disk_type} does not attach to {machine_type}", fitting, f"set the disk type to {fitting}"
         )

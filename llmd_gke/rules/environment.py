@@ -6,9 +6,9 @@ Sources: vllm-project/vllm ``vllm/envs.py``; vllm-project/tpu-inference ``tpu_in
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.rules import secret_texts
 from llmd_gke.rules.finding import Finding
 
@@ -26,18 +26,12 @@ REFUSED: Mapping[str, str] = {
 """Variables that open the server to whoever can reach it."""
 
 OWNED: Mapping[str, str] = {
-    "SKIP_JAX_PRECOMPILE": "the server compiles before it takes requests",
-    "VLLM_XLA_CACHE_PATH": "set compileCache",
-    "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
     "VLLM_HOST_IP": "the program sets it where a model spans hosts",
     "VLLM_PORT": "the port is 8000",
     "HF_TOKEN": "set the secret llmd-gke:hfToken",
     "VLLM_ADDITIONAL_ARGS": "set extraArgs",
 }
-"""Variables that a setting or the program writes."""
-
-MEANINGLESS = re.compile(r"^(CUDA_|NVIDIA_|NCCL_|PJRT_DEVICE$|VLLM_ATTENTION_BACKEND$)")
-TPU_PLACE = re.compile(r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)")
+"""Variables that a setting or the program writes, on every accelerator."""
 
 
 def opens_the_server(name: str) -> Iterator[Finding]:
@@ -46,17 +40,20 @@ def opens_the_server(name: str) -> Iterator[Finding]:
         yield Finding(RULE, f"{name}: {REFUSED[name]}", fix=f"leave {name} out")
 
 
-def variable(name: str, value: str | None, secret: str | None, key: str | None) -> Iterator[Finding]:
+def variable(
+    name: str, value: str | None, secret: str | None, key: str | None, kind: Accelerator = DEFAULT
+) -> Iterator[Finding]:
     """One variable of the settings."""
     yield from opens_the_server(name)
-    if name in OWNED:
-        yield Finding(RULE, f"{name} is not given by hand: {OWNED[name]}", fix=f"leave {name} out")
-    if MEANINGLESS.match(name):
-        yield Finding(RULE, f"{name} is for GPUs, or not read any more", fix=f"leave {name} out")
-    if TPU_PLACE.match(name):
+    owned = {**OWNED, **kind.owned_variables}
+    if name in owned:
+        yield Finding(RULE, f"{name} is not given by hand: {owned[name]}", fix=f"leave {name} out")
+    if kind.foreign_variables.match(name):
+        yield Finding(RULE, f"{name} {kind.foreign_variables_are}", fix=f"leave {name} out")
+    if kind.platform_variables.match(name):
         yield Finding(RULE, f"{name} is set by GKE or LeaderWorkerSet", fix=f"leave {name} out")
-    if name == "JAX_PLATFORMS" and value == "tpu":
-        yield Finding(RULE, "JAX_PLATFORMS tpu breaks the loader", allowed="tpu,cpu", fix="leave JAX_PLATFORMS out")
+    if (allowed := kind.broken_values.get((name, value or ""))) is not None:
+        yield Finding(RULE, f"{name} {value} breaks the loader", allowed=allowed, fix=f"leave {name} out")
     if (value is None) == (secret is None) or (secret is None) != (key is None):
         yield Finding(
             RULE,

@@ -1,4 +1,4 @@
-"""Rules about models and the server's arguments on TPU.
+"""Rules about models and the server's arguments.
 
 Sources: kserve ``workload_storage.go`` (URI schemes); vllm-project/tpu-inference
 ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization methods).
@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from llmd_gke.catalog import models, tpu
+from llmd_gke.catalog import accelerators, models
+from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
 from llmd_gke.rules.finding import Finding
 
 URI_SCHEMES = ("hf", "oci", "pvc", "s3")
@@ -26,20 +27,6 @@ MOVING_TAG = re.compile(
     r"(?:^|[-_.])(?:latest|nightly|head|snapshot|rolling)(?:$|[-_.])|^\d+\.\d+-(?:dev|edge|stable)$"
 )
 DIGEST = re.compile(r".+@sha(?:256|512):[0-9a-f]+")
-
-TPU_QUANTIZATION = frozenset(
-    {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
-)
-TPU_KV_CONNECTORS = frozenset({"TPUConnector", "TPUConnectorHMA", "TPUOffloadConnector", "RaidenOffloadConnector"})
-
-REFUSED_ARGUMENTS: Mapping[str, str] = {
-    "--prefix-cache-block-size": "no vLLM has this argument, the server exits; --block-size is the one for KV pages",
-    "--cpu-offload-gb": "offloading to the CPU is a GPU feature",
-    "--swap-space": "swapping is a GPU feature",
-    "--distributed-executor-backend": "the TPU backend chooses it and overrides this value",
-    "--device": "the TPU image serves on TPU only",
-}
-"""Arguments that make the server exit on TPU, or that mean nothing there."""
 
 OWNED_ARGUMENTS: Mapping[str, str] = {
     "--port": "the port is 8000: KServe's Service, the InferencePool and the health checks rely on it",
@@ -186,7 +173,7 @@ def image(value: str) -> Iterator[Finding]:
 
 def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Finding]:
     """On a single host the server uses all chips: a TPU pod must request every chip of its node."""
-    shape = tpu.find_slice(machine_type, topology)
+    shape = accelerators.find_slice(machine_type, topology)
     if shape is not None and not shape.multi_host and value != shape.chips:
         yield Finding(
             "tensor-parallel",
@@ -201,8 +188,8 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
 
     A size that is only estimated from the model's name refuses nothing: it warns.
     """
-    shape = tpu.find_slice(machine_type, topology)
-    family = tpu.family_of(machine_type)
+    shape = accelerators.find_slice(machine_type, topology)
+    family = accelerators.family_of(machine_type)
     size = models.size(model_uri)
     if shape is None or family is None or size is None:
         return
@@ -224,15 +211,15 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
         )
 
 
-def tested_on_tpu(model_uri: str) -> Iterator[Finding]:
-    """Whether upstream tests the model on TPU; an untested one may well work."""
+def known_to_run(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
+    """Whether upstream tests the model on the accelerator; an untested one may well work."""
     repository = models.repository_of(model_uri)
     model = models.known(model_uri)
     if repository is not None and (model is None or not model.tested):
         unchecked = "" if models.size(model_uri) else "; its size is not known, so nobody checks whether it fits"
         yield Finding(
             "model-untested",
-            f"{repository} is not in the list of models that vLLM tests on TPU{unchecked}",
+            f"{repository} is not in the list of models that vLLM tests on {kind.name}{unchecked}",
             fix="Qwen/Qwen3-4B is a tested model for one chip",
             severity="warning",
         )
@@ -279,20 +266,22 @@ LONGEST_CONTEXT = 10_485_760
 CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_scaling")
 
 
-def _misspelt(name: str) -> Iterator[Finding]:
-    meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *REFUSED_ARGUMENTS), n=1, cutoff=0.92)
+def _misspelt(name: str, kind: Accelerator) -> Iterator[Finding]:
+    meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *kind.refused_arguments), n=1, cutoff=0.92)
     if name.startswith("--") and meant:
         advice = OWNED_ARGUMENTS.get(meant[0], f"leave {meant[0]} out")
         yield Finding(
-            "tpu-server-argument",
+            kind.rule("server-argument"),
             f"{name} looks like {meant[0]}, misspelt: the server exits on an argument that it does not know",
             fix=advice,
             severity="warning",
         )
 
 
-def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> Iterator[Finding]:
-    """No argument that makes the server exit on TPU, or (``refuse_owned``) that a typed setting writes."""
+def server_arguments(
+    arguments: Iterable[str], kind: Accelerator = DEFAULT, *, refuse_owned: bool = True
+) -> Iterator[Finding]:
+    """No argument that makes the server exit on the accelerator, or (``refuse_owned``) that a typed setting writes."""
     words = list(arguments)
     for position, word in enumerate(words):
         name, _, value = word.partition("=")
@@ -300,30 +289,32 @@ def server_arguments(arguments: Iterable[str], *, refuse_owned: bool = True) -> 
         value = value or (words[position + 1] if position + 1 < len(words) else "")
         if spaced := TWO_IN_ONE.match(word):
             yield Finding(
-                "tpu-server-argument",
+                kind.rule("server-argument"),
                 f"{spaced[1]} and its value are one entry: the server takes the whole for the name of an argument",
                 allowed=f"{spaced[1]}=VALUE, or two entries",
                 fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
             )
-        elif name in REFUSED_ARGUMENTS:
-            reason = REFUSED_ARGUMENTS[name]
-            yield Finding("tpu-server-argument", f"{name}: {reason}", fix=f"leave {name} out")
+        elif name in kind.refused_arguments:
+            reason = kind.refused_arguments[name]
+            yield Finding(kind.rule("server-argument"), f"{name}: {reason}", fix=f"leave {name} out")
         elif refuse_owned and name in OWNED_ARGUMENTS:
             reason = OWNED_ARGUMENTS[name]
-            yield Finding("tpu-server-argument", f"{name} is not given by hand: {reason}", fix=f"leave {name} out")
-        elif name == "--quantization" and value not in TPU_QUANTIZATION:
             yield Finding(
-                "tpu-server-argument",
-                f"--quantization {value} does not run on TPU",
-                allowed=", ".join(sorted(TPU_QUANTIZATION)),
-                fix="choose a quantization that TPU knows, or leave it out",
+                kind.rule("server-argument"), f"{name} is not given by hand: {reason}", fix=f"leave {name} out"
             )
-        elif name == "--kv-transfer-config" and not any(f'"{known}"' in value for known in TPU_KV_CONNECTORS):
+        elif name == "--quantization" and value not in kind.quantizations:
             yield Finding(
-                "tpu-server-argument",
-                "--kv-transfer-config names a connector that does not run on TPU",
-                allowed=", ".join(sorted(TPU_KV_CONNECTORS)),
+                kind.rule("server-argument"),
+                f"--quantization {value} does not run on {kind.name}",
+                allowed=", ".join(sorted(kind.quantizations)),
+                fix=f"choose a quantization that {kind.name} knows, or leave it out",
+            )
+        elif name == "--kv-transfer-config" and not any(f'"{known}"' in value for known in kind.kv_connectors):
+            yield Finding(
+                kind.rule("server-argument"),
+                f"--kv-transfer-config names a connector that does not run on {kind.name}",
+                allowed=", ".join(sorted(kind.kv_connectors)),
                 fix="leave --kv-transfer-config out",
             )
         elif refuse_owned:
-            yield from _misspelt(name)
+            yield from _misspelt(name, kind)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmd_gke.catalog import tpu
-from llmd_gke.catalog.tpu import Slice
+from llmd_gke.catalog import accelerators
+from llmd_gke.catalog.accelerators import Slice
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -96,10 +96,10 @@ def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iter
 def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
     """``parallelism`` of a service (or Config) with workers describes the slice that its pods select."""
     selector = pod.get("nodeSelector")
-    accelerator = selector.get(tpu.ACCELERATOR_LABEL).text()
-    topology = selector.get(tpu.TOPOLOGY_LABEL).text()
+    accelerator = selector.get(accelerators.TPU.family_label).text()
+    topology = selector.get(accelerators.TPU.topology_label).text()
     tensor, pipeline = parallelism.get("tensor"), parallelism.get("pipeline")
-    family = next((family for family in tpu.FAMILIES if family.accelerator == accelerator), None)
+    family = next((family for family in accelerators.FAMILIES if family.accelerator == accelerator), None)
     shapes = [shape for shape in family.slices() if shape.topology == topology] if family else []
     stages = pipeline.integer()
     if not shapes or stages is None:

@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
 TPU_MACHINE = re.compile(r"(ct\d|tpu)")
-DEFAULT_BOOT_DISK = tpu.PD_BALANCED
+DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
 LONGEST_RUN = 604800
 """Seconds: seven days."""
 
@@ -121,7 +121,7 @@ def placement(pool: Node) -> Iterator[Finding]:
     if not is_tpu(pool):
         return
     name, shape, kind = _parts(pool)
-    family = tpu.family_of(name)
+    family = accelerators.family_of(name)
     if shape is None:
         if kind == "COMPACT" and pool.get("placementPolicy", "tpuTopology").value is None:
             yield _placement(
@@ -130,7 +130,7 @@ def placement(pool: Node) -> Iterator[Finding]:
                 "no placementPolicy, or COMPACT with tpuTopology",
             )
         return
-    found = tpu.find_slice(name, shape)
+    found = accelerators.find_slice(name, shape)
     if found is None or family is None:
         return
     if not found.multi_host:
@@ -154,7 +154,7 @@ def _placement(problem: str, allowed: str) -> Finding:
 def upgrade(pool: Node) -> Iterator[Finding]:
     """Multi-host slices are upgraded by surge: compact placement does not go with blue-green."""
     name, shape, _ = _parts(pool)
-    found = tpu.find_slice(name, shape) if shape else None
+    found = accelerators.find_slice(name, shape) if shape else None
     if found and found.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
         yield Finding(
             "tpu-upgrade-strategy",
@@ -259,9 +259,9 @@ def boot_disk(pool: Node) -> Iterator[Finding]:
 def taint(pool: Node) -> Iterator[Finding]:
     """GKE adds the TPU taint itself."""
     for entry in pool.get("nodeConfig", "taints").each():
-        if entry.get("key").text() == tpu.TPU_RESOURCE:
+        if entry.get("key").text() == accelerators.TPU.resource:
             yield Finding(
                 "tpu-taint",
-                f"{entry.path}: GKE adds the taint {tpu.TPU_RESOURCE}=present:NoSchedule to TPU nodes itself",
+                f"{entry.path}: GKE adds the taint {accelerators.TPU.resource}=present:NoSchedule to TPU nodes itself",
                 fix="leave the taint out",
             )

@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from llmd_gke.catalog import tpu, versions
+from llmd_gke.catalog import accelerators, versions
+from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import environment, models, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown, Value
@@ -102,21 +103,26 @@ def containers(pod: Node) -> Iterator[Node]:
 
 
 def chips(container: Node) -> int | None:
-    """TPU chips a container asks for; extended resources have equal limits and requests."""
-    resources = container.get("resources")
-    for key in ("limits", "requests"):
-        value = resources.get(key, tpu.TPU_RESOURCE).integer()
-        if value is not None:
-            return value
+    """Chips a container asks for; extended resources have equal limits and requests."""
+    found = (_chips(container, resource) for resource in accelerators.RESOURCES)
+    return next((number for number in found if number is not None), None)
+
+
+def _chips(container: Node, resource: str) -> int | None:
+    found = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
+    return next((number for number in found if number is not None), None)
+
+
+def accelerator(pod: Node) -> Accelerator | None:
+    """What a pod is for: by its node selector or its request; ``None`` for an ordinary pod."""
+    selector, asking = pod.get("nodeSelector"), list(containers(pod))
+    for kind in accelerators.ACCELERATORS:
+        labels = (kind.family_label, kind.topology_label)
+        if any(selector.get(label).value is not None for label in labels):
+            return kind
+        if any(_chips(container, kind.resource) is not None for container in asking):
+            return kind
     return None
-
-
-def wants_tpu(pod: Node) -> bool:
-    """Whether a pod is for TPU: by its request or by its node selector."""
-    selector = pod.get("nodeSelector")
-    if any(selector.get(label).value is not None for label in (tpu.ACCELERATOR_LABEL, tpu.TOPOLOGY_LABEL)):
-        return True
-    return any(chips(container) is not None for container in containers(pod))
 
 
 def arguments(container: Node) -> list[str]:
@@ -135,11 +141,11 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def server_arguments(pod: Node, *, on_tpu: bool) -> Iterator[Finding]:
-    """No argument that makes the server exit. Off TPU, only those that no vLLM has are judged."""
+def server_arguments(pod: Node, *, kind: Accelerator | None) -> Iterator[Finding]:
+    """No argument that makes the server exit. On ordinary nodes, only those that no vLLM has are judged."""
     for container in containers(pod):
-        for finding in models.server_arguments(arguments(container), refuse_owned=False):
-            if on_tpu or "--prefix-cache-block-size" in finding.problem:
+        for finding in models.server_arguments(arguments(container), kind or accelerators.DEFAULT, refuse_owned=False):
+            if kind is not None or "--prefix-cache-block-size" in finding.problem:
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import kserve
+from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import models, names, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -209,11 +210,11 @@ def scaling(spec: Node) -> Iterator[Finding]:
             )
 
 
-def kv_offloading(spec: Node) -> Iterator[Finding]:
+def kv_offloading(spec: Node, kind: Accelerator) -> Iterator[Finding]:
     """KV cache offloading is a CUDA feature."""
     if spec.get("kvCacheOffloading").present():
         yield Finding(
-            "tpu-server-argument",
-            "spec.kvCacheOffloading becomes a --kv-transfer-config that TPU refuses",
+            kind.rule("server-argument"),
+            f"spec.kvCacheOffloading becomes a --kv-transfer-config that {kind.name} refuses",
             fix="leave kvCacheOffloading out",
         )

@@ -1,4 +1,7 @@
-"""Rules about TPU slices, node pools and zones. Facts: :mod:`llmd_gke.catalog.tpu`, :mod:`llmd_gke.catalog.zones`."""
+"""Rules about TPU slices, node pools and zones.
+
+Facts: :mod:`llmd_gke.catalog.accelerators`, :mod:`llmd_gke.catalog.zones`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from math import ceil
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.platform import version_of
@@ -23,19 +26,19 @@ def listed(values: Iterable[str]) -> str:
 
 def machine_type(name: str) -> Iterator[Finding]:
     """The machine type is a TPU host that GKE offers."""
-    if tpu.family_of(name) is None:
+    if accelerators.family_of(name) is None:
         yield Finding(
             "tpu-machine-type",
             f"{name} is not a TPU machine type of GKE",
-            allowed=", ".join(tpu.machine_types()),
+            allowed=", ".join(accelerators.machine_types()),
             fix="choose one of these; for one v6e chip take ct6e-standard-1t",
         )
 
 
 def topology(machine_type: str, topology: str) -> Iterator[Finding]:
     """Nodes of the machine type can form the topology. v5e and v6e are two-dimensional, the others three."""
-    family = tpu.family_of(machine_type)
-    if family is None or tpu.find_slice(machine_type, topology) is not None:
+    family = accelerators.family_of(machine_type)
+    if family is None or accelerators.find_slice(machine_type, topology) is not None:
         return
     others = sorted({s.machine.name for s in family.slices() if s.topology == topology})
     sides = topology.count("x") + 1
@@ -45,13 +48,13 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
         problem = f"{machine_type} cannot form {topology}; {' and '.join(others)} can"
     else:
         problem = f"{machine_type} cannot form {topology}"
-    allowed = tpu.topologies(machine_type)
+    allowed = accelerators.topologies(machine_type)
     yield Finding("tpu-topology", problem, allowed=", ".join(allowed), fix=f"use topology {allowed[0]} for one host")
 
 
 def zone(machine_type: str, zone: str) -> Iterator[Finding]:
     """GKE offers the family in the zone: an error where it is known not to, a warning for a zone nobody knows."""
-    family = tpu.family_of(machine_type)
+    family = accelerators.family_of(machine_type)
     if family is None or zone in zones.GKE_ZONES[family.name]:
         return
     offered = listed(zones.GKE_ZONES[family.name])
@@ -93,7 +96,7 @@ def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) ->
             fix=f"set maxNodes to {minimum} or more",
         )
         return
-    shape = tpu.find_slice(machine_type, topology)
+    shape = accelerators.find_slice(machine_type, topology)
     if shape is None or not shape.multi_host:
         return
     if maximum != shape.hosts or minimum not in (0, shape.hosts):
@@ -107,7 +110,7 @@ def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) ->
 
 def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Finding]:
     """Flex-start is offered in few zones (calendar and flex-start exist nowhere in europe-west4-a)."""
-    family = tpu.family_of(machine_type)
+    family = accelerators.family_of(machine_type)
     if family is None or capacity != "flex-start":
         return
     offered = zones.FLEX_START_ZONES.get(family.name, frozenset[str]())
@@ -150,7 +153,7 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
 
 def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
     """Google recommends flex-start for single hosts (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
-    shape = tpu.find_slice(machine_type, topology)
+    shape = accelerators.find_slice(machine_type, topology)
     if capacity == "flex-start" and shape is not None and shape.multi_host:
         yield Finding(
             "tpu-flex-start",
@@ -163,7 +166,7 @@ def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> It
 
 def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
     """The oldest control plane that the settings accept knows the family."""
-    family = tpu.family_of(machine_type)
+    family = accelerators.family_of(machine_type)
     if family is None or family.minimum_gke is None:
         return
     found, least = version_of(minimum), version_of(family.minimum_gke)
@@ -192,7 +195,7 @@ def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
 
 def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     """The node's boot disk attaches to the machine: v6e takes Hyperdisk Balanced only, the default does not attach."""
-    family = tpu.family_of(machine_type)
+    family = accelerators.family_of(machine_type)
     if family is not None and disk_type not in family.boot_disks:
         yield Finding(
             "tpu-boot-disk",
@@ -208,8 +211,8 @@ def placement(machine_type: str, topology: str, placement_type: str | None) -> I
     GKE refuses a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
     without one never forms a slice.
     """
-    shape = tpu.find_slice(machine_type, topology)
-    family = tpu.family_of(machine_type)
+    shape = accelerators.find_slice(machine_type, topology)
+    family = accelerators.family_of(machine_type)
     if shape is None or family is None:
         return
     if not shape.multi_host and placement_type:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog.accelerators import TPU, Family
 from llmd_gke.rules import models
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
-from llmd_gke.rules.pods import arguments, chips, containers, wants_tpu
+from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 
 PRESET_STARTUP_MINUTES = 10
 """Budget of the startup probe in KServe's preset: image, weights and the first XLA compilation need more."""
 
-MINIMUM_STARTUP_MINUTES = 15
 COMPUTE_CLASS = "cloud.google.com/compute-class"
 
 TPU_ENVIRONMENT: Mapping[str, str] = {
@@ -33,16 +32,12 @@ TPU_ENVIRONMENT: Mapping[str, str] = {
 TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
 
 
-def _family(accelerator: str | None) -> tpu.Family | None:
-    return next((family for family in tpu.FAMILIES if family.accelerator == accelerator), None)
-
-
 def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
     """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
 
     ``complete`` False: the rest of the pod is merged in from elsewhere, so what is missing here is not judged.
     """
-    if not wants_tpu(pod):
+    if accelerator(pod) is not TPU:
         return
     selector = pod.get("nodeSelector")
     asking = [(container, chips(container)) for container in containers(pod)]
@@ -51,8 +46,8 @@ def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
         yield _pod(f"{pod.path}: containers {names} ask for chips; a TPU node's chips go to one container", "one")
     if not asking and complete and not pod.notes.unknown:
-        yield _pod(f"{pod.path}: selects TPU nodes and asks for no {tpu.TPU_RESOURCE}", "all chips of the node")
-    family = _family(selector.get(tpu.ACCELERATOR_LABEL).text())
+        yield _pod(f"{pod.path}: selects TPU nodes and asks for no {TPU.resource}", "all chips of the node")
+    family = TPU.family_by_label(selector.get(TPU.family_label).text())
     yield from _selectors(selector, complete)
     if family is not None and len(asking) == 1:
         yield from _chips(selector, family, asking[0][0], asking[0][1])
@@ -63,7 +58,7 @@ def _pod(problem: str, allowed: str, fix: str = "ask for all chips of the node i
 
 
 def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
-    accelerator, topology = selector.get(tpu.ACCELERATOR_LABEL), selector.get(tpu.TOPOLOGY_LABEL)
+    accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
     if complete and selector.get(COMPUTE_CLASS).value is None:
         for label in (accelerator, topology):
             if label.value is None:
@@ -73,9 +68,9 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
                     "select both, and gke-accelerator-count where a topology is ambiguous",
                 )
     value = accelerator.text()
-    family = _family(value)
+    family = TPU.family_by_label(value)
     if value is not None and family is None:
-        known = ", ".join(family.accelerator for family in tpu.FAMILIES)
+        known = ", ".join(family.accelerator for family in TPU.families)
         yield _pod(
             f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API says v6e-4, GKE's label "
             "tpu-v6e-slice)",
@@ -88,14 +83,17 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
         yield _pod(f"{topology.path}: {family.name} has no topology {shape}", known, "choose one of these")
 
 
-def _chips(selector: Node, family: tpu.Family, container: Node, asked: int) -> Iterator[Finding]:
-    topology, count = selector.get(tpu.TOPOLOGY_LABEL).text(), selector.get(tpu.COUNT_LABEL).integer()
+def _chips(selector: Node, family: Family, container: Node, asked: int) -> Iterator[Finding]:
+    topology, count = (
+        selector.get(TPU.topology_label).text(),
+        selector.get(TPU.count_label).integer(),
+    )
     per_host = {s.machine.chips for s in family.slices() if topology in (None, s.topology)}
     if count is not None and per_host and count not in per_host:
         yield _pod(
             f"{selector.path}: no {family.name} node with topology {topology} has {count} chips",
             " or ".join(map(str, sorted(per_host))),
-            f"correct {tpu.COUNT_LABEL}",
+            f"correct {TPU.count_label}",
         )
         return
     allowed = {count} if count is not None else per_host
@@ -110,8 +108,8 @@ def _chips(selector: Node, family: tpu.Family, container: Node, asked: int) -> I
 def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
     """On one host the server spans all chips it asks for: by ``parallelism.tensor`` or ``--tensor-parallel-size``."""
     selector = pod.get("nodeSelector")
-    family = _family(selector.get(tpu.ACCELERATOR_LABEL).text())
-    topology = selector.get(tpu.TOPOLOGY_LABEL).text()
+    family = TPU.family_by_label(selector.get(TPU.family_label).text())
+    topology = selector.get(TPU.topology_label).text()
     for container in containers(pod):
         asked = chips(container)
         if asked is None or parallelism.get("data").value is not None:
@@ -136,7 +134,7 @@ def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
                 )
 
 
-def _spans_hosts(family: tpu.Family | None, topology: str | None, asked: int) -> bool:
+def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> bool:
     shapes = (
         [] if family is None else [s for s in family.slices() if s.topology == topology and s.machine.chips == asked]
     )

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.sections import (
+    AcceleratorPool,
     ClusterSettings,
     EgressSettings,
     GatewaySettings,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from llmd_gke.settings.load import load_stack
 
 __all__ = [
+    "AcceleratorPool",
     "Checked",
     "ClusterSettings",
     "EgressSettings",

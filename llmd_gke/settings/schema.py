@@ -15,7 +15,7 @@ from typing import cast
 from pydantic import BaseModel, JsonValue
 from pydantic_core import PydanticUndefined
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
 from llmd_gke.settings import descriptions
 from llmd_gke.settings.parse import NAMESPACE, SECRETS
 from llmd_gke.settings.sections import Shape, StackSettings
@@ -93,7 +93,7 @@ def definition(raw: Object, shape: type[BaseModel]) -> Object:
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
     """Machine types, the topologies of each, and zones: from the catalogue."""
     pool, cluster = definitions["TpuPoolSettings"], definitions["ClusterSettings"]
-    machines = {machine.name: family for family in tpu.FAMILIES for machine in family.machines}
+    machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
     shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
     _object(_object(pool["properties"])["machineType"])["enum"] = list[JsonValue](machines)
     pool["allOf"] = [

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from llmd_gke.catalog import accelerators
 from localcloud.kubernetes.client import Object
 from localcloud.kubernetes.fields import each, text
 from localcloud.nodes.nodes import Template
@@ -88,7 +89,9 @@ def _room(template: Template) -> Room:
 
 
 def _cost(template: Template) -> tuple[int, int]:
-    return int(template.capacity.get("google.com/tpu", "0")), int(template.capacity["cpu"])
+    return sum(int(template.capacity.get(resource, "0")) for resource in accelerators.RESOURCES), int(
+        template.capacity["cpu"]
+    )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import zones
 from localcloud.kubernetes.client import Object
 from localcloud.nodes.states import now
 from localcloud.providers.google.pools_view import Pool
@@ -59,7 +59,7 @@ def reserved_mebibytes(memory_gb: int) -> int:
 def template(pool: Pool, zone: str) -> Template:
     """A new node of that pool in that zone."""
     vcpus, memory = pool.vcpus or DEFAULT_VCPUS, pool.memory_gb or DEFAULT_MEMORY_GB
-    chips = {tpu.TPU_RESOURCE: str(pool.chips)} if pool.chips else {}
+    chips = {pool.resource: str(pool.chips)} if pool.chips else {}
     region = zones.region_of(zone)
     labels = {
         **pool.labels,

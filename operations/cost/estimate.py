@@ -11,7 +11,7 @@ from typing import Literal
 
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
-from llmd_gke.settings.sections import ModelSettings, StackSettings, TpuPoolSettings
+from llmd_gke.settings.sections import AcceleratorPool, ModelSettings, StackSettings
 
 HOURS_PER_MONTH = 730
 """Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
@@ -99,7 +99,7 @@ class StackPrice:
 
 def estimate(stack: str, settings: StackSettings) -> StackPrice:
     """The price of a stack in each of :data:`STATES`."""
-    pools = tuple(_pool(settings, pool) for pool in settings.tpu_pools)
+    pools = tuple(_pool(settings, pool) for pool in settings.pools)
     totals: dict[State, Amount] = {state: _total(pool.amounts[state] for pool in pools) for state in STATES}
     system = settings.cluster.system_pool
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
@@ -112,7 +112,7 @@ def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
     return ModelFit(model.name, found.gb if found else None, found is not None and found.known, hbm)
 
 
-def _pool(settings: StackSettings, pool: TpuPoolSettings) -> PoolPrice:
+def _pool(settings: StackSettings, pool: AcceleratorPool) -> PoolPrice:
     zone = pool.zone_in(settings.cluster.zone)
     price = chip_price(pool.family.name, zone, pool.capacity)
     nodes: dict[State, int] = {"idle": pool.min_nodes, "running": settings.busy_nodes(pool), "full": pool.max_nodes}
@@ -120,7 +120,7 @@ def _pool(settings: StackSettings, pool: TpuPoolSettings) -> PoolPrice:
     return PoolPrice(pool.name, pool.machine_type, pool.topology, pool.capacity, zone, price, amounts)
 
 
-def _amount(pool: TpuPoolSettings, nodes: int, price: float | None) -> Amount:
+def _amount(pool: AcceleratorPool, nodes: int, price: float | None) -> Amount:
     chips = nodes * pool.slice.machine.chips
     if pool.capacity == "reservation" and nodes < pool.max_nodes:
         return Amount(nodes, chips, None, AS_RESERVED)

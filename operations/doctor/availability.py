@@ -56,7 +56,7 @@ def _others(channels: Mapping[str, Mapping[str, object]], floor: tuple[int, ...]
 def zones(context: Context) -> Iterator[Result]:
     """The zones exist and are up."""
     settings = context.settings
-    wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.tpu_pools)}
+    wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.pools)}
     for zone in sorted(wanted):
         try:
             found = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
@@ -76,7 +76,7 @@ def machine_types(context: Context) -> Iterator[Result]:
     The Cloud TPU API has zones of its own, where GKE offers nothing: its list is not asked.
     """
     settings = context.settings
-    wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.tpu_pools}
+    wanted = {(pool.machine_type, pool.zone_in(settings.cluster.zone)) for pool in settings.pools}
     wanted.add((settings.cluster.system_pool.machine_type, settings.cluster.node_zone))
     for machine, zone in sorted(wanted):
         try:

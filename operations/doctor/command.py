@@ -93,7 +93,7 @@ def _types(target: Target) -> frozenset[str]:
 
 def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
     """Asks before money is spent. Raises ``Refused`` without consent."""
-    pools = context.settings.tpu_pools
+    pools = context.settings.pools
     hosts = ", ".join(
         f"{pool.machine_type} in {zone}"
         for pool in pools
@@ -121,7 +121,7 @@ def _probe(context: Context, found: list[Result], zones: Sequence[str]) -> list[
     if lacking:
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
     answers: list[Result] = []
-    for pool in context.settings.tpu_pools:
+    for pool in context.settings.pools:
         for zone in zones or [pool.zone_in(context.settings.cluster.zone)]:
             words = f"looking for a {pool.machine_type} for {pool.name} in {zone}"
             with working(words, quiet_seconds=0):

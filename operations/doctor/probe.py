@@ -20,7 +20,7 @@ from operations.doctor.probe_network import LABEL, subnet_in
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:
-    from llmd_gke.settings.sections.pools import TpuPoolSettings
+    from llmd_gke.settings.sections.pools import AcceleratorPool
 
 SECONDS = 180
 LATE_SECONDS = 10.0
@@ -29,7 +29,7 @@ IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
 
 
-def probe(context: Context, pool: TpuPoolSettings, zone: str | None = None) -> Iterator[Result]:
+def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> Iterator[Result]:
     """Whether a zone (default: the pool's) has one host of the pool's machine type now."""
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
@@ -45,7 +45,7 @@ def probe(context: Context, pool: TpuPoolSettings, zone: str | None = None) -> I
             yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
 
 
-def _reserved(context: Context, check: str, pool: TpuPoolSettings, zone: str) -> Result:
+def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) -> Result:
     """A reservation is there, has the pool's machine type, and hosts that nobody uses."""
     wanted = pool.reservation
     if wanted is None:
@@ -72,7 +72,7 @@ def _reserved(context: Context, check: str, pool: TpuPoolSettings, zone: str) ->
 
 
 def _host(
-    context: Context, check: str, pool: TpuPoolSettings, zone: str, interface: Mapping[str, str]
+    context: Context, check: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]
 ) -> Iterator[Result]:
     name = f"{LABEL}-{secrets.token_hex(4)}"
     where = {"project": context.settings.project, "zone": zone}
@@ -97,7 +97,7 @@ def _host(
         yield left
 
 
-def instance(name: str, pool: TpuPoolSettings, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
+def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
     """A TPU host that stays off the Internet and is deleted with its disk."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.capacity == "spot":
@@ -113,7 +113,7 @@ def instance(name: str, pool: TpuPoolSettings, zone: str, interface: Mapping[str
     }
 
 
-def _judge(check: str, pool: TpuPoolSettings, zone: str, errors: list[Mapping[str, object]]) -> Result:
+def _judge(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[str, object]]) -> Result:
     codes = [str(error.get("code")) for error in errors]
     said = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:

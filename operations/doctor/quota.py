@@ -36,7 +36,7 @@ def chips(context: Context) -> Iterator[Result]:
     settings = context.settings
     region = settings.cluster.region
     wanted: Counter[tuple[str, str]] = Counter()
-    for pool in settings.tpu_pools:
+    for pool in settings.pools:
         wanted[pool.quota.split()[0], pool.family.quota_family] += pool.max_nodes * pool.slice.machine.chips
     for (quota, family), need in wanted.items():
         name = f"{quota} ({family}) in {region}" if quota == FAMILY_QUOTA else f"{quota} in {region}"
@@ -63,7 +63,7 @@ def regional(context: Context) -> Iterator[Result]:
         need["STATIC_ADDRESSES"] += 1
     if settings.network.existing is None or settings.network.existing.nat == "create":
         need["IN_USE_ADDRESSES"] += 1  # Cloud NAT
-    for pool in settings.tpu_pools:
+    for pool in settings.pools:
         need[DISK_QUOTAS.get(pool.family.boot_disks[0], "SSD_TOTAL_GB")] += pool.max_nodes * pool.disk_gb
     system = settings.cluster.system_pool
     need[DISK_QUOTAS[system.disk_type]] += system.max_nodes * system.disk_gb

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from llmd_gke.catalog.tpu import POOL_LABEL
+from llmd_gke.catalog.accelerators import POOL_LABEL
 from operations.live.evidence import Evidence
 from operations.status import gateway, services, stages
 from operations.status.objects import Line, Snapshot, State, conditions, entries, label, name, of, text
@@ -118,7 +118,7 @@ def _server_ready(words: str) -> Callable[[Evidence], Answer]:
 def _nodes(seen: Evidence) -> Answer:
     if seen.snapshot is None:
         return NOT_SEEN
-    pools = {pool.name for pool in seen.settings.tpu_pools}
+    pools = {pool.name for pool in seen.settings.pools}
     nodes = [node for node in seen.snapshot.nodes if label(node, POOL_LABEL) in pools]
     ready = [name(node) for node in nodes if text(conditions(node).get("Ready"), "status") == "True"]
     return ("yes", f"{len(ready)} TPU node(s) Ready") if ready else NOT_SEEN

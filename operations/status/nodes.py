@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from llmd_gke.catalog.tpu import POOL_LABEL, TPU_RESOURCE
+from llmd_gke.catalog.accelerators import POOL_LABEL, RESOURCES
 from operations.status.objects import Line, Object, State, conditions, entries, get, label, name, number, text
 
 LEAVING = (
@@ -18,7 +18,7 @@ LEAVING = (
 
 @dataclass(frozen=True)
 class Pool:
-    """A TPU pool as the settings describe it."""
+    """A pool as the settings describe it."""
 
     name: str
     shape: str
@@ -26,7 +26,7 @@ class Pool:
 
 
 def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[Pool]) -> list[Line]:
-    """A line for each TPU pool, and one for all other nodes."""
+    """A line for each pool of the settings, and one for all other nodes."""
     known = {pool.name for pool in pools}
     found = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
     others = [node for node in nodes if label(node, POOL_LABEL) not in known]
@@ -44,7 +44,7 @@ def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
     if not nodes:
         return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is asked for, none is billed")
     ready = [node for node in nodes if _ready(node)]
-    chips = sum(number(node, "status", "allocatable", TPU_RESOURCE) for node in ready)
+    chips = sum(number(node, "status", "allocatable", resource) for node in ready for resource in RESOURCES)
     names = {name(node) for node in nodes}
     used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
     words = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
@@ -71,8 +71,9 @@ def _over(pod: Object) -> bool:
 
 
 def chips_of(pod: Object) -> int:
-    """TPU chips that a pod asks for."""
+    """Chips that a pod asks for."""
     return sum(
-        number(get(container, "resources", "requests") or get(container, "resources", "limits"), TPU_RESOURCE)
+        number(get(container, "resources", "requests") or get(container, "resources", "limits"), resource)
         for container in entries(pod, "spec", "containers")
+        for resource in RESOURCES
     )

@@ -33,9 +33,7 @@ class Section:
 
 def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[Section]:
     """Everything the cluster's objects say."""
-    pools = [
-        nodes.Pool(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.tpu_pools
-    ]
+    pools = [nodes.Pool(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.pools]
     found = [Section("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
         lines = services.lines(

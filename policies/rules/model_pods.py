@@ -34,7 +34,7 @@ def all_pods(subject: Subject) -> Iterator[Node]:
 
 
 def model_pods(subject: Subject) -> Iterator[Node]:
-    """KServe's pods, and those of other workloads if they are for TPU."""
+    """KServe's pods, and those of other workloads if they are for accelerators."""
     for pod in all_pods(subject):
-        if subject.kind in KSERVE or pods.wants_tpu(pod):
+        if subject.kind in KSERVE or pods.accelerator(pod) is not None:
             yield pod

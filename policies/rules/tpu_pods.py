@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import kserve
+from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -37,7 +38,7 @@ def _complete(subject: Subject) -> bool:
 
 def on_tpu(subject: Subject) -> bool:
     """Whether any pod of the object is for TPU."""
-    return any(pods.wants_tpu(pod) for pod in all_pods(subject))
+    return any(pods.accelerator(pod) is TPU for pod in all_pods(subject))
 
 
 def _tpu_pod(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -66,9 +67,9 @@ def _startup(subject: Subject, settings: Settings) -> Iterator[Finding]:
 def _arguments(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     tpu = on_tpu(subject)
     for pod in model_pods(subject):
-        yield from pods.server_arguments(pod, on_tpu=tpu)
+        yield from pods.server_arguments(pod, kind=TPU if tpu else None)
     if tpu and subject.kind in KSERVE:
-        yield from serving.kv_offloading(subject.spec)
+        yield from serving.kv_offloading(subject.spec, TPU)
 
 
 def _environment(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -108,7 +109,7 @@ TPU_STARTUP = Rule(
     kinds=tuple(kind for kind in SERVERS if kind != JOB),
     check=_startup,
     severity="medium",
-    parameters=(Parameter("minimumMinutes", tpu_pods.MINIMUM_STARTUP_MINUTES, "Smallest budget of the startup probe"),),
+    parameters=(Parameter("minimumMinutes", TPU.minimum_startup_minutes, "Smallest budget of the startup probe"),),
     opt_out="Small models with a compile cache: lower `minimumMinutes`.",
 )
 

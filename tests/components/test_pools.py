@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.catalog.tpu import FAMILIES, Family
+from llmd_gke.catalog.accelerators import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
 from llmd_gke.graph.resources import Graph, Node
 from tests.components import kinds

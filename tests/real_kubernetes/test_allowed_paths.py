@@ -105,14 +105,14 @@ def dry_run(served: Served, pod: dict[str, Any]) -> str:
 
 
 def test_a_models_pod_is_admitted_by_the_namespace_and_a_privileged_one_is_not(served: Served) -> None:
-    template = cast("Any", serving.tpu_config(MODEL, POOL))["spec"]["template"]
+    template = cast("Any", serving.runtime_config(MODEL, POOL))["spec"]["template"]
     assert "violates PodSecurity" not in dry_run(served, template)
     template["containers"][0]["securityContext"] = {"privileged": True}
     assert 'violates PodSecurity "baseline:latest"' in dry_run(served, template)
 
 
 def test_the_warm_up_container_is_nothing_that_restricted_would_refuse(served: Served) -> None:
-    template = cast("Any", serving.tpu_config(MODEL, POOL))["spec"]["template"]
+    template = cast("Any", serving.runtime_config(MODEL, POOL))["spec"]["template"]
     said = dry_run(served, template)
     assert 'would violate PodSecurity "restricted:latest"' in said, "the server itself runs as root"
     assert '"main"' in said
@@ -120,7 +120,7 @@ def test_the_warm_up_container_is_nothing_that_restricted_would_refuse(served: S
 
 
 def test_a_models_pod_gets_warm_with_its_hardened_container(served: Served) -> None:
-    template = cast("Any", serving.tpu_config(MODEL, POOL))["spec"]["template"]
+    template = cast("Any", serving.runtime_config(MODEL, POOL))["spec"]["template"]
     del template["nodeSelector"]
     main = template["containers"][0]
     main["resources"] = {}

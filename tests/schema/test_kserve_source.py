@@ -51,7 +51,7 @@ def test_the_objects_policies_aim_at_are_named_as_kserve_names_them() -> None:
 
 
 def test_our_own_names_are_not_among_those_kserve_manages() -> None:
-    assert {naming.route("m"), naming.tpu_config("m")} & {f"m{suffix}" for suffix in suffixes()} == set()
+    assert {naming.route("m"), naming.runtime_config("m")} & {f"m{suffix}" for suffix in suffixes()} == set()
 
 
 def test_network_policies_select_labels_that_kserve_sets() -> None:

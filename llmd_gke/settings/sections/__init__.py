@@ -17,12 +17,13 @@ from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
-from llmd_gke.settings.sections.pools import ReservationSettings, TpuPoolSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.sections.storage import StorageSettings
 
 __all__ = [
+    "AcceleratorPool",
     "ClusterSettings",
     "EgressSettings",
     "EncryptionSettings",

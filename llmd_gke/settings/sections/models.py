@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from llmd_gke.catalog import models, versions
-from llmd_gke.rules.tpu_pods import MINIMUM_STARTUP_MINUTES
+from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.settings.sections.base import Shape, Word
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 
@@ -66,14 +66,14 @@ class ModelSettings(Shape):
     """Further arguments of vLLM, each flag and each value an entry of its own or ``--flag=value`` (default: none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
-    image: Word = Field(default_factory=lambda: versions.image("vllm-tpu"))
+    image: Word = Field(default_factory=lambda: versions.image(DEFAULT.image))
     """Container image of the server, by a tag that does not move or by digest (default: the tested vLLM TPU image)."""
     private_image: bool = False
     """The image needs the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
     gated: bool | None = None
     """The weights are behind a licence gate and need the secret ``llmd-gke:hfToken`` (default: by a table of models,
     else by the owner)."""
-    startup_minutes: Annotated[int, Field(ge=MINIMUM_STARTUP_MINUTES, le=180)] | None = None
+    startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
     """Time limit in minutes for image pull, download and XLA compilation (default: by the size of the weights)."""
     drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
     """How long running requests may finish when a pod terminates, in seconds (default: 60)."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 from pydantic import Field
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog.accelerators import Accelerator, Family, Slice, accelerator_of, family_of, find_slice, quota_name
 from llmd_gke.catalog.cost import Totals, pool_cost
-from llmd_gke.catalog.tpu import Family, Slice
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.settings.sections.base import Nodes, Shape, Word
 
@@ -59,9 +58,17 @@ class TpuPoolSettings(Shape):
     """Size of a host's boot disk in GB; it holds image and downloaded weights (default: 100)."""
 
     @property
+    def accelerator(self) -> Accelerator:
+        """What its hosts have. Raises ``KeyError`` for a machine type the validator would have refused."""
+        kind = accelerator_of(self.machine_type)
+        if kind is None:
+            raise KeyError(self.machine_type)
+        return kind
+
+    @property
     def family(self) -> Family:
-        """The TPU family. Raises ``KeyError`` for a machine type the validator would have refused."""
-        family = tpu.family_of(self.machine_type)
+        """Their generation. Raises ``KeyError`` for a machine type the validator would have refused."""
+        family = family_of(self.machine_type)
         if family is None:
             raise KeyError(self.machine_type)
         return family
@@ -69,7 +76,7 @@ class TpuPoolSettings(Shape):
     @property
     def slice(self) -> Slice:
         """The slice its nodes form. Raises ``KeyError`` for a shape the validator would have refused."""
-        shape = tpu.find_slice(self.machine_type, self.topology)
+        shape = find_slice(self.machine_type, self.topology)
         if shape is None:
             raise KeyError(f"{self.machine_type} {self.topology}")
         return shape
@@ -77,12 +84,15 @@ class TpuPoolSettings(Shape):
     @property
     def quota(self) -> str:
         """The Compute Engine quota its hosts draw on."""
-        return tpu.quota_name(self.family, preemptible=self.capacity in ("spot", "flex-start"))
+        return quota_name(self.family, preemptible=self.capacity in ("spot", "flex-start"))
 
     @property
     def has_workload_policy(self) -> bool:
         """Whether its slice takes a resource policy with a workload policy; ``False`` for a shape that is refused."""
-        shape, family = tpu.find_slice(self.machine_type, self.topology), tpu.family_of(self.machine_type)
+        shape, family = (
+            find_slice(self.machine_type, self.topology),
+            family_of(self.machine_type),
+        )
         return shape is not None and family is not None and shape.multi_host and family.workload_policy
 
     def workload_policy_name(self, cluster: str) -> str:
@@ -96,3 +106,7 @@ class TpuPoolSettings(Shape):
     def cost(self, zone: str, nodes: int) -> Totals:
         """Chips and price of that many nodes of this pool."""
         return pool_cost(self.family, self.slice, zone, self.capacity, nodes)
+
+
+AcceleratorPool: TypeAlias = TpuPoolSettings
+"""A node pool that models run on, whatever its accelerator: a union as soon as there is a second kind of pool."""

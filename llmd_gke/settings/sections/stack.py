@@ -12,7 +12,7 @@ from llmd_gke.settings.sections.gateway import GatewaySettings
 from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.network import NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
-from llmd_gke.settings.sections.pools import TpuPoolSettings
+from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
 from llmd_gke.settings.sections.storage import StorageSettings
 
 
@@ -40,9 +40,19 @@ class StackSettings(Shape):
     """The served models, at least one."""
 
     @property
+    def pools(self) -> tuple[AcceleratorPool, ...]:
+        """Every node pool that models run on, in the order of the settings."""
+        return self.tpu_pools
+
+    @property
+    def pool_keys(self) -> tuple[str, ...]:
+        """The keys of :attr:`pools`, such as ``llmd-gke:tpuPools[0]``."""
+        return tuple(f"llmd-gke:tpuPools[{index}]" for index in range(len(self.tpu_pools)))
+
+    @property
     def totals(self) -> Totals:
         """Chips and hourly price with all replicas running."""
-        nodes = [(pool, self.busy_nodes(pool)) for pool in self.tpu_pools]
+        nodes = [(pool, self.busy_nodes(pool)) for pool in self.pools]
         return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
 
     @property
@@ -62,14 +72,14 @@ class StackSettings(Shape):
         """Whether the program makes buckets or models use some."""
         return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
 
-    def busy_nodes(self, pool: TpuPoolSettings) -> int:
+    def busy_nodes(self, pool: AcceleratorPool) -> int:
         """Nodes of a pool while all replicas run: the autoscaler takes the others away."""
         hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.min_nodes, min(hosts, pool.max_nodes))
 
-    def pool(self, name: str) -> TpuPoolSettings:
-        """The TPU pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
-        return next(pool for pool in self.tpu_pools if pool.name == name)
+    def pool(self, name: str) -> AcceleratorPool:
+        """The pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
+        return next(pool for pool in self.pools if pool.name == name)
 
     def spans_hosts(self, model: ModelSettings) -> bool:
         """Whether a model runs on a slice of several hosts."""

@@ -21,8 +21,8 @@ def check(settings: StackSettings) -> Iterator[Located]:
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)
     yield from cluster.outside(settings)
-    for index, pool in enumerate(settings.tpu_pools):
-        yield from pools.pool(f"llmd-gke:tpuPools[{index}]", pool, settings.cluster)
+    for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
+        yield from pools.pool(key, pool, settings.cluster)
     for index, model in enumerate(settings.models):
         yield from models.model_rules(f"llmd-gke:models[{index}]", model, settings)
     yield from models.unique(settings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.rules import environment, models, multi_host, names, paths, pods, scheduling
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -19,7 +19,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
     yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
     yield from at(f"{key}.uri", model.uri, models.weights_uri(model.uri))
-    yield from at(f"{key}.uri", model.uri, models.tested_on_tpu(model.uri))
+    yield from at(f"{key}.uri", model.uri, models.known_to_run(model.uri))
     yield from at(f"{key}.image", model.image, models.image(model.image))
     yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
     for index, one in enumerate(model.env):
@@ -40,9 +40,9 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         yield from at(f"{key}.paths[{index}]", path, paths.path(path))
     yield from at(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
     yield from _scheduler(f"{key}.scheduler", model)
-    pool = next((pool for pool in settings.tpu_pools if pool.name == model.pool), None)
+    pool = next((pool for pool in settings.pools if pool.name == model.pool), None)
     if pool is None:
-        known = [pool.name for pool in settings.tpu_pools]
+        known = [pool.name for pool in settings.pools]
         yield Located(
             f"{key}.pool",
             model.pool,
@@ -51,7 +51,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
             ),
         )
         return
-    shape = tpu.find_slice(pool.machine_type, pool.topology)
+    shape = accelerators.find_slice(pool.machine_type, pool.topology)
     if shape is None:
         return
     yield from at(f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host))
@@ -113,10 +113,10 @@ def storage(settings: StackSettings) -> Iterator[Located]:
 def unique(settings: StackSettings) -> Iterator[Located]:
     """No two pools or models share a name, and one model at most is at the root."""
     seen: set[str] = set()
-    for index, pool in enumerate(settings.tpu_pools):
+    for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.name in seen or pool.name == "system":
             finding = Finding("unique-name", f"another pool is called {pool.name}", fix="give each pool its own name")
-            yield Located(f"llmd-gke:tpuPools[{index}].name", pool.name, finding)
+            yield Located(f"{key}.name", pool.name, finding)
         seen.add(pool.name)
     models_seen: set[str] = set()
     rooted: str | None = None

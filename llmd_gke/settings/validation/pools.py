@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.rules import multi_host, names
 from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.settings.sections import ClusterSettings, StackSettings, TpuPoolSettings
@@ -47,8 +47,8 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
 
 def room(settings: StackSettings) -> Iterator[Located]:
     """Every pool holds the replicas of the models that run, and the pods an update starts beyond them."""
-    for index, pool in enumerate(settings.tpu_pools):
-        shape = tpu.find_slice(pool.machine_type, pool.topology)
+    for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
+        shape = accelerators.find_slice(pool.machine_type, pool.topology)
         if shape is None:
             continue
         # A stopped model has no pods: it needs room again when it starts.
@@ -60,4 +60,4 @@ def room(settings: StackSettings) -> Iterator[Located]:
         for finding in findings:
             if finding.rule == "tpu-update-room" and pool.updates_need_stop:
                 continue
-            yield Located(f"llmd-gke:tpuPools[{index}].maxNodes", pool.max_nodes, finding)
+            yield Located(f"{key}.maxNodes", pool.max_nodes, finding)

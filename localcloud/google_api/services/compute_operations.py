@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import zones
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link, group_name, pools_in
@@ -72,7 +72,7 @@ def zone(request: Request) -> JsonObject:
 def region(request: Request) -> JsonObject:
     """A region with its zones and no other quota than plenty."""
     name, project = request.at["region"], request.at["project"]
-    known = {one for found in tpu.FAMILIES for one in zones.GKE_ZONES[found.name] if zones.region_of(one) == name}
+    known = {one for one in zones.known_zones() if zones.region_of(one) == name}
     names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | known)
     links: list[JsonValue] = [compute_link(f"projects/{project}/zones/{one}") for one in names]
     return {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
 from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import Target, World
@@ -10,13 +10,13 @@ from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
 
 DEFAULT_QUOTA = 64
-"""Chips of a TPU family per region. Real projects start at 0; the rehearsal's project has been granted some."""
+"""Chips of a family per region. Real projects start at 0; the rehearsal's project has been granted some."""
 
 
 def chips_of(machine: str) -> int:
-    """TPU chips of one node."""
-    family = tpu.family_of(machine)
-    return next((m.chips for m in family.machines if m.name == machine), 0) if family else 0
+    """Chips of one node."""
+    host = accelerators.host_of(machine)
+    return host.chips if host else 0
 
 
 def settle(world: World, target: Target) -> None:
@@ -31,7 +31,7 @@ def settle(world: World, target: Target) -> None:
     where = pool_zones(target.inputs, cluster_of(world, target), target.place["location"])
     nodes = first_nodes(target.inputs) * len(where)
     cause = ""
-    if nodes and tpu.family_of(text(target.inputs, "nodeConfig", "machineType")):
+    if nodes and accelerators.family_of(text(target.inputs, "nodeConfig", "machineType")):
         cause = _over_quota(world, target, nodes) or _no_capacity(world, target, where)
     record["status"], record["nodes"], record["statusMessage"] = ("ERROR", 0, "") if cause else ("RUNNING", nodes, "")
     if cause:
@@ -60,13 +60,13 @@ def _spot(inputs: JsonValue) -> bool:
 
 def quota_name(inputs: JsonObject) -> str:
     """The quota that the pool's nodes draw on: Compute Engine's, not Cloud TPU's; spot has its own."""
-    family = tpu.family_of(text(inputs, "nodeConfig", "machineType"))
+    family = accelerators.family_of(text(inputs, "nodeConfig", "machineType"))
     return "" if family is None else family.spot_quota if _spot(inputs) else family.quota
 
 
 def quota_limit(inputs: JsonObject, faults: Faults) -> float:
     """Chips that the project may have per region of that sort."""
-    family = tpu.family_of(text(inputs, "nodeConfig", "machineType"))
+    family = accelerators.family_of(text(inputs, "nodeConfig", "machineType"))
     key = "" if family is None else family.spot_quota if _spot(inputs) else family.quota_family
     limit = faults.value("quota", key)
     return limit if isinstance(limit, int | float) else DEFAULT_QUOTA
@@ -79,7 +79,8 @@ def _over_quota(world: World, target: Target, nodes: int) -> str:
     used = 0
     for ident, record in world.all(NODE_POOL).items():
         other = text(record, "inputs", "nodeConfig", "machineType")
-        alike = tpu.family_of(other) is tpu.family_of(machine) and _spot(record["inputs"]) == _spot(target.inputs)
+        same_family = accelerators.family_of(other) is accelerators.family_of(machine)
+        alike = same_family and _spot(record["inputs"]) == _spot(target.inputs)
         if ident != target.id and alike and zones.region_of(ident.split("/")[3]) == region:
             used += chips_of(other) * (number(record, "nodes") or 0)
     if used + chips_of(machine) * nodes <= limit:

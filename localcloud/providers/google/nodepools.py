@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
 from localcloud.providers.google import serviceaccount
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import Target, World, failed, short
@@ -66,7 +66,7 @@ def check(target: Target) -> Iterator[Failure]:
         yield Failure("autoscaling", '"max_node_count": conflicts with total_max_node_count')
 
 
-def _judge_capacity(inputs: JsonObject, family: tpu.Family, where: list[str]) -> None:
+def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list[str]) -> None:
     """Provisioning modes exclude each other.
 
     Source: GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions;
@@ -141,8 +141,8 @@ def _refuse(message: str) -> Refused:
 def _judge_machine(target: Target, where: list[str]) -> None:
     inputs = target.inputs
     machine = text(inputs, "nodeConfig", "machineType") or "e2-medium"
-    family = tpu.family_of(machine)
-    if family is None and not machine.startswith(("ct", "tpu")):
+    family = accelerators.family_of(machine)
+    if family is None and accelerators.accelerator_of(machine) is None:
         if text(inputs, "placementPolicy", "tpuTopology"):
             raise _refuse(f'A TPU topology is not supported for machine type "{machine}".')
         return
@@ -153,7 +153,7 @@ def _judge_machine(target: Target, where: list[str]) -> None:
     if family is None:
         return
     named = text(inputs, "nodeConfig", "bootDisk", "diskType") or text(inputs, "nodeConfig", "diskType")
-    disk = named or tpu.PD_BALANCED  # GKE's default
+    disk = named or accelerators.PD_BALANCED  # GKE's default
     if disk not in family.boot_disks:
         # the text of Compute Engine: hashicorp/terraform-provider-google#19890 (there for n4)
         raise _refuse(f"[{disk}] features and [instance_type: {machine}] are not compatible for creating instance.")
@@ -161,12 +161,12 @@ def _judge_machine(target: Target, where: list[str]) -> None:
     _judge_capacity(inputs, family, where)
 
 
-def _judge_slice(inputs: JsonObject, machine: str, family: tpu.Family, where: list[str]) -> None:
+def _judge_slice(inputs: JsonObject, machine: str, family: accelerators.Family, where: list[str]) -> None:
     topology, placement = (text(inputs, "placementPolicy", key) for key in ("tpuTopology", "type"))
     single = next(s for s in family.slices() if s.machine.name == machine and not s.multi_host)
-    shape = tpu.find_slice(machine, topology) if topology else single
+    shape = accelerators.find_slice(machine, topology) if topology else single
     if shape is None:
-        allowed = ", ".join(tpu.topologies(machine))
+        allowed = ", ".join(accelerators.topologies(machine))
         raise _refuse(f'TPU topology "{topology}" is invalid for machine type "{machine}", valid: {allowed}.')
     if not shape.multi_host:
         if dig(inputs, "placementPolicy") is not None:

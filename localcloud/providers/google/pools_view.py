@@ -12,14 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from localcloud.providers.google.nodepools import first_nodes, pool_zones
 from localcloud.providers.google.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
 DEFAULT_MACHINE = "e2-medium"
 DEFAULT_PODS = 110
-TPU_TAINT = ("google.com/tpu", "present", "NoSchedule")
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,8 @@ class Pool:
     ``fingerprint``, which every property decides that GKE changes only with new nodes. ``zones``: where it has nodes.
     ``minimum`` and ``maximum``: nodes *per zone* between which the autoscaler decides; equal for a fixed size.
     ``initial``: nodes per zone that creation asks for. ``hosts``: nodes of one slice, more than 1 for a multi-host
-    pool, whose nodes come and go together. ``chips``: TPU chips of one node, 0 for a system pool. ``vcpus`` and
+    pool, whose nodes come and go together. ``chips``: accelerators of one node, by the
+    name ``resource``; 0 for a system pool. ``vcpus`` and
     ``memory_gb``: what the machine type says, ``None`` for a type the catalogue does not know. ``taints``: key, value,
     effect as Kubernetes spells it. ``failed``: why GKE could make no nodes (state ``ERROR``), ``""`` for a pool that
     runs.
@@ -51,6 +51,7 @@ class Pool:
     max_pods: int
     labels: dict[str, str] = field(default_factory=dict[str, str])
     taints: tuple[tuple[str, str, str], ...] = ()
+    resource: str = ""
     failed: str = ""
     fingerprint: str = ""
 
@@ -112,8 +113,7 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:
     inputs: JsonObject = stored if isinstance(stored, dict) else {}
     location = ident.split("/")[3]
     machine = text(inputs, "nodeConfig", "machineType") or DEFAULT_MACHINE
-    family = tpu.family_of(machine)
-    host = next((m for m in family.machines if m.name == machine), None) if family else None
+    kind, host = accelerators.accelerator_of(machine), accelerators.host_of(machine)
     shape = _slice(inputs, machine)
     where = pool_zones(inputs, cluster, location)
     first, fixed = first_nodes(inputs), number(inputs, "nodeCount")
@@ -129,11 +129,12 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:
         initial=max(first, low),
         hosts=shape.hosts if shape else 1,
         chips=host.chips if host else 0,
+        resource=kind.resource if kind and host else "",
         vcpus=host.vcpus if host else _vcpus(machine),
         memory_gb=host.memory_gb if host else _memory(machine),
         max_pods=number(inputs, "maxPodsPerNode") or DEFAULT_PODS,
         labels=_labels(inputs, machine, shape),
-        taints=_taints(inputs, family is not None),
+        taints=_taints(inputs, kind if host else None),
         failed=text(record, "statusMessage") if record.get("status") == "ERROR" else "",
         fingerprint=_fingerprint(machine, where, shape),
     )
@@ -150,25 +151,23 @@ def _between(inputs: JsonObject, zone_count: int, fixed: int) -> tuple[int, int]
     return low or 0, high
 
 
-def _slice(inputs: JsonObject, machine: str) -> tpu.Slice | None:
+def _slice(inputs: JsonObject, machine: str) -> accelerators.Slice | None:
     """The slice that the nodes form: the one asked for, else the machine type's own single host."""
     asked = text(inputs, "placementPolicy", "tpuTopology")
     if asked:
-        return tpu.find_slice(machine, asked)
-    family = tpu.family_of(machine)
+        return accelerators.find_slice(machine, asked)
+    family = accelerators.family_of(machine)
     own = family.slices() if family else ()
     return next((s for s in own if s.machine.name == machine and not s.multi_host), None)
 
 
-def _labels(inputs: JsonObject, machine: str, shape: tpu.Slice | None) -> dict[str, str]:
-    labels = {tpu.POOL_LABEL: text(inputs, "name"), "node.kubernetes.io/instance-type": machine}
+def _labels(inputs: JsonObject, machine: str, shape: accelerators.Slice | None) -> dict[str, str]:
+    labels = {accelerators.POOL_LABEL: text(inputs, "name"), "node.kubernetes.io/instance-type": machine}
     given = dig(inputs, "nodeConfig", "labels")
     labels |= {key: str(value) for key, value in given.items()} if isinstance(given, dict) else {}
-    family = tpu.family_of(machine)
-    if family is not None and shape is not None:
-        labels[tpu.ACCELERATOR_LABEL] = family.accelerator
-        labels[tpu.TOPOLOGY_LABEL] = shape.topology
-        labels[tpu.COUNT_LABEL] = str(shape.machine.chips)
+    kind, family = accelerators.accelerator_of(machine), accelerators.family_of(machine)
+    if kind is not None and family is not None and shape is not None:
+        labels |= kind.node_labels(family, shape)
     if dig(inputs, "nodeConfig", "spot") is True:
         labels["cloud.google.com/gke-spot"] = "true"
     reserved = texts(inputs, "nodeConfig", "reservationAffinity", "values")
@@ -179,12 +178,12 @@ def _labels(inputs: JsonObject, machine: str, shape: tpu.Slice | None) -> dict[s
     return labels
 
 
-def _taints(inputs: JsonObject, is_tpu: bool) -> tuple[tuple[str, str, str], ...]:
+def _taints(inputs: JsonObject, kind: accelerators.Accelerator | None) -> tuple[tuple[str, str, str], ...]:
     given = [
         (text(taint, "key"), text(taint, "value"), _EFFECTS.get(text(taint, "effect"), "NoSchedule"))
         for taint in objects(inputs, "nodeConfig", "taints")
     ]
-    return tuple(given + ([TPU_TAINT] if is_tpu else []))
+    return tuple(given + ([kind.taint] if kind else []))
 
 
 def _vcpus(machine: str) -> int | None:
@@ -206,6 +205,6 @@ def _memory(machine: str) -> int | None:
     return None if vcpus is None or len(parts) < 3 else vcpus * factor.get(parts[1], 4)
 
 
-def _fingerprint(machine: str, where: list[str], shape: tpu.Slice | None) -> str:
+def _fingerprint(machine: str, where: list[str], shape: accelerators.Slice | None) -> str:
     topology = shape.topology if shape else ""
     return " ".join((machine, topology, *where))

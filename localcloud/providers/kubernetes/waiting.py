@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import cast
 
-from llmd_gke.catalog import kserve, tpu
+from llmd_gke.catalog import accelerators, kserve
 from localcloud.providers.google import capacity, nodepools
 from localcloud.providers.kubernetes.objects import Cluster
 from localcloud.providers.protocol.faults import Faults
@@ -59,14 +59,15 @@ def conditions(wanted: list[str]) -> Iterator[JsonObject]:
 
 
 def hosts_wanted(kind: str, inputs: JsonObject, cluster: Cluster) -> int:
-    """TPU hosts a service needs: one for each replica, 0 for anything that asks for no TPU."""
+    """Hosts with accelerators that a service needs: one for each replica, 0 for what asks for no chips."""
     if kind != kserve.SERVICE:
         return 0
     namespace = text(inputs, "metadata", "namespace") or "default"
     parts: list[JsonValue] = [inputs.get("spec")]
     for reference in objects(inputs, "spec", "baseRefs"):
         parts += [cluster.get(key, f"{namespace}/{text(reference, 'name')}") for key in SERVICE_CONFIGS]
-    asks = tpu.TPU_RESOURCE in json.dumps(parts)
+    written = json.dumps(parts)
+    asks = any(resource in written for resource in accelerators.RESOURCES)
     replicas = number(inputs, "spec", "replicas")
     return (1 if replicas is None else replicas) if asks else 0
 
@@ -82,16 +83,22 @@ def obstacle(kind: str, wanted: int, had: int, google: JsonObject, faults: Fault
 
 
 def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
-    """The cluster autoscaler finds no TPU host: those that run are there, more only where capacity and quota are.
+    """The cluster autoscaler finds no host: those that run are there, more only where capacity and quota are.
 
     Texts of the events: https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-autoscaler-visibility
     (scale.up.error.out.of.resources, scale.up.error.quota.exceeded).
     """
-    pools = [p for p in objects(google, "pools") if tpu.family_of(text(p, "inputs", "nodeConfig", "machineType"))]
+    pools = [
+        p for p in objects(google, "pools") if accelerators.family_of(text(p, "inputs", "nodeConfig", "machineType"))
+    ]
     if wanted <= sum(number(pool, "nodes") or 0 for pool in pools):
         return ""
     if not pools:
-        return "FailedScheduling: Insufficient google.com/tpu; NotTriggerScaleUp: no TPU node pool in this cluster"
+        resources, kinds = (
+            ", ".join(accelerators.RESOURCES),
+            " or ".join(kind.name for kind in accelerators.ACCELERATORS),
+        )
+        return f"FailedScheduling: Insufficient {resources}; NotTriggerScaleUp: no {kinds} node pool in this cluster"
     short_of, reasons = faults.listed("stockout"), list[str]()
     for pool in pools:
         name, machine = text(pool, "inputs", "name"), text(pool, "inputs", "nodeConfig", "machineType")

@@ -8,8 +8,8 @@ from math import prod
 
 import pytest
 
-from llmd_gke.catalog import tpu, zones
-from llmd_gke.catalog.tpu import FAMILIES, Family, Slice
+from llmd_gke.catalog import accelerators, zones
+from llmd_gke.catalog.accelerators import FAMILIES, Family, Slice
 
 SLICES = [(family, shape) for family in FAMILIES for shape in family.slices()]
 every_family = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -34,7 +34,7 @@ def test_a_topology_has_the_familys_dimensions(family: Family, shape: Slice) -> 
 
 @every_slice
 def test_a_slice_is_found_by_machine_and_topology(family: Family, shape: Slice) -> None:
-    assert tpu.find_slice(shape.machine.name, shape.topology) == shape
+    assert accelerators.find_slice(shape.machine.name, shape.topology) == shape
 
 
 @every_family
@@ -48,7 +48,7 @@ def test_every_machine_has_shapes_and_every_shape_a_machine(family: Family) -> N
 def test_the_first_shape_of_a_machine_is_a_single_host(family: Family) -> None:
     assert family.machines
     for machine in family.machines:
-        first = tpu.find_slice(machine.name, family.shapes[machine.name][0])
+        first = accelerators.find_slice(machine.name, family.shapes[machine.name][0])
         assert first is not None
         assert not first.multi_host
 
@@ -83,13 +83,13 @@ def test_names_are_unique() -> None:
         [family.accelerator for family in FAMILIES],
         [family.quota_family for family in FAMILIES],
         [family.spot_quota for family in FAMILIES],
-        list(tpu.machine_types()),
+        list(accelerators.machine_types()),
     ):
         assert [name for name, count in Counter(names).items() if count > 1] == []
 
 
 def test_v6e_is_what_google_documents() -> None:
-    family = tpu.family_of("ct6e-standard-4t")
+    family = accelerators.family_of("ct6e-standard-4t")
     assert family is not None
     assert (family.name, family.accelerator, family.hbm_gb) == ("v6e", "tpu-v6e-slice", 32)
     assert family.boot_disks == ("hyperdisk-balanced",)
@@ -98,7 +98,7 @@ def test_v6e_is_what_google_documents() -> None:
 
 
 def test_what_the_catalogue_does_not_know_is_none() -> None:
-    assert tpu.family_of("e2-standard-4") is None
-    assert tpu.topologies("e2-standard-4") == ()
-    assert tpu.find_slice("e2-standard-4", "2x2") is None
-    assert tpu.find_slice("ct6e-standard-4t", "2x3") is None
+    assert accelerators.family_of("e2-standard-4") is None
+    assert accelerators.topologies("e2-standard-4") == ()
+    assert accelerators.find_slice("e2-standard-4", "2x2") is None
+    assert accelerators.find_slice("ct6e-standard-4t", "2x3") is None

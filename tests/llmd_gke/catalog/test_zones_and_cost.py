@@ -8,9 +8,9 @@ from datetime import date
 
 import pytest
 
-from llmd_gke.catalog import tpu, zones
+from llmd_gke.catalog import accelerators, zones
+from llmd_gke.catalog.accelerators import FAMILIES, ChipPrice
 from llmd_gke.catalog.cost import Totals, pool_cost, total
-from llmd_gke.catalog.tpu import FAMILIES, ChipPrice
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, stale
 
 
@@ -65,7 +65,7 @@ def test_prices_are_public_ones_or_unknown(family: str, zone: str, capacity: Cap
 
 
 def test_a_pool_costs_its_chips() -> None:
-    family, shape = tpu.family_of("ct6e-standard-4t"), tpu.find_slice("ct6e-standard-4t", "2x2")
+    family, shape = accelerators.family_of("ct6e-standard-4t"), accelerators.find_slice("ct6e-standard-4t", "2x2")
     assert family is not None
     assert shape is not None
     assert pool_cost(family, shape, "europe-west4-a", "on-demand", 3) == Totals(12, 35.64)

@@ -16,7 +16,7 @@ MakePool = Callable[..., TpuPoolSettings]
 
 def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
     """The server's container in the pods of a model on one host."""
-    found, _ = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]["containers"]
+    found, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
     return found
 
 

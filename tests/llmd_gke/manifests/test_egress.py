@@ -131,7 +131,10 @@ def test_a_model_reaches_no_more_names_than_it_downloads_from(
 
 
 def downloaders(model: ModelSettings, pool: TpuPoolSettings, how: EgressSettings) -> list[Any]:
-    config, service = cast("Any", serving.tpu_config(model, pool, how)), cast("Any", serving.service(model, pool, how))
+    config, service = (
+        cast("Any", serving.runtime_config(model, pool, how)),
+        cast("Any", serving.service(model, pool, how)),
+    )
     pods = [config["spec"]["template"], service["spec"]["router"]["scheduler"]["template"]]
     pods += [config["spec"]["worker"]] if "worker" in config["spec"] else []
     return [pod.get("initContainers") for pod in pods]

@@ -6,14 +6,14 @@ from typing import Any, cast
 
 import pytest
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.manifests import firewall, multi_host, naming, serving
 from llmd_gke.settings import ModelSettings, NetworkSettings, TpuPoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool
 
 SLICES = [
     pytest.param(shape.machine.name, shape.topology, id=f"{family.name}-{shape.topology}")
-    for family in tpu.FAMILIES
+    for family in accelerators.FAMILIES
     for shape in family.slices()
     if shape.multi_host
 ]
@@ -30,7 +30,7 @@ def big(make_model: MakeModel) -> ModelSettings:
 
 
 def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
-    return cast("Any", serving.tpu_config(model, pool))["spec"]
+    return cast("Any", serving.runtime_config(model, pool))["spec"]
 
 
 @pytest.mark.parametrize(("machine", "topology"), SLICES)

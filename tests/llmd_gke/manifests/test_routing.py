@@ -217,7 +217,7 @@ def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> No
         *routing.backend_policies(model).values(),
     ]
     names = [cast("Any", thing)["metadata"]["name"] for thing in things]
-    names += [kserve.inference_pool(model.name), kserve.workload_service(model.name), naming.tpu_config(model.name)]
+    names += [kserve.inference_pool(model.name), kserve.workload_service(model.name), naming.runtime_config(model.name)]
     names += [f"{model.name}-kserve-self-signed-certs", f"{model.name}-kserve-router-scheduler"]
     assert max(map(len, names)) <= 63
 

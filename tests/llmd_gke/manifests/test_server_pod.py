@@ -8,18 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.manifests import serving
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool, container
 
 SINGLE_HOSTS = [
-    (shape.machine.name, shape.topology) for family in tpu.FAMILIES for shape in family.slices() if not shape.multi_host
+    (shape.machine.name, shape.topology)
+    for family in accelerators.FAMILIES
+    for shape in family.slices()
+    if not shape.multi_host
 ]
 
 
 def spec_of(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
-    return cast("Any", serving.tpu_config(model, pool))["spec"]
+    return cast("Any", serving.runtime_config(model, pool))["spec"]
 
 
 def loading(model: ModelSettings, pool: TpuPoolSettings) -> object:
@@ -51,7 +54,7 @@ def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSetti
         "cloud.google.com/gke-tpu-topology": "2x2",
         "cloud.google.com/gke-accelerator-count": "4",
     }
-    template = cast("Any", serving.tpu_config(model, pool))["spec"]["template"]
+    template = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]
     assert template["nodeSelector"] == serving.node_selector(pool)
     assert template["tolerations"] == [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}]
 
@@ -173,7 +176,7 @@ def test_the_container_has_no_privileges(model: ModelSettings, pool: TpuPoolSett
 
 
 def test_a_pod_has_its_own_account_and_no_token_for_the_api_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    config = cast("Any", serving.tpu_config(model, pool, account="llmd-qwen"))
+    config = cast("Any", serving.runtime_config(model, pool, account="llmd-qwen"))
     template = config["spec"]["template"]
     assert (template["serviceAccountName"], template["automountServiceAccountToken"]) == ("llmd-qwen", False)
 

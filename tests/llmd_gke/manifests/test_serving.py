@@ -91,7 +91,7 @@ def test_a_stopped_service_is_not_waited_for(make_model: MakeModel, pool: TpuPoo
 
 def test_no_token_is_in_the_configuration_of_a_gated_model(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     model = make_model(gated=True)
-    assert "HF_TOKEN" not in str(serving.tpu_config(model, pool))
+    assert "HF_TOKEN" not in str(serving.runtime_config(model, pool))
     service = cast("Any", serving.service(model, pool))
     assert service["metadata"]["annotations"]["serving.kserve.io/secretName"] == "hugging-face-token"
     assert "secretName" not in str(serving.service(make_model(gated=False), pool))

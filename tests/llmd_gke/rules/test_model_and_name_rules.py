@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
+from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import models, names
 
 
@@ -81,13 +82,13 @@ def test_tight_weights_are_a_warning() -> None:
 
 
 def test_an_untested_model_is_only_a_warning() -> None:
-    (finding,) = models.tested_on_tpu("hf://someone/model")
+    (finding,) = models.known_to_run("hf://someone/model")
     assert finding.severity == "warning"
-    assert list(models.tested_on_tpu("hf://Qwen/Qwen3-4B")) == []
-    assert list(models.tested_on_tpu("pvc://claim/model")) == []
+    assert list(models.known_to_run("hf://Qwen/Qwen3-4B")) == []
+    assert list(models.known_to_run("pvc://claim/model")) == []
 
 
-@pytest.mark.parametrize("argument", [*models.REFUSED_ARGUMENTS, *models.OWNED_ARGUMENTS])
+@pytest.mark.parametrize("argument", [*TPU.refused_arguments, *models.OWNED_ARGUMENTS])
 @pytest.mark.parametrize("shape", ["{}", "{}=1"])
 def test_arguments_nobody_writes_by_hand_are_refused_in_every_spelling(argument: str, shape: str) -> None:
     for spelling in (argument, f"--{argument.removeprefix('--').replace('-', '_')}"):

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.rules import gateway, health, node_pools, pods, routes, serving, tpu_pods, versions
 from llmd_gke.rules.inputs import UNKNOWN, Node, Value
 
-SLICES = [(family, shape) for family in tpu.FAMILIES for shape in family.slices()]
+SLICES = [(family, shape) for family in accelerators.FAMILIES for shape in family.slices()]
 
 
 def test_versions_compare_by_number() -> None:
@@ -104,15 +104,17 @@ def test_beside_https_a_plain_listener_is_there_for_a_redirect_only() -> None:
 
 
 @given(st.sampled_from(SLICES))
-def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(entry: tuple[tpu.Family, tpu.Slice]) -> None:
+def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(
+    entry: tuple[accelerators.Family, accelerators.Slice],
+) -> None:
     family, shape = entry
     pod: Value = {
         "nodeSelector": {
-            tpu.ACCELERATOR_LABEL: family.accelerator,
-            tpu.TOPOLOGY_LABEL: shape.topology,
-            tpu.COUNT_LABEL: str(shape.machine.chips),
+            accelerators.TPU.family_label: family.accelerator,
+            accelerators.TPU.topology_label: shape.topology,
+            accelerators.TPU.count_label: str(shape.machine.chips),
         },
-        "containers": [{"name": "main", "resources": {"limits": {tpu.TPU_RESOURCE: shape.machine.chips}}}],
+        "containers": [{"name": "main", "resources": {"limits": {accelerators.TPU.resource: shape.machine.chips}}}],
     }
     assert list(tpu_pods.tpu_pod(Node(pod), complete=True)) == []
     workload: Value = (
@@ -138,11 +140,16 @@ def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(entry: tupl
 
 
 @given(st.sampled_from(SLICES), st.integers(1, 16))
-def test_a_pod_that_leaves_chips_behind_is_refused(entry: tuple[tpu.Family, tpu.Slice], asked: int) -> None:
+def test_a_pod_that_leaves_chips_behind_is_refused(
+    entry: tuple[accelerators.Family, accelerators.Slice], asked: int
+) -> None:
     family, shape = entry
     hosts = {s.machine.chips for s in family.slices() if s.topology == shape.topology}
     pod: Value = {
-        "nodeSelector": {tpu.ACCELERATOR_LABEL: family.accelerator, tpu.TOPOLOGY_LABEL: shape.topology},
-        "containers": [{"resources": {"requests": {tpu.TPU_RESOURCE: str(asked)}}}],
+        "nodeSelector": {
+            accelerators.TPU.family_label: family.accelerator,
+            accelerators.TPU.topology_label: shape.topology,
+        },
+        "containers": [{"resources": {"requests": {accelerators.TPU.resource: str(asked)}}}],
     }
     assert bool(list(tpu_pods.tpu_pod(Node(pod), complete=True))) == (asked not in hosts)

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as some
 
-from llmd_gke.catalog import kserve, tpu, zones
-from llmd_gke.catalog.tpu import Family, Slice
+from llmd_gke.catalog import accelerators, kserve, zones
+from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.manifests import naming, serving
 from llmd_gke.rules import multi_host, names, node_pools
 from llmd_gke.rules import tpu as rules
@@ -22,12 +22,12 @@ from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 
-SLICES = [shape for family in tpu.FAMILIES for shape in family.slices()]
+SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
 SPREAD = [shape for shape in SLICES if shape.multi_host]
 ZONES = sorted({zone for of_family in zones.GKE_ZONES.values() for zone in of_family})
 
-families = some.sampled_from(tpu.FAMILIES)
-machines = some.sampled_from(tpu.machine_types())
+families = some.sampled_from(accelerators.FAMILIES)
+machines = some.sampled_from(accelerators.machine_types())
 slices = some.sampled_from(SLICES)
 sides = some.sampled_from([1, 2, 3, 4, 6, 8, 12, 16, 32])
 topologies = some.one_of(
@@ -58,7 +58,7 @@ def flat_shape_exists(chips: int, topology: str) -> bool:
 
 @given(machines, topologies)
 def test_a_flat_topology_is_accepted_exactly_when_google_has_it(machine: str, topology: str) -> None:
-    family = tpu.family_of(machine)
+    family = accelerators.family_of(machine)
     assert family
     assume(family.dimensions == 2)
     chips = int(machine.removesuffix("t").rpartition("-")[2])
@@ -177,9 +177,9 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_chip(
 
 @given(some.sampled_from(SPREAD), some.integers(1, 70), some.one_of(some.none(), some.integers(1, 16)))
 def test_a_group_is_accepted_exactly_when_it_is_the_slice(shape: Slice, pods: int, each: int | None) -> None:
-    family = tpu.family_of(shape.machine.name)
+    family = accelerators.family_of(shape.machine.name)
     assert family
-    selector = {tpu.ACCELERATOR_LABEL: family.accelerator, tpu.TOPOLOGY_LABEL: shape.topology}
+    selector = {accelerators.TPU.family_label: family.accelerator, accelerators.TPU.topology_label: shape.topology}
     said = {"pipeline": pods, **({} if each is None else {"tensor": each})}
     accepted = not list(multi_host.group(Node(said), Node({"nodeSelector": selector})))
     chips = prod(map(int, shape.topology.split("x")))
@@ -207,7 +207,7 @@ def test_a_label_is_what_kubernetes_calls_one(name: str, limit: int) -> None:
 @given(some.text("abz019-", min_size=1, max_size=60))
 def test_what_is_derived_from_a_models_name_is_a_label_again(name: str) -> None:
     assume(not list(names.label(name, "model name", names.MODEL_NAME_LIMIT)))
-    for derived in (kserve.inference_pool, kserve.workload_service, naming.tpu_config, naming.route):
+    for derived in (kserve.inference_pool, kserve.workload_service, naming.runtime_config, naming.route):
         assert re.fullmatch(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?", derived(name))
 
 

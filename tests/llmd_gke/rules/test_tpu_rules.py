@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from llmd_gke.catalog import tpu, zones
-from llmd_gke.catalog.tpu import FAMILIES
+from llmd_gke.catalog import accelerators, zones
+from llmd_gke.catalog.accelerators import FAMILIES
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 
-MACHINES = some.sampled_from(tpu.machine_types())
+MACHINES = some.sampled_from(accelerators.machine_types())
 OFFERED = {(shape.machine.name, shape.topology) for family in FAMILIES for shape in family.slices()}
 TOPOLOGIES = some.one_of(
     some.sampled_from(sorted({topology for _, topology in OFFERED})),
@@ -27,7 +27,7 @@ def only(findings: list[Finding]) -> Finding:
 
 @given(some.one_of(MACHINES, some.text(max_size=20)))
 def test_a_machine_type_is_accepted_exactly_if_it_is_in_the_catalogue(name: str) -> None:
-    assert (list(rules.machine_type(name)) == []) == (name in tpu.machine_types())
+    assert (list(rules.machine_type(name)) == []) == (name in accelerators.machine_types())
 
 
 @given(MACHINES, TOPOLOGIES)
@@ -35,7 +35,7 @@ def test_a_topology_is_accepted_exactly_if_the_machine_can_form_it(machine: str,
     assert (list(rules.topology(machine, topology)) == []) == ((machine, topology) in OFFERED)
 
 
-@given(some.text(max_size=20).filter(lambda name: name not in tpu.machine_types()), TOPOLOGIES)
+@given(some.text(max_size=20).filter(lambda name: name not in accelerators.machine_types()), TOPOLOGIES)
 def test_an_unknown_machine_is_complained_about_once(machine: str, topology: str) -> None:
     assert list(rules.topology(machine, topology)) == []
     assert list(rules.zone(machine, "europe-west4-a")) == []
@@ -55,12 +55,12 @@ def test_an_unknown_machine_is_complained_about_once(machine: str, topology: str
 def test_a_wrong_topology_is_explained(machine: str, topology: str, problem: str) -> None:
     finding = only(list(rules.topology(machine, topology)))
     assert finding.problem == problem
-    assert finding.allowed == ", ".join(tpu.topologies(machine))
+    assert finding.allowed == ", ".join(accelerators.topologies(machine))
 
 
 @given(MACHINES, some.sampled_from(sorted(zones.known_zones())))
 def test_a_known_zone_is_accepted_exactly_if_gke_offers_the_family_there(machine: str, zone: str) -> None:
-    family = tpu.family_of(machine)
+    family = accelerators.family_of(machine)
     assert family is not None
     findings = list(rules.zone(machine, zone))
     assert (findings == []) == (zone in zones.GKE_ZONES[family.name])
@@ -95,7 +95,7 @@ def test_a_single_host_or_replica_is_one_in_messages_too() -> None:
 
 @given(some.sampled_from(sorted(OFFERED)), some.integers(0, 40), some.integers(1, 40))
 def test_node_counts_fit_the_slice(shape: tuple[str, str], minimum: int, maximum: int) -> None:
-    slice_ = tpu.find_slice(*shape)
+    slice_ = accelerators.find_slice(*shape)
     assert slice_ is not None
     whole = not slice_.multi_host or (maximum == slice_.hosts and minimum in (0, slice_.hosts))
     assert (list(rules.node_counts(*shape, minimum, maximum)) == []) == (minimum <= maximum and whole)
@@ -113,7 +113,7 @@ def test_flex_start_is_offered_in_few_zones(zone: str, allowed: bool) -> None:
 
 @given(MACHINES, some.sampled_from(["pd-balanced", "pd-ssd", "hyperdisk-balanced", "pd-standard"]))
 def test_a_boot_disk_is_accepted_exactly_if_it_attaches(machine: str, disk: str) -> None:
-    family = tpu.family_of(machine)
+    family = accelerators.family_of(machine)
     assert family is not None
     assert (list(rules.boot_disk(machine, disk)) == []) == (disk in family.boot_disks)
 

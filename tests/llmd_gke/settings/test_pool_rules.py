@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from llmd_gke.catalog.tpu import FAMILIES, Family
+from llmd_gke.catalog.accelerators import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
 from llmd_gke.settings import Checked
 from tests.llmd_gke.settings.conftest import Config, Refuse

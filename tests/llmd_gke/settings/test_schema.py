@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from llmd_gke.catalog import tpu
+from llmd_gke.catalog import accelerators
 from llmd_gke.settings import StackSettings, descriptions, schema
 from llmd_gke.settings.parse import SECRETS, known_keys
 from llmd_gke.settings.sections import Shape
@@ -130,8 +130,8 @@ def test_what_settings_accept_is_accepted(add: Callable[[dict[str, Any]], object
     assert [error.message for error in stack_file.iter_errors(file)] == []
 
 
-@pytest.mark.parametrize("shape", [shape for family in tpu.FAMILIES for shape in family.slices()], ids=str)
-def test_every_slice_of_the_catalogue_is_accepted(shape: tpu.Slice, stack_file: Any) -> None:
+@pytest.mark.parametrize("shape", [shape for family in accelerators.FAMILIES for shape in family.slices()], ids=str)
+def test_every_slice_of_the_catalogue_is_accepted(shape: accelerators.Slice, stack_file: Any) -> None:
     file = content("eu4a")
     file["config"]["llmd-gke:tpuPools"][0].update(machineType=shape.machine.name, topology=shape.topology)
     assert stack_file.is_valid(file)

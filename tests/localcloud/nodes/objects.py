@@ -35,6 +35,7 @@ def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed
             "cloud.google.com/gke-accelerator-count": "4",
         },
         taints=(TAINT,),
+        resource=TAINT[0],
     )
     return replace(pool, **changed)
 

@@ -5,6 +5,8 @@ State of the facts: 2026-08-22. Sources:
 * https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus (machine types, zones, topologies)
 * https://github.com/AI-Hypercomputer/xpk ``src/xpk/core/system_characteristics.py`` @367c8382 (topologies, hosts)
 * https://github.com/GoogleCloudPlatform/cluster-toolkit ``pkg/config/hardware.go`` @10470803 (2-D topologies)
+* https://github.com/vllm-project/tpu-inference ``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments,
+  quantization methods), ``tpu_inference/envs.py`` (variables)
 
 Three vocabularies exist for the same hardware and must not be mixed (they broke more than one tool, see
 skypilot-org/skypilot#5024): the Cloud TPU API says ``v6e-4``, GKE's node label ``tpu-v6e-slice``, quota ``CT6E``.
@@ -12,93 +14,16 @@ skypilot-org/skypilot#5024): the Cloud TPU API says ``v6e-4``, GKE's node label 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from math import prod
+import re
 
-HYPERDISK_BALANCED = "hyperdisk-balanced"
-PD_BALANCED = "pd-balanced"
-
-ACCELERATOR_LABEL = "cloud.google.com/gke-tpu-accelerator"
-TOPOLOGY_LABEL = "cloud.google.com/gke-tpu-topology"
-COUNT_LABEL = "cloud.google.com/gke-accelerator-count"
-POOL_LABEL = "cloud.google.com/gke-nodepool"
-TPU_RESOURCE = "google.com/tpu"
-
-
-@dataclass(frozen=True)
-class MachineType:
-    """A TPU host: ``chips`` TPU chips, ``vcpus`` and ``memory_gb`` of RAM (the smaller figure where sources differ)."""
-
-    name: str
-    chips: int
-    vcpus: int
-    memory_gb: int
-
-
-@dataclass(frozen=True)
-class ChipPrice:
-    """USD per chip and hour; ``None`` where no public price exists."""
-
-    on_demand: float
-    spot: float | None
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together."""
-
-    machine: MachineType
-    topology: str
-
-    @property
-    def chips(self) -> int:
-        """Chips of the whole slice."""
-        return prod(int(side) for side in self.topology.split("x"))
-
-    @property
-    def hosts(self) -> int:
-        """Nodes of the slice."""
-        return self.chips // self.machine.chips
-
-    @property
-    def multi_host(self) -> bool:
-        """Whether the slice is one unit of several nodes, made and lost together."""
-        return self.hosts > 1
-
-
-@dataclass(frozen=True)
-class Family:
-    """One TPU generation.
-
-    ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
-    ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` is where GKE has it, and
-    ``flex_start_zones`` where also with ``capacity: flex-start``; ``prices`` are list prices by region. The dates of
-    both are in :mod:`llmd_gke.catalog.zones`.
-    """
-
-    name: str
-    accelerator: str
-    quota_family: str
-    quota: str
-    spot_quota: str
-    dimensions: int
-    hbm_gb: int
-    machines: tuple[MachineType, ...]
-    shapes: Mapping[str, tuple[str, ...]]
-    boot_disks: tuple[str, ...]
-    zones: frozenset[str]
-    flex_start_zones: frozenset[str] = frozenset()
-    prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
-    minimum_gke: str | None = None
-    workload_policy: bool = False
-
-    def slices(self) -> Iterator[Slice]:
-        """Every slice of this family, small ones first."""
-        for machine in self.machines:
-            for topology in self.shapes[machine.name]:
-                yield Slice(machine, topology)
-
+from llmd_gke.catalog.accelerators.accelerator import (
+    HYPERDISK_BALANCED,
+    PD_BALANCED,
+    Accelerator,
+    ChipPrice,
+    Family,
+    MachineType,
+)
 
 _FLAT_MULTI_HOST = ("2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
 _CUBES = (
@@ -229,36 +154,45 @@ FAMILIES: tuple[Family, ...] = (
     ),
 )
 
-
-def family_of(machine_type: str) -> Family | None:
-    """The family a machine type belongs to, or ``None`` for a name the catalogue does not know."""
-    return next((f for f in FAMILIES if any(m.name == machine_type for m in f.machines)), None)
-
-
-def quota_name(family: Family, *, preemptible: bool) -> str:
-    """The Compute Engine quota that hosts draw on, in chips per region: spot and flex-start have one of their own.
-
-    It is not the Cloud TPU API's quota of a similar name. ``TPUS_PER_TPU_FAMILY`` has the dimension ``tpu_family``
-    (:attr:`Family.quota_family`), is 0 in most projects, and ``gcloud compute regions describe`` does not list it.
-    """
-    return family.spot_quota if preemptible else family.quota
-
-
-def machine_types() -> tuple[str, ...]:
-    """The names of all TPU machine types."""
-    return tuple(machine.name for family in FAMILIES for machine in family.machines)
-
-
-def topologies(machine_type: str) -> tuple[str, ...]:
-    """The topologies nodes of that machine type can form; empty for an unknown machine type."""
-    family = family_of(machine_type)
-    return family.shapes[machine_type] if family else ()
-
-
-def find_slice(machine_type: str, topology: str) -> Slice | None:
-    """The slice, or ``None`` where the machine type cannot form the topology."""
-    family = family_of(machine_type)
-    if family is None or topology not in family.shapes[machine_type]:
-        return None
-    machine = next(m for m in family.machines if m.name == machine_type)
-    return Slice(machine, topology)
+TPU = Accelerator(
+    name="TPU",
+    resource="google.com/tpu",
+    families=FAMILIES,
+    machine_names=re.compile(r"ct\d|tpu"),
+    family_label="cloud.google.com/gke-tpu-accelerator",
+    topology_label="cloud.google.com/gke-tpu-topology",
+    count_label="cloud.google.com/gke-accelerator-count",
+    image="vllm-tpu",
+    config_suffix="tpu",
+    # The server compiles before it takes requests; without this the first ones would compile.
+    environment={"SKIP_JAX_PRECOMPILE": "0"},
+    group_environment={"TPU_MULTIHOST_BACKEND": "ray"},
+    cache_variable="VLLM_XLA_CACHE_PATH",
+    owned_variables={
+        "SKIP_JAX_PRECOMPILE": "the server compiles before it takes requests",
+        "VLLM_XLA_CACHE_PATH": "set compileCache",
+        "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
+    },
+    platform_variables=re.compile(
+        r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)"
+    ),
+    foreign_variables=re.compile(r"^(CUDA_|NVIDIA_|NCCL_|PJRT_DEVICE$|VLLM_ATTENTION_BACKEND$)"),
+    foreign_variables_are="is for GPUs, or not read any more",
+    broken_values={("JAX_PLATFORMS", "tpu"): "tpu,cpu"},
+    refused_arguments={
+        "--prefix-cache-block-size": "no vLLM has this argument, the server exits; --block-size is the one for KV "
+        "pages",
+        "--cpu-offload-gb": "offloading to the CPU is a GPU feature",
+        "--swap-space": "swapping is a GPU feature",
+        "--distributed-executor-backend": "the TPU backend chooses it and overrides this value",
+        "--device": "the TPU image serves on TPU only",
+    },
+    quantizations=frozenset(
+        {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}
+    ),
+    kv_connectors=frozenset({"TPUConnector", "TPUConnectorHMA", "TPUOffloadConnector", "RaidenOffloadConnector"}),
+    minimum_startup_minutes=15,
+    quota_dimensions={_FAMILY_QUOTA: "tpu_family"},
+    documentation="https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",
+    pricing="https://cloud.google.com/tpu/pricing",
+)

@@ -1,0 +1,178 @@
+"""What an accelerator is to the program: machines and slices as data, and what pods and node pools say of it.
+
+The data of one kind is in a module of its own, such as :mod:`llmd_gke.catalog.accelerators.tpu`; everything else asks
+:mod:`llmd_gke.catalog.accelerators`, and names no kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from math import prod
+
+HYPERDISK_BALANCED = "hyperdisk-balanced"
+PD_BALANCED = "pd-balanced"
+
+POOL_LABEL = "cloud.google.com/gke-nodepool"
+"""GKE's label of every node: the name of its pool."""
+
+
+@dataclass(frozen=True)
+class MachineType:
+    """A TPU host: ``chips`` TPU chips, ``vcpus`` and ``memory_gb`` of RAM (the smaller figure where sources differ)."""
+
+    name: str
+    chips: int
+    vcpus: int
+    memory_gb: int
+
+
+@dataclass(frozen=True)
+class ChipPrice:
+    """USD per chip and hour; ``None`` where no public price exists."""
+
+    on_demand: float
+    spot: float | None
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A machine type in a topology: ``hosts`` nodes that hold ``chips`` chips together."""
+
+    machine: MachineType
+    topology: str
+
+    @property
+    def chips(self) -> int:
+        """Chips of the whole slice."""
+        return prod(int(side) for side in self.topology.split("x"))
+
+    @property
+    def hosts(self) -> int:
+        """Nodes of the slice."""
+        return self.chips // self.machine.chips
+
+    @property
+    def multi_host(self) -> bool:
+        """Whether the slice is one unit of several nodes, made and lost together."""
+        return self.hosts > 1
+
+
+@dataclass(frozen=True)
+class Family:
+    """One TPU generation.
+
+    ``shapes`` maps a machine type's name to the topologies its nodes can form. ``hbm_gb`` is memory per chip.
+    ``boot_disks`` are the disk types a node boots from, the preferred one first. ``zones`` is where GKE has it, and
+    ``flex_start_zones`` where also with ``capacity: flex-start``; ``prices`` are list prices by region. The dates of
+    both are in :mod:`llmd_gke.catalog.zones`.
+    """
+
+    name: str
+    accelerator: str
+    quota_family: str
+    quota: str
+    spot_quota: str
+    dimensions: int
+    hbm_gb: int
+    machines: tuple[MachineType, ...]
+    shapes: Mapping[str, tuple[str, ...]]
+    boot_disks: tuple[str, ...]
+    zones: frozenset[str]
+    flex_start_zones: frozenset[str] = frozenset()
+    prices: Mapping[str, ChipPrice] = field(default_factory=dict[str, ChipPrice])
+    minimum_gke: str | None = None
+    workload_policy: bool = False
+
+    def slices(self) -> Iterator[Slice]:
+        """Every slice of this family, small ones first."""
+        for machine in self.machines:
+            for topology in self.shapes[machine.name]:
+                yield Slice(machine, topology)
+
+
+@dataclass(frozen=True)
+class Accelerator:
+    """A kind of accelerator on GKE: what its nodes have, what pods on them ask for, and what their servers take."""
+
+    name: str
+    """What messages call it; in lower case, the start of its rules' names (:meth:`rule`)."""
+    families: tuple[Family, ...]
+    machine_names: re.Pattern[str]
+    """Matches the names of its machine types, also of those that the catalogue does not have."""
+    documentation: str
+    pricing: str
+    """Google's pages about its nodes, and about its prices."""
+
+    resource: str
+    """The extended resource of its nodes, and the key of the taint that GKE gives them (:attr:`taint`)."""
+    family_label: str
+    topology_label: str
+    count_label: str
+    """Labels that GKE gives its nodes: :attr:`Family.accelerator`, the slice's topology, chips of the machine."""
+    quota_dimensions: Mapping[str, str]
+    """Quotas that are divided, and the dimension whose values are :attr:`Family.quota_family`."""
+
+    image: str
+    """The server's image where a model names none: a key of ``versions.toml``."""
+    config_suffix: str
+    """The server's LLMInferenceServiceConfig is named after the model and this."""
+    minimum_startup_minutes: int
+    """What a server needs at least between an empty node and the first answer."""
+    environment: Mapping[str, str]
+    group_environment: Mapping[str, str]
+    """Variables of every server, and those that come on top where a model spans hosts."""
+    cache_variable: str
+    """The variable that names the folder of compiled graphs."""
+    owned_variables: Mapping[str, str]
+    """Variables that the program or a setting writes: why, or what to set instead."""
+    platform_variables: re.Pattern[str]
+    """Names of variables that GKE or LeaderWorkerSet sets."""
+    foreign_variables: re.Pattern[str]
+    foreign_variables_are: str
+    """Names of variables that mean nothing to its servers, and what a message says they are."""
+    broken_values: Mapping[tuple[str, str], str]
+    """Variables with values at which the server ends, and the values that work."""
+    refused_arguments: Mapping[str, str]
+    """Arguments that make the server exit, or that mean nothing to it: why."""
+    quantizations: frozenset[str]
+    kv_connectors: frozenset[str]
+    """Values of ``--quantization`` and connectors of ``--kv-transfer-config`` that the server has."""
+
+    taint_value: str = "present"
+    taint_effect: str = "NoSchedule"
+
+    @property
+    def taint(self) -> tuple[str, str, str]:
+        """Key, value and effect of the taint that GKE gives its nodes, as Kubernetes writes them."""
+        return self.resource, self.taint_value, self.taint_effect
+
+    def rule(self, about: str) -> str:
+        """The name of a rule and policy about this kind, such as ``tpu-server-argument``."""
+        return f"{self.name.lower()}-{about}"
+
+    def has_machine(self, machine_type: str) -> bool:
+        """Whether a machine type is a host of this kind, by its name."""
+        return self.machine_names.match(machine_type) is not None
+
+    def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
+        """The labels by which GKE tells the nodes of one slice from others; GKE refuses pods without the first two."""
+        return {
+            self.family_label: family.accelerator,
+            self.topology_label: shape.topology,
+            self.count_label: str(shape.machine.chips),
+        }
+
+    def resources(self, shape: Slice) -> dict[str, str]:
+        """What a container asks for: every chip of its node."""
+        return {self.resource: str(shape.machine.chips)}
+
+    def family_by_label(self, value: str | None) -> Family | None:
+        """The family whose nodes have that value of ``family_label``."""
+        return next((family for family in self.families if family.accelerator == value), None)
+
+    def quota_dimension(self, family: Family, quota: str) -> tuple[str, str] | None:
+        """The dimension and its value that a quota is divided by, ``None`` for one that is not divided."""
+        dimension = self.quota_dimensions.get(quota)
+        return None if dimension is None else (dimension, family.quota_family)

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.tree import Tree
 
-from llmd_gke.catalog.zones import PRICES_AS_OF, stale
+from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.graph.recording import Graph, Node, load
 from llmd_gke.settings import SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
@@ -33,8 +33,8 @@ def show(stack: str, root: Path, console: Console | None = None) -> int:
     out.print(_settings(stack, checked.settings))
     out.print(_prices(checked.settings))
     out.print(_quota(checked.settings))
-    if (old := stale(PRICES_AS_OF, date.today())) is not None:
-        out.print(f"[yellow]warning:[/] the price table is {old}: https://cloud.google.com/tpu/pricing")
+    if (old := old_prices(date.today())) is not None:
+        out.print(f"[yellow]warning:[/] {old}")
     for warning in checked.warnings:
         out.print(f"[yellow]warning:[/] {escape(describe(warning).strip())}")
     out.print(_tree(stack, load(root, stack)))

@@ -28,6 +28,8 @@ PRICES_AS_OF = "2026-08"
 """State of :attr:`Family.prices`: skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0.
 Spot prices change monthly."""
 
+PRICING = "https://cloud.google.com/tpu/pricing"
+
 CLUSTER_FEE_USD_PER_HOUR = 0.10
 """GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing). The first zonal cluster of
 a billing account is free of it."""
@@ -42,6 +44,12 @@ def stale(as_of: str, today: date) -> str | None:
     # Of a month, its last days count.
     days = (today - first).days - (0 if as_of.count("-") == 2 else 30)
     return f"of {as_of}, {days} days old" if days > FRESH_DAYS else None
+
+
+def old_prices(today: date) -> str | None:
+    """A sentence for whoever is shown prices when :data:`PRICES_AS_OF` is older than :data:`FRESH_DAYS`."""
+    old = stale(PRICES_AS_OF, today)
+    return None if old is None else f"The price table is {old}: look at {PRICING}"
 
 
 def region_of(zone: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -190,7 +190,7 @@ def finish(result: Result, files: list[Path], output: Output) -> None:
     from operations.printing import show
 
     data = as_json(result) | {"files": [str(file) for file in files]}
-    show(output, data, *tables.run(result), "Files: " + ", ".join(str(file) for file in files))
+    show(output, data, *tables.run(result, date.today()), "Files: " + ", ".join(str(file) for file in files))
 
 
 def _compare(words: list[str], output: Output) -> None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from rich.table import Table
 
-from llmd_gke.catalog.zones import PRICES_AS_OF
+from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.wording import cents, counted
 from operations.bench.result import Level, Result, workloads
 
 NAMES = {"random": "nothing shared (control)", "shared": "shared beginning"}
 
 
-def run(result: Result) -> list[Table | str]:
-    """A table for each workload, what ended it, and what the shared beginning brought."""
+def run(result: Result, today: date) -> list[Table | str]:
+    """A table for each workload, what ended it, what the shared beginning brought, and how old its price is."""
     parts: list[Table | str] = []
     for kind in workloads(result):
         table = _table(f"{result.model} of stack {result.stack}: prompts with {NAMES[kind]}")
@@ -52,6 +54,7 @@ def run(result: Result) -> list[Table | str]:
             f"Price: {counted(result.chips, 'chip')} at {cents(result.usd_per_hour):,.2f} USD per hour, list price of "
             f"{PRICES_AS_OF}."
         )
+        parts += [old] if (old := old_prices(today)) is not None else []
     if result.mark:
         parts.append(f"NOT A MEASUREMENT: {result.mark}.")
     return parts

@@ -28,7 +28,7 @@ def command(
     A price that nobody publishes (flex-start, other families than v6e) is left open, and so is every sum with it.
     Exit status 1: a price per token was asked for and the stack has no price.
     """
-    from llmd_gke.catalog.zones import PRICES_AS_OF, stale
+    from llmd_gke.catalog.zones import old_prices
     from operations.cost import as_data, revisions, tables
     from operations.cost.estimate import estimate
     from operations.exits import BadInput
@@ -55,8 +55,8 @@ def command(
         data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
         lines.append(f"A million output tokens at {tokens_per_second:,.0f} a second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
-    if output is Output.TABLE and (old := stale(PRICES_AS_OF, date.today())) is not None:
-        print(f"The price table is {old}: look at https://cloud.google.com/tpu/pricing", file=sys.stderr)
+    if output is Output.TABLE and (old := old_prices(date.today())) is not None:
+        print(old, file=sys.stderr)
     show(output, data, *shown, *lines, *tables.NOTES)
 
 

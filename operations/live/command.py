@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -48,7 +48,7 @@ def command(
 
         target = Target.choose(stack, cloud)
         check_destroyable(target)
-        price = cost(target)
+        price = cost(target, date.today())
     print(price, file=sys.stderr)
     with working("looking whether the stack is up already"):
         check_free(target)
@@ -81,19 +81,22 @@ def command(
         raise Failed(f"Failed: {', '.join(failed)}. See {plan.folder / 'report.md'}.")
 
 
-def cost(target: Target) -> str:
-    """What the run costs, in a sentence; no guess where there is no price."""
+def cost(target: Target, today: date) -> str:
+    """What the run costs, in a sentence, and a second one for an old price; no guess where there is no price."""
     if target.cloud is not Cloud.GOOGLE:
         return f"The {target.cloud.value} costs nothing."
+    from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
     from operations.cost.estimate import estimate
 
     amount = estimate(target.stack, target.settings).totals["running"]
     if amount.usd_per_hour is None:
         return f"{counted(amount.chips, 'TPU chip')}, whose price nobody publishes, for about {USUAL_HOURS} h."
     total = amount.usd_per_hour * USUAL_HOURS
+    age = old_prices(today)
     return (
-        f"{counted(amount.chips, 'TPU chip')}: {cents(amount.usd_per_hour):,.2f} USD per hour at list price, so about "
-        f"{total:,.0f} USD for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
+        f"{counted(amount.chips, 'TPU chip')}: {cents(amount.usd_per_hour):,.2f} USD per hour, list price of "
+        f"{PRICES_AS_OF}, so about {total:,.0f} USD for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
+        + ("" if age is None else f" {age}")
     )
 
 

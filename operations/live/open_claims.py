@@ -234,6 +234,7 @@ BY_HAND: Mapping[int, str] = {
     47: "needs a billing account: gcloud billing budgets list; and a cluster that may be lost",
     48: "curl --path-as-is URL/v1/models/%2e%2e/%2e%2e/metrics answers 404",
     49: "needs a second model that is added: `Reconciled` of the first one's route meanwhile",
+    50: "pulumi up, and a second one that changes nothing, of a stack with each of these resources",
 }
 """Points that this run cannot answer, and what would."""
 

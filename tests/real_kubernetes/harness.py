@@ -59,13 +59,9 @@ class Laptop(Rehearsal):
         self, *command: str, check: bool = True, stdin: str | None = None, timeout: float = 120
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command in the namespaces; ``kubectl`` is on its PATH, with the administrator's kubeconfig."""
-        environment = clean(self.environment, self.places) | {
-            "KUBECONFIG": str(self.layout.kubeconfig),
-            "PYTHONPATH": str(CLONE),
-        }
         done = subprocess.run(
             inside.command(self.places.home, command),
-            env=environment,
+            env=self.inner_environment,
             cwd=self.folder,
             input=stdin,
             stdin=subprocess.DEVNULL if stdin is None else None,
@@ -96,6 +92,14 @@ class Laptop(Rehearsal):
         content = {"apiVersion": "v1", "kind": "List", "items": list(objects)}
         how = ("--server-side", "--force-conflicts", "--field-manager=tests", "--validate=false")
         self.kubectl("apply", *how, "-f", "-", stdin=json.dumps(content))
+
+    @property
+    def inner_environment(self) -> dict[str, str]:
+        """What commands in the namespaces get."""
+        return clean(self.environment, self.places) | {
+            "KUBECONFIG": str(self.layout.kubeconfig),
+            "PYTHONPATH": str(CLONE),
+        }
 
     def entered(self, command: list[str]) -> list[str]:
         return inside.command(self.places.home, command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -30,6 +31,13 @@ def service(laptop: Laptop, name: str = "qwen") -> objects.Object:
     found = objects.one(laptop, SERVICES, name, objects.MODELS)
     assert found is not None, f"there is no LLMInferenceService {name}"
     return found
+
+
+def endpoint(laptop: Laptop, name: str = "qwen") -> tuple[str, str]:
+    """A model's URL and the name that clients send, by the stack's outputs."""
+    outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
+    found = outputs["models"][name]
+    return str(found["url"]), str(found["servedModelName"])
 
 
 def servers(laptop: Laptop, name: str = "qwen") -> list[objects.Object]:
@@ -64,13 +72,3 @@ def add_second(config: dict[str, Any]) -> None:
     """Settings with a second model in the namespace and on the pool of the first."""
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 6
     config["llmd-gke:models"].append(dict(SECOND))
-
-
-@contextmanager
-def second_model(laptop: Laptop) -> Generator[None]:
-    """A second model beside the first, ready; gone afterwards."""
-    with changed(laptop):
-        laptop.edit("local", add_second)
-        laptop.up()
-        ready_servers(laptop, 1, "small")
-        yield

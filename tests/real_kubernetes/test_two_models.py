@@ -1,4 +1,5 @@
-"""A second model beside the first: whom the NetworkPolicies mean, and what is left when the model is removed.
+"""A second model beside the first: what clients of the first notice of its coming and going, whom the NetworkPolicies
+mean, and what is left when the model is removed.
 
 What a pod is, is known by its owners: the Deployments that KServe reports in the LLMInferenceService's status. Labels
 are what is tested. The policies themselves are not enforced in the laptop cloud.
@@ -7,21 +8,107 @@ are what is tested. The policies themselves are not enforced in the laptop cloud
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+import platform
+import time
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 
 import pytest
 
-from tests.real_kubernetes import models, objects
+from tests.real_kubernetes import models, objects, steady_load
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.models import servers, service
 from tests.real_kubernetes.policies import NAMESPACE, matching, peers, policy
 
+ROUTES = "httproutes.gateway.networking.k8s.io"
+SLOWEST_SECONDS = 10
+"""What no request of the first model may take meanwhile; the simulator answers in some milliseconds."""
+UNRESOLVED_SECONDS = 60
+"""How long the added model's route may be without backends: it is made before them, since KServe waits for it."""
+
+
+@dataclass
+class Meanwhile:
+    """What clients of the first model saw before and during an update."""
+
+    before: steady_load.Figures
+    during: steady_load.Figures
+    seconds: float
+
+    def __str__(self) -> str:
+        machine = f"{os.cpu_count()} cores, {platform.machine()}, {platform.system()}"
+        return f"before: {self.before}; during {self.seconds:.0f} s of `up`: {self.during} ({machine})"
+
+
+class Watch:
+    """A steady load on the first model while :meth:`up` runs."""
+
+    def __init__(self, laptop: Laptop, load: steady_load.Load) -> None:
+        self._laptop, self._load = laptop, load
+
+    def up(self) -> Meanwhile:
+        """Brings the stack up; the ten seconds before are what its effect is compared with."""
+        first = time.time()
+        self._load.await_more(int(10 / steady_load.PAUSE))
+        began = time.time()
+        self._laptop.up()
+        ended = time.time()
+        self._load.await_more(1)
+        return Meanwhile(self._load.between(first, began), self._load.between(began, ended), ended - began)
+
+
+@contextmanager
+def watched(laptop: Laptop, folder: Path) -> Generator[Watch]:
+    """Load on the first model for as long as the block lasts."""
+    with steady_load.steady(laptop, folder / "answers.jsonl", *models.endpoint(laptop)) as load:
+        yield Watch(laptop, load)
+
 
 @pytest.fixture(scope="module")
-def two_models(laptop: Laptop) -> Iterator[Laptop]:
-    """The stack with a second model in the same namespace."""
-    with models.second_model(laptop):
+def addition() -> list[Meanwhile]:
+    """What was seen while the second model was added; filled by ``two_models``."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def two_models(laptop: Laptop, addition: list[Meanwhile], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    """The stack with a second model in the same namespace, added under load on the first."""
+    with models.changed(laptop):
+        laptop.edit("local", models.add_second)
+        with watched(laptop, tmp_path_factory.mktemp("load")) as watch:
+            addition.append(watch.up())
+        models.ready_servers(laptop, 1, "small")
         yield laptop
+
+
+def without_backends(laptop: Laptop, model: str) -> float:
+    """Seconds from a route's creation until its backends were there."""
+    route = objects.one(laptop, ROUTES, f"{model}-route", objects.MODELS)
+    assert route is not None
+    (parent,) = route["status"]["parents"]
+    resolved = next(one for one in parent["conditions"] if one["type"] == "ResolvedRefs")
+    assert resolved["status"] == "True"
+    made, then = (
+        datetime.fromisoformat(text)
+        for text in (route["metadata"]["creationTimestamp"], resolved["lastTransitionTime"])
+    )
+    return (then - made).total_seconds()
+
+
+def test_clients_of_the_first_model_notice_nothing_of_a_second_that_is_added(
+    two_models: Laptop, addition: list[Meanwhile]
+) -> None:
+    (seen,) = addition
+    seconds = without_backends(two_models, "small")
+    print(f"\nadding a model: {seen}; its route was without backends for {seconds:.0f} s")
+    assert seen.during.requests > seen.before.requests > 40
+    assert seen.before.failed == seen.during.failed == ()
+    assert seen.during.worst < SLOWEST_SECONDS
+    assert seconds < UNRESOLVED_SECONDS
 
 
 def pods_that_are(laptop: Laptop, model: str, workload: str) -> set[str]:
@@ -69,13 +156,17 @@ def test_only_the_named_ports_are_open_and_pods_listen_on_them(two_models: Lapto
                 assert open_ports <= declared, json.dumps(pod["spec"]["containers"], indent=1)
 
 
-def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: Laptop) -> None:
+def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: Laptop, tmp_path: Path) -> None:
     """Last: it takes the second model away."""
     laptop = two_models
     assert objects.condition(service(laptop, "small"), "Ready") == "True"
     kept = objects.names(servers(laptop))
     laptop.edit("local", lambda config: config["llmd-gke:models"].pop())
-    laptop.up()
+    with watched(laptop, tmp_path) as watch:
+        seen = watch.up()
+    print(f"\nremoving a model: {seen}")
+    assert seen.before.failed == seen.during.failed == ()
+    assert seen.during.worst < SLOWEST_SECONDS
 
     def left() -> set[str]:
         kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"

@@ -11,7 +11,7 @@ import pytest
 from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.accelerators import FAMILIES, ChipPrice
 from llmd_gke.catalog.cost import Totals, pool_cost, total
-from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, stale
+from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, PRICES_AS_OF, Capacity, old_prices, stale
 
 
 @pytest.mark.parametrize("zone", sorted(zones.known_zones()))
@@ -94,6 +94,14 @@ def test_one_unknown_price_makes_the_sum_unknown_but_not_the_chips() -> None:
 )
 def test_a_table_older_than_two_months_says_so(as_of: str, today: date, said: str | None) -> None:
     assert stale(as_of, today) == said
+
+
+def test_old_prices_name_the_page_that_has_new_ones() -> None:
+    assert old_prices(date.fromisoformat(f"{PRICES_AS_OF}-28")) is None
+    said = old_prices(date(2030, 1, 1))
+    assert said is not None
+    assert f"of {PRICES_AS_OF}" in said
+    assert said.endswith("look at https://cloud.google.com/tpu/pricing")
 
 
 def test_a_price_is_data_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:

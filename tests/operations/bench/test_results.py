@@ -5,11 +5,13 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmd_gke.catalog.zones import old_prices
 from llmd_gke.settings.load import load_stack
 from operations.bench import levels, price, tables
 from operations.bench.result import LAPTOP, Level, Result, as_json, read
@@ -98,6 +100,9 @@ RESULT = Result(
     stopped={"random": "throughput is flat: two doublings brought less than a tenth more"},
 )
 
+FRESH = date(2026, 9, 1)
+"""A day on which the price table is not old."""
+
 RUN = """\
 qwen of stack eu4a: prompts with nothing shared (control)
 ┏━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━┓
@@ -132,7 +137,14 @@ def shown(parts: list[Any], capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_a_run_is_a_table_for_each_kind_of_prompts_with_price_and_gain(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown(tables.run(RESULT), capsys) == RUN.splitlines()
+    assert shown(tables.run(RESULT, FRESH), capsys) == RUN.splitlines()
+
+
+def test_a_run_says_how_old_its_price_is_when_the_table_is_old(capsys: pytest.CaptureFixture[str]) -> None:
+    later = date(2026, 11, 22)
+    assert shown(tables.run(RESULT, later), capsys) == [*RUN.splitlines(), old_prices(later)]
+    laptop = replace(RESULT, mark="of a simulator")
+    assert old_prices(later) not in shown(tables.run(laptop, later), capsys), "it has no price"
 
 
 def test_numbers_of_the_laptop_cloud_are_marked_and_have_no_price_in_every_output(
@@ -140,7 +152,7 @@ def test_numbers_of_the_laptop_cloud_are_marked_and_have_no_price_in_every_outpu
 ) -> None:
     laptop = replace(RESULT, mark=LAPTOP, cloud="laptop")
     mark = f"NOT A MEASUREMENT: {LAPTOP}."
-    lines = shown(tables.run(laptop), capsys)
+    lines = shown(tables.run(laptop, FRESH), capsys)
     assert mark in lines
     assert not any("99.00" in line or line.startswith("Price") for line in lines)
     data: Any = as_json(laptop)

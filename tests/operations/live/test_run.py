@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +199,11 @@ def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -
 
 
 def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert command.cost(TARGET).startswith("12 TPU chips: 35.74 USD per hour at list price, so about 54 USD for 1.5 h")
+    assert command.cost(TARGET, date(2026, 9, 1)) == (
+        "12 TPU chips: 35.74 USD per hour, list price of 2026-08, so about 54 USD for 1.5 h; system nodes, disks and "
+        "traffic come on top."
+    )
+    assert "The price table is of 2026-08, 83 days old" in command.cost(TARGET, date(2026, 11, 22))
     monkeypatch.setattr(sys, "stdin", Path(os.devnull).open())  # noqa: SIM115
     with pytest.raises(Refused, match="--yes"):
         command.consent(TARGET, yes=False)

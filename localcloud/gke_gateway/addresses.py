@@ -11,9 +11,10 @@ from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeS
 
 from localcloud.gke_gateway.resources.classes import Class
 from localcloud.gke_gateway.resources.objects import full_name
+from localcloud.kubernetes.fields import each, text
 from localcloud.providers.google import pools_view
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.values import JsonObject, objects, text
+from localcloud.providers.protocol.values import JsonObject
 
 EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
 """Where an ephemeral address comes from: a range for documentation (RFC 5737), and the program's own subnet."""
@@ -29,10 +30,10 @@ def reserved(cloud: Path) -> dict[str, str]:
 
 def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> str:
     """The address of a Gateway; empty where it names one that does not exist."""
-    wanted = objects(gateway, "spec", "addresses")
+    wanted = each(gateway, "spec", "addresses")
     if wanted:
         return named.get(text(wanted[0], "value"), "") if text(wanted[0], "type") == "NamedAddress" else ""
-    given = objects(gateway, "status", "addresses")
+    given = each(gateway, "status", "addresses")
     if given:
         return text(given[0], "value")
     # The same every time, and unlikely to be another's; the high end, since reserved ones are spread below.

@@ -14,8 +14,9 @@ from pathlib import Path
 from localcloud.gke_gateway.envoy.clusters import load_assignment
 from localcloud.gke_gateway.envoy.files import Files, write, write_folder, write_resources
 from localcloud.gke_gateway.resources.endpoints import Source, endpoints
-from localcloud.gke_gateway.resources.objects import Key, World
+from localcloud.gke_gateway.resources.objects import World
 from localcloud.gke_gateway.translate import Program
+from localcloud.kubernetes.fields import Key
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 

@@ -17,7 +17,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from localcloud.gke_gateway.envoy.common import typed
-from localcloud.providers.protocol.values import JsonObject, text
+from localcloud.kubernetes.fields import text
+from localcloud.providers.protocol.values import JsonObject
 
 VALID_DAYS = 90
 """As Google's own certificates (https://cloud.google.com/certificate-manager/docs/certificates)."""

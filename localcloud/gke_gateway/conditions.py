@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcloud.gke_gateway.resources.objects import GATEWAY_GROUP
-from localcloud.providers.protocol.values import JsonObject, JsonValue, text
+from localcloud.kubernetes.fields import text
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
 @dataclass(frozen=True)

@@ -15,24 +15,12 @@ from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.events import Events
 from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.resources.classes import CLASSES, CONTROLLER
-from localcloud.gke_gateway.resources.objects import (
-    GATEWAY,
-    GATEWAY_CLASS,
-    HTTP_ROUTE,
-    POOL,
-    RESOURCES,
-    Key,
-    World,
-    being_deleted,
-    key,
-    name,
-    namespace,
-    uid,
-)
+from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, POOL, RESOURCES, World
 from localcloud.gke_gateway.translate import Program, Translation, translate
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Object, Unreachable
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, text
+from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Unreachable
+from localcloud.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 log = logging.getLogger(__name__)
 
@@ -118,16 +106,15 @@ class Controller:
         for kind, parents in ((HTTP_ROUTE, statuses.route_parents), (POOL, statuses.pool_parents)):
             for obj in world.all(kind):
                 wanted = parents(obj, translations)
-                if wanted or objects(obj, "status", "parents"):
+                if wanted or each(obj, "status", "parents"):
                     await self._status(kind, obj, {"parents": wanted})
         for policy, status in policy_statuses(world, translations):
             await self._status(text(policy, "kind"), policy, status)
 
     async def _status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:
         """Writes the parts of a status that differ from what stands there."""
-        before = dig(obj, "status")
-        present = before if isinstance(before, dict) else {}
-        if all(present.get(part) == value for part, value in wanted.items()):
+        present = part(obj, "status")
+        if all(present.get(field_) == value for field_, value in wanted.items()):
             return
         try:
             written = await self.kube.patch_status(

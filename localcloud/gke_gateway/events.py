@@ -7,19 +7,10 @@ import uuid
 from dataclasses import dataclass, field
 
 from localcloud.gke_gateway.conditions import timestamp
-from localcloud.gke_gateway.resources.objects import (
-    GATEWAY,
-    GATEWAY_GROUP,
-    Key,
-    full_name,
-    generation,
-    key,
-    name,
-    namespace,
-)
+from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, full_name, generation
 from localcloud.gke_gateway.translate import Translation
 from localcloud.kubernetes.client import EVENTS, Kube, KubeError, Unreachable
-from localcloud.providers.protocol.values import text
+from localcloud.kubernetes.fields import Key, key, name, namespace, text
 
 COMPONENT = "sc-gateway-controller"
 """``From`` of GKE's events."""

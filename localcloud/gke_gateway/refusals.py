@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from localcloud.gke_gateway.resources.classes import Class
-from localcloud.gke_gateway.resources.objects import SECRET, World, full_name, namespace
-from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
+from localcloud.gke_gateway.resources.objects import SECRET, World, full_name
+from localcloud.kubernetes.fields import each, namespace, number, part, text
+from localcloud.providers.protocol.values import JsonObject
 
 REPORTS = "conformance/reports/v1.6.0/gke-gateway"
 """kubernetes-sigs/gateway-api: features that GKE lists as unsupported (the same in v1.4 and v1.5)."""
@@ -54,7 +55,7 @@ def gateway_refusal(gateway: JsonObject, world: World) -> Refusal | None:
 
 
 def _rules(route: JsonObject) -> list[JsonObject]:
-    return objects(route, "spec", "rules")
+    return each(route, "spec", "rules")
 
 
 def _timeouts(route: JsonObject, _: Class) -> Iterator[str]:
@@ -79,7 +80,7 @@ def _matches(route: JsonObject, _: Class) -> Iterator[str]:
     wording inferred.
     """
     for rule in _rules(route):
-        for match in objects(rule, "matches"):
+        for match in each(rule, "matches"):
             path = text(match, "path", "value")
             if path and not path.startswith("/"):
                 yield f"Paths must start with a '/' character \"{path}\""
@@ -98,7 +99,7 @@ def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
     has no address that is known. The others: no public source; wording inferred.
     """
     for rule in _rules(route):
-        found = objects(rule, "filters")
+        found = each(rule, "filters")
         if found and not of_class.filters:
             yield (
                 f"classic GXLB (GatewayClass {of_class.name}) does not support rule filters, "
@@ -122,7 +123,7 @@ def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
     No public source; wording inferred.
     """
     for rule in _rules(route):
-        if any(objects(ref, "filters") for ref in objects(rule, "backendRefs")):
+        if any(each(ref, "filters") for ref in each(rule, "backendRefs")):
             yield "Filters in backendRefs are not supported"
 
 
@@ -134,7 +135,7 @@ def _addresses(gateway: JsonObject, world: World) -> Iterator[Refusal]:
 
     The words for one that does not exist were seen in records whose own address is not known: no source to follow.
     """
-    for address in objects(gateway, "spec", "addresses"):
+    for address in each(gateway, "spec", "addresses"):
         # The API server fills in IPAddress where no type is given.
         kind, value = text(address, "type") or "IPAddress", text(address, "value")
         error = ""
@@ -151,8 +152,8 @@ def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
     """Namespace and name of every Secret with a certificate that the listeners name."""
     return [
         (text(ref, "namespace") or namespace(gateway), text(ref, "name"))
-        for listener in objects(gateway, "spec", "listeners")
-        for ref in objects(listener, "tls", "certificateRefs")
+        for listener in each(gateway, "spec", "listeners")
+        for ref in each(listener, "tls", "certificateRefs")
     ]
 
 
@@ -172,9 +173,9 @@ def _certificates(gateway: JsonObject, _: World) -> Iterator[Refusal]:
 
     No public source; wording inferred.
     """
-    for listener in objects(gateway, "spec", "listeners"):
-        options = dig(listener, "tls", "options")
-        if text(listener, "protocol") == "HTTPS" and not objects(listener, "tls", "certificateRefs") and not options:
+    for listener in each(gateway, "spec", "listeners"):
+        options = part(listener, "tls", "options")
+        if text(listener, "protocol") == "HTTPS" and not each(listener, "tls", "certificateRefs") and not options:
             error = f'listener "{text(listener, "name")}" has no certificate'
             invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
             yield Refusal("InvalidCertificateRef", invalid)

@@ -12,11 +12,9 @@ from localcloud.gke_gateway.resources.objects import (
     NAMESPACE,
     World,
     label_selector_matches,
-    labels,
-    name,
-    namespace,
 )
-from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
+from localcloud.kubernetes.fields import each, get, labels, name, namespace, number, text, texts
+from localcloud.providers.protocol.values import JsonObject
 
 ANY_HOST = ""
 """A listener or route without a hostname."""
@@ -38,7 +36,7 @@ def attachments(gateway: JsonObject, world: World) -> list[Attachment]:
     return [
         _attach(route, parent, gateway, world)
         for route in world.all(HTTP_ROUTE)
-        for parent in objects(route, "spec", "parentRefs")
+        for parent in each(route, "spec", "parentRefs")
         if refers_to(parent, route, gateway)
     ]
 
@@ -57,7 +55,7 @@ def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: W
     section, port = text(parent, "sectionName"), number(parent, "port")
     candidates = [
         listener
-        for listener in objects(gateway, "spec", "listeners")
+        for listener in each(gateway, "spec", "listeners")
         if (not section or text(listener, "name") == section) and port in (None, number(listener, "port"))
     ]
     if not candidates:
@@ -76,7 +74,7 @@ def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: 
     """Whether ``allowedRoutes`` takes HTTPRoutes of the route's namespace; the default is the Gateway's own."""
     if text(listener, "protocol") not in ("HTTP", "HTTPS"):
         return False
-    kinds = [text(entry, "kind") for entry in objects(listener, "allowedRoutes", "kinds")]
+    kinds = [text(entry, "kind") for entry in each(listener, "allowedRoutes", "kinds")]
     if kinds and HTTP_ROUTE not in kinds:
         return False
     match text(listener, "allowedRoutes", "namespaces", "from") or "Same":
@@ -84,7 +82,7 @@ def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: 
             return True
         case "Selector":
             home = world.get(NAMESPACE, "", namespace(route))
-            selector = dig(listener, "allowedRoutes", "namespaces", "selector")
+            selector = get(listener, "allowedRoutes", "namespaces", "selector")
             return home is not None and label_selector_matches(selector, labels(home))
         case _:
             return namespace(route) == namespace(gateway)

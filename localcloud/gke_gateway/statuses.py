@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from localcloud.gke_gateway.conditions import Condition, kinds_of_routes, merged
 from localcloud.gke_gateway.resources.classes import CONTROLLER
-from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation, name, namespace
+from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation
 from localcloud.gke_gateway.translate import Bound, Translation
-from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
+from localcloud.kubernetes.fields import each, name, namespace, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 HEALTHY = "networking.gke.io/GatewayHealthy"
 
@@ -21,7 +22,7 @@ HEALTHY = "networking.gke.io/GatewayHealthy"
 def class_status(gateway_class: JsonObject) -> JsonObject:
     """A GatewayClass is accepted at once."""
     conditions = [Condition("Accepted")]
-    return {"conditions": merged(conditions, generation(gateway_class), objects(gateway_class, "status", "conditions"))}
+    return {"conditions": merged(conditions, generation(gateway_class), each(gateway_class, "status", "conditions"))}
 
 
 def gateway_status(translation: Translation) -> JsonObject:
@@ -39,8 +40,8 @@ def gateway_status(translation: Translation) -> JsonObject:
     addresses: list[JsonValue] = [{"type": "IPAddress", "value": translation.address}] if translation.address else []
     return {
         "addresses": addresses,
-        "conditions": merged(conditions, generation(gateway), objects(gateway, "status", "conditions")),
-        "listeners": [_listener(listener, translation) for listener in objects(gateway, "spec", "listeners")],
+        "conditions": merged(conditions, generation(gateway), each(gateway, "status", "conditions")),
+        "listeners": [_listener(listener, translation) for listener in each(gateway, "spec", "listeners")],
     }
 
 
@@ -59,13 +60,13 @@ def _listener(listener: JsonObject, translation: Translation) -> JsonObject:
         if refusal.reason == "InvalidCertificateRef":
             unresolved = Condition("ResolvedRefs", status=False, reason=refusal.reason, message=refusal.message)
             conditions = [unresolved, Condition("Accepted"), conditions[1]]
-    listed = objects(translation.gateway, "status", "listeners")
+    listed = each(translation.gateway, "status", "listeners")
     before = next((entry for entry in listed if text(entry, "name") == called), None)
     return {
         "name": called,
         "attachedRoutes": len(attached),
         "supportedKinds": kinds_of_routes(),
-        "conditions": merged(conditions, generation(translation.gateway), objects(before, "conditions")),
+        "conditions": merged(conditions, generation(translation.gateway), each(before, "conditions")),
     }
 
 
@@ -74,7 +75,7 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
 
     While a Gateway is frozen, routes that GKE does not refuse themselves keep what they had: GKE does not get to them.
     """
-    before = objects(route, "status", "parents")
+    before = each(route, "status", "parents")
     parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
     for translation in translations:
         for one in translation.bound:
@@ -87,7 +88,7 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
             entry: JsonObject = {
                 "parentRef": one.attachment.parent,
                 "controllerName": CONTROLLER,
-                "conditions": merged(_route_conditions(one), generation(route), objects(known, "conditions")),
+                "conditions": merged(_route_conditions(one), generation(route), each(known, "conditions")),
             }
             parents.append(entry)
     return parents
@@ -131,7 +132,7 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
 
     KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve ``router.go``).
     """
-    before = objects(pool, "status", "parents")
+    before = each(pool, "status", "parents")
     parents: list[JsonValue] = [
         entry
         for entry in before
@@ -159,7 +160,7 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
             {
                 "parentRef": parent,
                 "controllerName": CONTROLLER,
-                "conditions": merged(conditions, generation(pool), objects(known, "conditions")),
+                "conditions": merged(conditions, generation(pool), each(known, "conditions")),
             }
         )
     return parents
@@ -183,7 +184,7 @@ def policy_status(policy: JsonObject, *, attached: bool, conflicted: bool) -> Js
     Condition Attached: kubernetes-sigs/gateway-api-inference-extension#1475. Reason and wording of the other cases: no
     public source; inferred.
     """
-    before = objects(policy, "status", "conditions")
+    before = each(policy, "status", "conditions")
     if attached:
         condition = Condition("Attached")
     elif conflicted:

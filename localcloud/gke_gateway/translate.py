@@ -14,9 +14,10 @@ from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gatewa
 from localcloud.gke_gateway.resources.backends import Reference, resolve
 from localcloud.gke_gateway.resources.classes import Class
 from localcloud.gke_gateway.resources.endpoints import Source
-from localcloud.gke_gateway.resources.objects import SECRET, World, key, name, namespace, uid
+from localcloud.gke_gateway.resources.objects import SECRET, World
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text
+from localcloud.kubernetes.fields import each, key, name, namespace, number, part, text, uid
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,14 @@ def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: W
             route,
             index,
             rule,
-            tuple(resolve(ref, route, gateway, of_class, world) for ref in objects(rule, "backendRefs")),
+            tuple(resolve(ref, route, gateway, of_class, world) for ref in each(rule, "backendRefs")),
             tuple(
                 resolve(mirror, route, gateway, of_class, world)
-                for entry in objects(rule, "filters")
-                if isinstance(mirror := dig(entry, "requestMirror", "backendRef"), dict)
+                for entry in each(rule, "filters")
+                if (mirror := part(entry, "requestMirror", "backendRef"))
             ),
         )
-        for index, rule in enumerate(objects(route, "spec", "rules"))
+        for index, rule in enumerate(each(route, "spec", "rules"))
     )
     return Bound(attachment, rules, route_refusal(route, of_class))
 
@@ -104,7 +105,7 @@ def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
 def _program(gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: World, files: Files) -> Program:
     program = Program(uid(gateway))
     by_port: dict[int, list[JsonObject]] = {}
-    for one in objects(gateway, "spec", "listeners"):
+    for one in each(gateway, "spec", "listeners"):
         by_port.setdefault(number(one, "port") or 0, []).append(one)
     for port, of_port in by_port.items():
         called = f"{namespace(gateway)}_{name(gateway)}_{port}"
@@ -143,14 +144,14 @@ def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, fil
     """The certificates of a port, by their names in Envoy."""
     found: dict[str, JsonObject] = {}
     for entry in listeners:
-        for ref in objects(entry, "tls", "certificateRefs"):
+        for ref in each(entry, "tls", "certificateRefs"):
             where, called = text(ref, "namespace") or namespace(gateway), text(ref, "name")
             in_envoy = f"secret_{where}_{called}"
             secret = world.get(SECRET, where, called)
             made = certificates.from_secret(in_envoy, secret) if secret else None
             if made:
                 found[in_envoy] = made
-        if text(entry, "protocol") == "HTTPS" and dig(entry, "tls", "options"):
+        if text(entry, "protocol") == "HTTPS" and part(entry, "tls", "options"):
             in_envoy = f"made_{'_'.join(key(gateway))}_{text(entry, 'name')}"
             domain = text(entry, "hostname")
             found[in_envoy] = certificates.self_signed(in_envoy, domain, files.root / "self-signed")

@@ -6,8 +6,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncGenerator, Iterator
 
-from localcloud.kubernetes.client import Key, Kube, Object, Resource, key
-from localcloud.kubernetes.fields import text
+from localcloud.kubernetes.client import Kube, Resource
+from localcloud.kubernetes.fields import Key, Object, key, text
 from localcloud.kubernetes.watch import Event, watch
 
 

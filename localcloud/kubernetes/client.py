@@ -12,19 +12,14 @@ import warnings
 from collections.abc import AsyncGenerator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias, cast
+from typing import Protocol, cast
 
 import httpx
 import kr8s.asyncio
 import tenacity
 
 from llmd_gke.problems import SetUpFailed
-
-Object: TypeAlias = dict[str, Any]
-"""An object as the API server sends it. ``Any``, since the server has checked it against its schema already."""
-
-Key: TypeAlias = tuple[str, str]
-"""Namespace (empty for cluster-wide objects) and name."""
+from localcloud.kubernetes.fields import Object, key
 
 REQUEST_SECONDS = 30.0
 
@@ -81,12 +76,6 @@ class Gone(KubeError):
 
 Unreachable = (httpx.TransportError, kr8s.APITimeoutError, kr8s.ServerError)
 """What is raised where no answer came: worth another attempt."""
-
-
-def key(obj: Mapping[str, Any]) -> Key:
-    """Namespace and name of an object."""
-    meta = obj["metadata"]
-    return (str(meta.get("namespace") or ""), str(meta["name"]))
 
 
 def _refusal(response: httpx.Response) -> KubeError:

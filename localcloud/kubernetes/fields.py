@@ -1,33 +1,106 @@
-"""Ways into Kubernetes objects, where a part may be absent: absent, ``None`` and empty are the same there."""
+"""Ways into Kubernetes objects, where a part may be absent: absent, ``None`` and of another kind are the same there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypeAlias, cast
 
-if TYPE_CHECKING:  # its library is not there for the rehearsal alone
-    from localcloud.kubernetes.client import Object
+Object: TypeAlias = dict[str, Any]
+"""An object as the API server sends it. ``Any``, since the server has checked it against its schema already."""
+
+Key: TypeAlias = tuple[str, str]
+"""Namespace (empty for cluster-wide objects) and name."""
 
 
-def part(obj: Mapping[str, Any], *path: str) -> Object:
+def get(obj: object, *path: str) -> object:
+    """What is below those keys, ``None`` where a step is missing."""
+    for step in path:
+        if not isinstance(obj, Mapping):
+            return None
+        obj = cast("Mapping[str, object]", obj).get(step)
+    return obj
+
+
+def part(obj: object, *path: str) -> Object:
     """The object below those keys, an empty one where there is none."""
-    found: Any = obj
-    for key in path:
-        found = cast("Mapping[str, Any]", found).get(key) or {}
-    return cast("Object", found)
+    value = get(obj, *path)
+    return cast("Object", value) if isinstance(value, Mapping) else {}
 
 
-def each(obj: Mapping[str, Any], *path: str) -> list[Object]:
+def _entries(obj: object, *path: str) -> list[object]:
+    value = get(obj, *path)
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def each(obj: object, *path: str) -> list[Object]:
     """The objects of the list below those keys, none where there is no list."""
-    return cast("list[Object]", part(obj, *path[:-1]).get(path[-1]) or [])
+    return [cast("Object", entry) for entry in _entries(obj, *path) if isinstance(entry, Mapping)]
 
 
-def words(obj: Mapping[str, Any], *path: str) -> list[str]:
+def texts(obj: object, *path: str) -> list[str]:
     """The texts of the list below those keys."""
-    return [str(word) for word in cast("list[Any]", part(obj, *path[:-1]).get(path[-1]) or [])]
+    return [str(entry) for entry in _entries(obj, *path) if isinstance(entry, str | int | float)]
 
 
-def text(obj: Mapping[str, Any], *path: str) -> str:
-    """The text below those keys, empty where there is none."""
-    found = part(obj, *path[:-1]).get(path[-1])
-    return "" if found is None else str(found)
+def text(obj: object, *path: str) -> str:
+    """The text below those keys, also of a number; empty where there is none."""
+    value = get(obj, *path)
+    return str(value) if isinstance(value, str | int | float) else ""
+
+
+def number(obj: object, *path: str) -> int | None:
+    """The whole number below those keys, also one in a text, as quantities are."""
+    value = get(obj, *path)
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() else None
+    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def strings(value: object) -> dict[str, str]:
+    """The entries of a table that are strings."""
+    return {key: entry for key, entry in part(value).items() if isinstance(entry, str)}
+
+
+def name(obj: object) -> str:
+    """``metadata.name``."""
+    return text(obj, "metadata", "name")
+
+
+def namespace(obj: object) -> str:
+    """``metadata.namespace``, empty for cluster-wide objects."""
+    return text(obj, "metadata", "namespace")
+
+
+def key(obj: object) -> Key:
+    """Namespace and name."""
+    return namespace(obj), name(obj)
+
+
+def uid(obj: object) -> str:
+    """``metadata.uid``: a successor of the same name has another."""
+    return text(obj, "metadata", "uid")
+
+
+def labels(obj: object) -> dict[str, str]:
+    """``metadata.labels``."""
+    return strings(get(obj, "metadata", "labels"))
+
+
+def label(obj: object, key: str) -> str:
+    """A label's value, empty where it is not set."""
+    return text(obj, "metadata", "labels", key)
+
+
+def being_deleted(obj: object) -> bool:
+    """Whether the object has a deletion timestamp."""
+    return bool(text(obj, "metadata", "deletionTimestamp"))
+
+
+def conditions(obj: object, *path: str) -> dict[str, Object]:
+    """The conditions of a status by type; ``path`` leads to what holds ``conditions`` (default: ``status``)."""
+    return {text(one, "type"): one for one in each(obj, *(path or ("status",)), "conditions")}
+
+
+def condition_is_true(obj: object, kind: str) -> bool:
+    """Whether ``status.conditions`` has this condition with status True."""
+    return text(conditions(obj).get(kind), "status") == "True"

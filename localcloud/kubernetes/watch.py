@@ -16,18 +16,8 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
-from localcloud.kubernetes.client import (
-    Gone,
-    Key,
-    Kube,
-    KubeError,
-    NotFound,
-    Object,
-    Resource,
-    Unreachable,
-    key,
-    selectors,
-)
+from localcloud.kubernetes.client import Gone, Kube, KubeError, NotFound, Resource, Unreachable, selectors
+from localcloud.kubernetes.fields import Key, Object, key
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from llmd_gke.catalog import accelerators
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, text
+from localcloud.kubernetes.fields import Object, each, text
 from localcloud.nodes.nodes import Template
 from localcloud.nodes.scheduling import Room, obstacle, requests_of, room
 

@@ -15,8 +15,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import part, text
+from localcloud.kubernetes.fields import Object, part, text
 from localcloud.nodes import probes, runtime
 from localcloud.nodes.environment import Missing
 from localcloud.nodes.images import NoImage

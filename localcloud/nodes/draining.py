@@ -7,8 +7,8 @@ import logging
 import time
 from collections.abc import Iterable
 
-from localcloud.kubernetes.client import LEASES, NODES, PODS, Kube, KubeError, NotFound, Object, Unreachable
-from localcloud.kubernetes.fields import text
+from localcloud.kubernetes.client import LEASES, NODES, PODS, Kube, KubeError, NotFound, Unreachable
+from localcloud.kubernetes.fields import Object, text
 from localcloud.nodes.heartbeats import LEASE_NAMESPACE
 
 log = logging.getLogger(__name__)

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text
+from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes.quantity import integer_of
 
 _REFERENCE = re.compile(r"\$(\$|\(([-._a-zA-Z][-._a-zA-Z0-9]*)\))")

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.kubernetes.fields import Object, each, part, text, texts
 from localcloud.nodes import environment
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.images import HOSTS_FILES, Table
@@ -48,8 +47,8 @@ class Launching:
             base["LLMD_GKE_SIMULATOR_ARGS"] = self.simulator_arguments
         pod_now = {**pod, "status": {**part(pod, "status"), "podIP": address, "podIPs": [{"ip": address}]}}
         known = environment.environment(pod_now, container, self.sources, base, allocatable)
-        command = [environment.expand(word, known) for word in words(container, "command")]
-        arguments = [environment.expand(word, known) for word in words(container, "args")]
+        command = [environment.expand(word, known) for word in texts(container, "command")]
+        arguments = [environment.expand(word, known) for word in texts(container, "args")]
         own = image.command(command, arguments)
         if not own:
             raise ValueError("no command specified")
@@ -74,7 +73,7 @@ class Launching:
             else ""
         )
         lines = ["127.0.0.1 localhost", "::1 localhost ip6-localhost ip6-loopback", f"{address} {full}{name}"]
-        lines += [f"{alias['ip']} {' '.join(words(alias, 'hostnames'))}" for alias in each(spec, "hostAliases")]
+        lines += [f"{alias['ip']} {' '.join(texts(alias, 'hostnames'))}" for alias in each(spec, "hostAliases")]
         return {
             "/etc/hosts": "\n".join(lines) + "\n",
             "/etc/resolv.conf": self._resolver(str(pod["metadata"]["namespace"])),

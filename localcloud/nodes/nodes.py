@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from llmd_gke.catalog import zones
-from localcloud.kubernetes.client import Object
+from localcloud.kubernetes.fields import Object
 from localcloud.nodes.states import now
 from localcloud.providers.google.pools_view import Pool
 

@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from localcloud.kubernetes.cache import Mirror
-from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Object, Unreachable
-from localcloud.kubernetes.fields import each, part, text
+from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Unreachable
+from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import autoscaler, nodes, sandbox
 from localcloud.nodes.autoscaler import Group, Unit
 from localcloud.nodes.draining import drain

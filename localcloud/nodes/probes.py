@@ -16,8 +16,7 @@ from typing import Any, cast
 import grpc.aio
 import httpx
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.kubernetes.fields import Object, each, part, text, texts
 
 Exec = Callable[[list[str], float], Awaitable[tuple[int, str]]]
 """Runs a command in the container, for at most some seconds: status and output."""
@@ -63,7 +62,7 @@ async def check(probe: Object, container: Object, address: str, execute: Exec) -
     seconds = Times.of(probe).timeout
     try:
         if "exec" in probe:
-            status, output = await execute(words(probe, "exec", "command"), seconds)
+            status, output = await execute(texts(probe, "exec", "command"), seconds)
             return Result(status == 0, output.strip())
         async with asyncio.timeout(seconds):
             if "httpGet" in probe:

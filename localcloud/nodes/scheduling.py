@@ -9,8 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.kubernetes.fields import Object, each, part, text, texts
 from localcloud.nodes.quantity import total, value_of
 
 SELECTOR = "node(s) didn't match Pod's node affinity/selector"
@@ -95,7 +94,7 @@ def _selected(pod: Object, labels: Mapping[str, str]) -> bool:
 
 
 def _holds(rule: Object, labels: Mapping[str, str]) -> bool:
-    key, wanted = str(rule["key"]), words(rule, "values")
+    key, wanted = str(rule["key"]), texts(rule, "values")
     value = labels.get(key)
     match text(rule, "operator"):
         case "In":

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part
+from localcloud.kubernetes.fields import Object, each, part
 from localcloud.nodes.states import Known, Running, Waiting, now
 
 REPLACED: Object = {"$patch": "replace"}

@@ -15,8 +15,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from localcloud.kubernetes.client import SERVICE_ACCOUNTS, Kube, Object
-from localcloud.kubernetes.fields import each, part, text
+from localcloud.kubernetes.client import SERVICE_ACCOUNTS, Kube
+from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import environment, projected
 from localcloud.nodes.environment import Missing, Sources
 from localcloud.nodes.projected import File

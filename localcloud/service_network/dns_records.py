@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.kubernetes.fields import Object, each, part, text, texts
 from localcloud.service_network.routing_table import SERVICE_NAME
 
 ADDRESS = "10.96.0.10"
@@ -25,7 +24,7 @@ def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tup
     headless: set[tuple[str, str]] = set()
     for service in services:
         name, namespace = str(service["metadata"]["name"]), str(service["metadata"]["namespace"])
-        addresses = [ip for ip in words(service, "spec", "clusterIPs") if ":" not in ip]
+        addresses = [ip for ip in texts(service, "spec", "clusterIPs") if ":" not in ip]
         if addresses == ["None"]:
             headless.add((namespace, name))
             addresses = []
@@ -39,7 +38,7 @@ def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tup
         for endpoint in each(one, "endpoints"):
             if part(endpoint, "conditions").get("ready") is False:
                 continue
-            known = words(endpoint, "addresses")
+            known = texts(endpoint, "addresses")
             found[service_name].update(known)
             if host := text(endpoint, "hostname"):
                 found.setdefault(f"{host}.{service_name}", set()).update(known)

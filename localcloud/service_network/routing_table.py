@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeAlias
 
-from localcloud.kubernetes.client import Object
-from localcloud.kubernetes.fields import each, part, text, words
+from localcloud.kubernetes.fields import Object, each, part, text, texts
 
 Address: TypeAlias = tuple[str, int]
 SERVICE_NAME = "kubernetes.io/service-name"
@@ -27,7 +26,7 @@ def table(services: Iterable[Object], slices: Iterable[Object]) -> dict[Address,
     for service in services:
         meta = service["metadata"]
         own = by_service.get((str(meta["namespace"]), str(meta["name"])), [])
-        addresses = [ip for ip in words(service, "spec", "clusterIPs") if ip != "None" and ":" not in ip]
+        addresses = [ip for ip in texts(service, "spec", "clusterIPs") if ip != "None" and ":" not in ip]
         for port in each(service, "spec", "ports"):
             if text(port, "protocol") not in ("", "TCP"):
                 continue
@@ -48,7 +47,7 @@ def endpoints_of(slices: Iterable[Object], port_name: str) -> tuple[Address, ...
         ]
         for endpoint in each(one, "endpoints"):
             state = part(endpoint, "conditions")
-            targets = {(address, port) for address in words(endpoint, "addresses") for port in ports}
+            targets = {(address, port) for address in texts(endpoint, "addresses") for port in ports}
             if state.get("ready") is not False:
                 ready |= targets
             elif state.get("serving") and state.get("terminating"):

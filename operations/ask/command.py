@@ -16,9 +16,9 @@ from operations.target import Target
 
 if TYPE_CHECKING:
     from llmd_gke.settings import ModelSettings
+    from localcloud.kubernetes.fields import Object
     from operations.ask.kubectl import Kubectl
     from operations.ask.question import Answer, Question
-    from operations.status.objects import Object
 
 
 def command(
@@ -60,9 +60,9 @@ def command(
     enter(target)
     question = Question(chosen.served_name, prompt, tokens, timeout, path)
     with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
+        from localcloud.kubernetes.fields import name
         from operations.ask.kubectl import is_ready
         from operations.ask.question import ask
-        from operations.status.objects import name
 
         answers: list[tuple[Object, Answer]] = []
         for server in _servers(kubectl, chosen, pod, target):
@@ -110,7 +110,7 @@ def _kubectl(target: Target, context: str | None) -> Generator[Kubectl]:
 
 
 def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target: Target) -> list[Object]:
-    from operations.status.objects import name
+    from localcloud.kubernetes.fields import name
 
     servers = kubectl.servers(model.namespace, model.name)
     if not servers:
@@ -127,8 +127,8 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
 def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
     """A base URL of the server itself, as long as it is used."""
     from llmd_gke.catalog.kserve import WORKLOAD_PORT
+    from localcloud.kubernetes.fields import name
     from operations.ask.kubectl import address
-    from operations.status.objects import name
 
     if target.cloud is Cloud.LAPTOP:  # its kubelet forwards no ports, and inside, pods answer at their addresses
         return nullcontext(f"http://{address(server)}:{WORKLOAD_PORT}")

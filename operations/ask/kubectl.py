@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from typing import cast
 
 from llmd_gke.catalog import kserve
+from localcloud.kubernetes.fields import Object, conditions, each, name, text
 from operations.exits import Failed, SetUpFailed, Unreachable
-from operations.status.objects import Object, conditions, entries, name, text
 
 SECONDS = 30
 """How long the API server may take to answer, and a forwarded port to open."""
@@ -48,7 +48,7 @@ class Kubectl:
             raise Unreachable(_unreachable(f"no answer within {SECONDS} s")) from None
         if done.returncode:
             raise Unreachable(_unreachable(" ".join(done.stderr.split())[-300:]))
-        return sorted(entries(json.loads(done.stdout), "items"), key=name)
+        return sorted(each(json.loads(done.stdout), "items"), key=name)
 
     @contextmanager
     def forwarded(self, namespace: str, pod: str, port: int) -> Generator[str]:

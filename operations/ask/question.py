@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import httpx
 
-from operations.status.objects import entries, text
+from localcloud.kubernetes.fields import each, text
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def ask(base: str, question: Question) -> Answer:
 
 def _said(response: httpx.Response) -> str:
     try:
-        choices = entries(response.json(), "choices")
+        choices = each(response.json(), "choices")
     except ValueError:
         return response.text
     return text(choices[0], "message", "content") if choices else response.text

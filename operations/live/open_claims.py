@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from llmd_gke.catalog.accelerators import POOL_LABEL
+from localcloud.kubernetes.fields import conditions, each, label, name, text
 from operations.live.evidence import Evidence
 from operations.status import gateway, services, stages
-from operations.status.objects import Line, Snapshot, State, conditions, entries, label, name, of, text
+from operations.status.objects import Line, Snapshot, State, of
 
 Found = Literal["yes", "no", "open"]
 Answer = tuple[Found, str]
@@ -137,7 +138,7 @@ def _warm(seen: Evidence) -> Answer:
         return NOT_SEEN
     for model in seen.settings.models:
         for pod in services.pods_of(seen.snapshot, model.namespace, model.name):
-            for status in entries(pod, "status", "containerStatuses"):
+            for status in each(pod, "status", "containerStatuses"):
                 if text(status, "name") == "warm-up" and text(status, "ready") == "True":
                     return "yes", f"container warm-up of {name(pod)} is ready"
     return NOT_SEEN

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
+from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
 from operations.doctor.google import Google, GoogleError, items, login
-from operations.status.objects import Line, Object, Snapshot, State, conditions, label, namespace, text
+from operations.status.objects import Line, Snapshot, State
 
 HEALTHY = "HEALTHY"
 Health = Mapping[str, Sequence[str]]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
+from localcloud.kubernetes.fields import Object, name, namespace, number, text
 from operations.status.explanations import EVENTS, find
-from operations.status.objects import Line, Object, State, ago, moment, name, namespace, number, short, text
+from operations.status.objects import Line, State, ago, moment, short
 
 RECENT = timedelta(hours=1)
 MOST = 8
@@ -44,7 +45,7 @@ def lines(
             continue
         about = text(event, "involvedObject", "name")
         fix = word.fix.format(stack=stack, namespace=namespace(event), name=about)
-        count = number(event, "count") or number(event, "series", "count")
+        count = number(event, "count") or number(event, "series", "count") or 0
         times = f", {count} times" if count > 1 else ""
         # What an event tells has happened; whether it still holds, the pods' lines say.
         state = State.UNKNOWN if word.state is State.BUSY else word.state

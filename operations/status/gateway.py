@@ -6,21 +6,9 @@ from collections.abc import Mapping
 
 from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
+from localcloud.kubernetes.fields import Object, conditions, each, name, namespace, number, text
 from operations.status.explanations import GATEWAY, find
-from operations.status.objects import (
-    Line,
-    Object,
-    Snapshot,
-    State,
-    conditions,
-    entries,
-    name,
-    namespace,
-    number,
-    of,
-    short,
-    text,
-)
+from operations.status.objects import Line, Snapshot, State, of, short
 
 
 def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
@@ -32,13 +20,13 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
         fix = f"pulumi up --stack {stack} --policy-pack policies"
         return [Line("gateway", State.BAD, "there is no Gateway inference-gateway/inference-gateway", fix)]
     problems = _problems("gateway", conditions(gateway), gateway, stack, ("Accepted", "Programmed"))
-    for listener in entries(gateway, "status", "listeners"):
+    for listener in each(gateway, "status", "listeners"):
         subject = f"gateway: listener {text(listener, 'name')}"
         problems += _problems(subject, _by_type(listener), gateway, stack, ("Accepted", "ResolvedRefs", "Programmed"))
     if problems:
         return problems
-    held = [text(one, "value") for one in entries(gateway, "status", "addresses")]
-    routes = sum(number(listener, "attachedRoutes") for listener in entries(gateway, "status", "listeners"))
+    held = [text(one, "value") for one in each(gateway, "status", "addresses")]
+    routes = sum(number(listener, "attachedRoutes") or 0 for listener in each(gateway, "status", "listeners"))
     if address and address not in held:
         words = f"programmed at {', '.join(held) or 'no address'}, but the outputs say {address}"
         return [Line("gateway", State.BAD, words, f"pulumi refresh --stack {stack}")]
@@ -48,7 +36,7 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
 
 
 def _by_type(value: Object) -> dict[str, Object]:
-    return {text(one, "type"): one for one in entries(value, "conditions")}
+    return {text(one, "type"): one for one in each(value, "conditions")}
 
 
 def model_lines(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
@@ -68,7 +56,7 @@ def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]
             return []
         words = f"there is no HTTPRoute {where}/{naming.route(model)}: KServe makes neither pool nor picker without it"
         return [Line(subject, State.BAD, words, f"pulumi up --stack {stack} --policy-pack policies")]
-    parents = entries(route, "status", "parents")
+    parents = each(route, "status", "parents")
     if not parents:
         return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
     found: list[Line] = []
@@ -112,7 +100,7 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
     pool = of(snapshot.pools, where, kserve.inference_pool(model))
     if pool is None:
         return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not made it yet")]
-    parents = entries(pool, "status", "parents")
+    parents = each(pool, "status", "parents")
     if not parents:
         return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
     found: list[Line] = []

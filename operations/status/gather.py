@@ -15,9 +15,10 @@ from llmd_gke.catalog import kserve
 from llmd_gke.manifests import naming
 from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource
 from localcloud.kubernetes.client import Unreachable as Unanswered
+from localcloud.kubernetes.fields import Object, label, name, namespace
 from operations.exits import SetUpFailed, Unreachable
 from operations.status import stages
-from operations.status.objects import Object, Snapshot, label, name, namespace, short
+from operations.status.objects import Snapshot, short
 
 SECONDS = 10.0
 """How long the API server may take to answer one request."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llmd_gke.catalog.accelerators import POOL_LABEL, RESOURCES
-from operations.status.objects import Line, Object, State, conditions, entries, get, label, name, number, text
+from localcloud.kubernetes.fields import Object, conditions, each, get, label, name, number, text
+from operations.status.objects import Line, State
 
 LEAVING = (
     "ToBeDeletedByClusterAutoscaler",
@@ -44,13 +45,11 @@ def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
     if not nodes:
         return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is asked for, none is billed")
     ready = [node for node in nodes if _ready(node)]
-    chips = sum(number(node, "status", "allocatable", resource) for node in ready for resource in RESOURCES)
+    chips = sum(number(node, "status", "allocatable", resource) or 0 for node in ready for resource in RESOURCES)
     names = {name(node) for node in nodes}
     used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
     words = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
-    leaving = [
-        node for node in nodes if any(text(taint, "key") in LEAVING for taint in entries(node, "spec", "taints"))
-    ]
+    leaving = [node for node in nodes if any(text(taint, "key") in LEAVING for taint in each(node, "spec", "taints"))]
     if leaving:
         words += f", {len(leaving)} about to go"
     state = State.GOOD if len(ready) == len(nodes) and not leaving else State.BUSY
@@ -73,7 +72,7 @@ def _over(pod: Object) -> bool:
 def chips_of(pod: Object) -> int:
     """Chips that a pod asks for."""
     return sum(
-        number(get(container, "resources", "requests") or get(container, "resources", "limits"), resource)
-        for container in entries(pod, "spec", "containers")
+        number(get(container, "resources", "requests") or get(container, "resources", "limits"), resource) or 0
+        for container in each(pod, "spec", "containers")
         for resource in RESOURCES
     )

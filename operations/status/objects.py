@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import cast
 
-Object = Mapping[str, object]
+from localcloud.kubernetes.fields import Object, name, namespace, text
 
 
 class State(StrEnum):
@@ -49,55 +48,6 @@ class Snapshot:
     """The last lines of servers that are not ready yet, by namespace and pod."""
     unreadable: dict[str, str] = field(default_factory=dict[str, str])
     now: datetime = field(default_factory=lambda: datetime.now(UTC))
-
-
-def get(value: object, *path: str) -> object:
-    """What lies at a path of keys, ``None`` where a step is missing."""
-    for key in path:
-        if not isinstance(value, Mapping):
-            return None
-        value = cast("Object", value).get(key)
-    return value
-
-
-def text(value: object, *path: str) -> str:
-    """A string at a path, empty where there is none."""
-    found = get(value, *path)
-    return "" if found is None else str(found)
-
-
-def number(value: object, *path: str) -> int:
-    """A whole number at a path (also written as a string, as quantities are), 0 where there is none."""
-    found = text(value, *path)
-    return int(found) if found.isdigit() else 0
-
-
-def entries(value: object, *path: str) -> list[Object]:
-    """The tables of a list at a path."""
-    found = get(value, *path)
-    if not isinstance(found, Sequence) or isinstance(found, str):
-        return []
-    return [cast("Object", entry) for entry in cast("Sequence[object]", found) if isinstance(entry, Mapping)]
-
-
-def conditions(value: object, *path: str) -> dict[str, Object]:
-    """The conditions of a status by type; ``path`` leads to what holds ``conditions`` (default: ``status``)."""
-    return {text(one, "type"): one for one in entries(value, *(path or ("status",)), "conditions")}
-
-
-def name(value: object) -> str:
-    """``metadata.name``."""
-    return text(value, "metadata", "name")
-
-
-def namespace(value: object) -> str:
-    """``metadata.namespace``."""
-    return text(value, "metadata", "namespace")
-
-
-def label(value: object, key: str) -> str:
-    """A label's value, empty where it is not set."""
-    return text(get(value, "metadata", "labels"), key)
 
 
 def of(objects: Iterable[Object], where: str, called: str) -> Object | None:

@@ -11,9 +11,10 @@ from rich.text import Text
 
 from llmd_gke.settings import StackSettings
 from llmd_gke.wording import counted
+from localcloud.kubernetes.fields import name
 from operations.outputs import Outputs
 from operations.status import events, gateway, nodes, services, stages
-from operations.status.objects import Line, Snapshot, State, name
+from operations.status.objects import Line, Snapshot, State
 
 MARKS: Mapping[State, tuple[str, str]] = {
     State.GOOD: ("ok", "green"),

@@ -5,22 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from llmd_gke.catalog import kserve
+from localcloud.kubernetes.fields import Object, conditions, label, name, namespace, number, text
 from operations.status import stages
 from operations.status.explanations import KSERVE, find
-from operations.status.objects import (
-    Line,
-    Object,
-    Snapshot,
-    State,
-    conditions,
-    label,
-    name,
-    namespace,
-    number,
-    of,
-    short,
-    text,
-)
+from operations.status.objects import Line, Snapshot, State, of, short
 
 SUMS = ("Ready", "RouterReady", "WorkloadsReady")
 """Conditions that sum up others (kserve ``llm_inference_service_lifecycle.go``)."""
@@ -116,11 +104,11 @@ def service_lines(service: Object, stack: str) -> list[Line]:
     found = conditions(service)
     replaced = {"stack": stack, "namespace": where, "name": model}
     lines: list[Line] = []
-    generation = number(service, "metadata", "generation")
+    generation = number(service, "metadata", "generation") or 0
     if not found:
         controller = "kubectl -n kserve get pods"
         return [Line(model, State.BUSY, "KServe's controller has not looked at the service yet", controller)]
-    if number(service, "status", "observedGeneration") < generation:
+    if (number(service, "status", "observedGeneration") or 0) < generation:
         lines.append(Line(model, State.BUSY, "KServe has not looked at the newest settings yet"))
     parts = {kind: one for kind, one in found.items() if kind not in SUMS and text(one, "status") != "True"}
     sums = {kind: one for kind, one in found.items() if kind in SUMS and text(one, "status") != "True"}

@@ -11,21 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 
-from operations.status.objects import (
-    Line,
-    Object,
-    State,
-    ago,
-    conditions,
-    entries,
-    get,
-    moment,
-    name,
-    namespace,
-    number,
-    short,
-    text,
-)
+from localcloud.kubernetes.fields import Object, conditions, each, get, name, namespace, number, text
+from operations.status.objects import Line, State, ago, moment, short
 
 
 @dataclass(frozen=True)
@@ -79,7 +66,7 @@ def position(pod: Object, log: str = "") -> Position:
     if scheduled is None or text(scheduled, "status") != "True":
         return Position(NODE, created, short(text(scheduled, "message")))
     since = moment(scheduled, "lastTransitionTime")
-    for status in (*entries(pod, "status", "initContainerStatuses"), *entries(pod, "status", "containerStatuses")):
+    for status in (*each(pod, "status", "initContainerStatuses"), *each(pod, "status", "containerStatuses")):
         if trouble := _trouble(status):
             fix = f"kubectl {where} logs {name(pod)} -c {name_of(status)} --previous"
             if "mage" in trouble or "Create" in trouble:
@@ -87,7 +74,7 @@ def position(pod: Object, log: str = "") -> Position:
             return Position(FAILING, since, f"{name_of(status)}: {trouble}", fix)
     if text(pod, "status", "phase") == "Failed":
         return Position(FAILING, since, short(text(pod, "status", "message") or text(pod, "status", "reason")))
-    for status in entries(pod, "status", "initContainerStatuses"):
+    for status in each(pod, "status", "initContainerStatuses"):
         if get(status, "state", "running") and not get(status, "started"):
             return Position(WEIGHTS, moment(status, "state", "running", "startedAt"), name_of(status))
         if get(status, "state", "waiting"):
@@ -96,7 +83,7 @@ def position(pod: Object, log: str = "") -> Position:
 
 
 def _running(pod: Object, log: str, since: datetime | None) -> Position:
-    statuses = {name_of(status): status for status in entries(pod, "status", "containerStatuses")}
+    statuses = {name_of(status): status for status in each(pod, "status", "containerStatuses")}
     main = statuses.get("main")
     if main is None or not get(main, "state", "running"):
         return Position(IMAGE, since, text(main, "state", "waiting", "reason"))
@@ -122,7 +109,7 @@ def _trouble(status: Object) -> str:
     last = get(status, "lastState", "terminated")
     if reason in WAITING_FOR_GOOD:
         how = f"; ended with {_end(last)}" if last else ""
-        return f"{reason}, {number(status, 'restartCount')} restarts{how}: {short(text(waiting, 'message'), 160)}"
+        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {short(text(waiting, 'message'), 160)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
         return f"ended with {_end(ended)}"
@@ -138,7 +125,7 @@ def line(pod: Object, now: datetime, log: str = "") -> Line:
     """A pod's line."""
     found = position(pod, log)
     stage = found.stage
-    restarts = sum(number(status, "restartCount") for status in entries(pod, "status", "containerStatuses"))
+    restarts = sum(number(status, "restartCount") or 0 for status in each(pod, "status", "containerStatuses"))
     again = f", {restarts} restarts" if restarts and stage is not FAILING else ""
     since = f" for {ago(now, found.since)}"
     if stage is READY:
@@ -163,7 +150,7 @@ def picker_position(pod: Object) -> tuple[State, str, str]:
     found = position(pod)
     if found.stage is FAILING:
         return State.BAD, found.detail, found.fix
-    statuses = entries(pod, "status", "containerStatuses")
+    statuses = each(pod, "status", "containerStatuses")
     if statuses and all(get(status, "ready") is True for status in statuses):
         return State.GOOD, "ready", ""
     if found.stage is NODE:

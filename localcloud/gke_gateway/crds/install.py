@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import cast
 
 from localcloud.gke_gateway.crds import gke, upstream
-from localcloud.kubernetes.client import Kube, NotFound, Object, Resource, Unreachable
+from localcloud.kubernetes.client import Kube, NotFound, Resource, Unreachable
+from localcloud.kubernetes.fields import Object
 
 MANAGER = "gke-gateway-api"
 DEFINITIONS = Resource("apiextensions.k8s.io/v1", "customresourcedefinitions", namespaced=False)

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from localcloud.gke_gateway.envoy.common import NOWHERE, seconds, typed
 from localcloud.gke_gateway.resources.backends import Picker, Reference
 from localcloud.gke_gateway.resources.objects import age
-from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text, texts
+from localcloud.kubernetes.fields import each, number, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 PICKER_FILTER = "envoy.filters.http.ext_proc"
 PICKER_SECONDS = 10
@@ -54,7 +55,7 @@ def unmatched() -> JsonObject:
 
 
 def _matches(rule: JsonObject) -> list[JsonObject]:
-    return objects(rule, "matches") or [{}]
+    return each(rule, "matches") or [{}]
 
 
 def _path(match: JsonObject) -> tuple[str, str]:
@@ -67,13 +68,13 @@ def _precedence(match: JsonObject, rule: Rule) -> tuple[object, ...]:
     https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule
     """
     kind, value = _path(match)
-    more = (-len(objects(match, "headers")), -len(objects(match, "queryParams")))
+    more = (-len(each(match, "headers")), -len(each(match, "queryParams")))
     return kind != "Exact", -len(value), *more, age(rule.route), rule.index
 
 
 def _route(match: JsonObject, rule: Rule) -> JsonObject:
     route: JsonObject = {"match": _match(match), **_header_changes(rule.rule)}
-    redirect = next((entry for entry in objects(rule.rule, "filters") if "requestRedirect" in entry), None)
+    redirect = next((entry for entry in each(rule.rule, "filters") if "requestRedirect" in entry), None)
     if redirect is not None:
         return {**route, "redirect": _redirect(redirect, match)}
     if not any(reference.backend for reference in rule.references):
@@ -92,10 +93,10 @@ def _match(match: JsonObject) -> JsonObject:
     else:
         result["path_separated_prefix"] = value.rstrip("/")
     headers: list[JsonValue] = [
-        {"name": text(header, "name"), "string_match": _string(header)} for header in objects(match, "headers")
+        {"name": text(header, "name"), "string_match": _string(header)} for header in each(match, "headers")
     ]
     parameters: list[JsonValue] = [
-        {"name": text(entry, "name"), "string_match": _string(entry)} for entry in objects(match, "queryParams")
+        {"name": text(entry, "name"), "string_match": _string(entry)} for entry in each(match, "queryParams")
     ]
     return {**result, "headers": headers, "query_parameters": parameters}
 
@@ -169,7 +170,7 @@ def _retry_policy() -> JsonObject:
 
 def _rewrite(match: JsonObject, rule: JsonObject) -> JsonObject:
     """URLRewrite: the hostname, and a prefix replaced by another."""
-    entry = next((entry for entry in objects(rule, "filters") if "urlRewrite" in entry), None)
+    entry = next((entry for entry in each(rule, "filters") if "urlRewrite" in entry), None)
     action: JsonObject = {}
     if text(entry, "urlRewrite", "hostname"):
         action["host_rewrite_literal"] = text(entry, "urlRewrite", "hostname")
@@ -207,11 +208,11 @@ def _redirect(entry: JsonObject, match: JsonObject) -> JsonObject:
 def _header_changes(rule: JsonObject) -> JsonObject:
     changes: JsonObject = {}
     for kind, side in (("requestHeaderModifier", "request"), ("responseHeaderModifier", "response")):
-        for entry in objects(rule, "filters"):
+        for entry in each(rule, "filters"):
             added: list[JsonValue] = [
                 {"header": {"key": text(header, "name"), "value": text(header, "value")}, "append_action": action}
                 for verb, action in (("set", "OVERWRITE_IF_EXISTS_OR_ADD"), ("add", "APPEND_IF_EXISTS_OR_ADD"))
-                for header in objects(entry, kind, verb)
+                for header in each(entry, kind, verb)
             ]
             if added:
                 changes[f"{side}_headers_to_add"] = added

@@ -15,12 +15,8 @@ from localcloud.gke_gateway.resources.objects import (
     POOL,
     REFERENCE_GRANT,
     SERVICE,
-    Key,
     World,
     full_name,
-    key,
-    name,
-    namespace,
 )
 from localcloud.gke_gateway.resources.policies import (
     BackendSettings,
@@ -31,7 +27,8 @@ from localcloud.gke_gateway.resources.policies import (
     health_check,
     policy_for,
 )
-from localcloud.providers.protocol.values import JsonObject, number, objects, text
+from localcloud.kubernetes.fields import Key, each, key, name, namespace, number, text
+from localcloud.providers.protocol.values import JsonObject
 
 Protocol: TypeAlias = Literal["HTTP", "HTTPS", "HTTP2", "H2C"]
 
@@ -108,8 +105,8 @@ def _granted(kind: str, group: str, where: str, route: JsonObject, world: World)
     """Whether a ReferenceGrant in the target's namespace lets routes of this one refer to it."""
     asker = (GATEWAY_GROUP, HTTP_ROUTE, namespace(route))
     return any(
-        asker in [(text(f, "group"), text(f, "kind"), text(f, "namespace")) for f in objects(grant, "spec", "from")]
-        and (group, kind) in [(text(to, "group"), text(to, "kind")) for to in objects(grant, "spec", "to")]
+        asker in [(text(f, "group"), text(f, "kind"), text(f, "namespace")) for f in each(grant, "spec", "from")]
+        and (group, kind) in [(text(to, "group"), text(to, "kind")) for to in each(grant, "spec", "to")]
         for grant in world.all(REFERENCE_GRANT)
         if namespace(grant) == where
     )

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.resources.objects import (
-    ENDPOINT_SLICE,
-    POD,
-    POOL,
-    SERVICE,
-    World,
+from localcloud.gke_gateway.resources.objects import ENDPOINT_SLICE, POD, POOL, SERVICE, World, selects
+from localcloud.kubernetes.fields import (
     being_deleted,
     condition_is_true,
+    each,
+    get,
     labels,
     namespace,
-    selects,
+    number,
     strings,
+    text,
+    texts,
 )
-from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
+from localcloud.providers.protocol.values import JsonObject
 
 SERVICE_LABEL = "kubernetes.io/service-name"
 
@@ -89,20 +89,20 @@ def _of_service(source: Source, world: World) -> set[Endpoint]:
         for slice_ in world.kinds.get(ENDPOINT_SLICE, {}).values()
         if namespace(slice_) == source.namespace and labels(slice_).get(SERVICE_LABEL) == source.name
         for target in _slice_ports(slice_, text(port, "name"))
-        for endpoint in objects(slice_, "endpoints")
+        for endpoint in each(slice_, "endpoints")
         # Not said means ready (discovery/v1 EndpointConditions).
-        if dig(endpoint, "conditions", "ready") is not False
+        if get(endpoint, "conditions", "ready") is not False
         for address in texts(endpoint, "addresses")
     }
 
 
 def service_port(service: JsonObject, port: int) -> JsonObject | None:
     """The entry of a Service's port number."""
-    return next((entry for entry in objects(service, "spec", "ports") if number(entry, "port") == port), None)
+    return next((entry for entry in each(service, "spec", "ports") if number(entry, "port") == port), None)
 
 
 def _slice_ports(slice_: JsonObject, name: str) -> list[int]:
-    found = [number(entry, "port") for entry in objects(slice_, "ports") if text(entry, "name") == name]
+    found = [number(entry, "port") for entry in each(slice_, "ports") if text(entry, "name") == name]
     return [port for port in found if port is not None]
 
 
@@ -110,8 +110,8 @@ def _of_pool(source: Source, world: World) -> set[Endpoint]:
     pool = world.get(POOL, source.namespace, source.name)
     if pool is None:
         return set()
-    selector = strings(dig(pool, "spec", "selector", "matchLabels"))
-    ports = [number(entry, "number") for entry in objects(pool, "spec", "targetPorts")]
+    selector = strings(get(pool, "spec", "selector", "matchLabels"))
+    ports = [number(entry, "number") for entry in each(pool, "spec", "targetPorts")]
     return {
         Endpoint(text(pod, "status", "podIP"), port)
         for pod in world.kinds.get(POD, {}).values()

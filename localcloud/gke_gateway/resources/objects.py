@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias, cast
+from typing import cast
 
 from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
 from localcloud.kubernetes.client import ENDPOINT_SLICES, NAMESPACES, PODS, SECRETS, SERVICES, Resource
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
-
-Key: TypeAlias = tuple[str, str]
-"""Namespace (empty for cluster-wide objects) and name."""
+from localcloud.kubernetes.fields import Key, Object, each, key, name, namespace, number, part, strings, text, texts
+from localcloud.providers.protocol.values import JsonObject
 
 GATEWAY_GROUP = "gateway.networking.k8s.io"
 GKE_GROUP = "networking.gke.io"
@@ -72,29 +70,9 @@ def world(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> W
     return World(kinds, addresses or {})
 
 
-def name(obj: JsonObject) -> str:
-    """``metadata.name``."""
-    return text(obj, "metadata", "name")
-
-
-def namespace(obj: JsonObject) -> str:
-    """``metadata.namespace``, empty for cluster-wide objects."""
-    return text(obj, "metadata", "namespace")
-
-
-def key(obj: JsonObject) -> Key:
-    """Namespace and name."""
-    return namespace(obj), name(obj)
-
-
 def full_name(obj: JsonObject) -> str:
     """``NAMESPACE/NAME``, as GKE's messages put it."""
     return f"{namespace(obj)}/{name(obj)}"
-
-
-def uid(obj: JsonObject) -> str:
-    """``metadata.uid``: a successor of the same name has another."""
-    return text(obj, "metadata", "uid")
 
 
 def generation(obj: JsonObject) -> int:
@@ -107,51 +85,24 @@ def age(obj: JsonObject) -> tuple[str, str, str]:
     return text(obj, "metadata", "creationTimestamp"), namespace(obj), name(obj)
 
 
-def labels(obj: JsonObject) -> dict[str, str]:
-    """The labels."""
-    return strings(dig(obj, "metadata", "labels"))
-
-
-def strings(value: JsonValue) -> dict[str, str]:
-    """A table's entries that are strings."""
-    return {k: v for k, v in value.items() if isinstance(v, str)} if isinstance(value, dict) else {}
-
-
-def condition_is_true(obj: JsonObject, kind: str) -> bool:
-    """Whether ``status.conditions`` holds this condition with status True."""
-    found = dig(obj, "status", "conditions")
-    entries = [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
-    return any(entry.get("type") == kind and entry.get("status") == "True" for entry in entries)
-
-
-def being_deleted(obj: JsonObject) -> bool:
-    """Whether the object has a deletion timestamp."""
-    return bool(text(obj, "metadata", "deletionTimestamp"))
-
-
 def selects(selector: Mapping[str, str], carried: Mapping[str, str]) -> bool:
     """Whether ``matchLabels`` match these labels; an empty selector matches nothing here."""
     return bool(selector) and all(carried.get(k) == v for k, v in selector.items())
 
 
-def label_selector_matches(selector: JsonValue, carried: Mapping[str, str]) -> bool:
+def label_selector_matches(selector: object, carried: Mapping[str, str]) -> bool:
     """Whether a LabelSelector (``matchLabels``, ``matchExpressions``) matches; an empty one matches everything."""
     if not isinstance(selector, dict):
         return False
-    if any(carried.get(k) != v for k, v in strings(selector.get("matchLabels")).items()):
+    asked = part(cast("object", selector))
+    if any(carried.get(k) != v for k, v in strings(asked.get("matchLabels")).items()):
         return False
-    return all(_expression_matches(expression, carried) for expression in _entries(selector, "matchExpressions"))
+    return all(_expression_matches(expression, carried) for expression in each(asked, "matchExpressions"))
 
 
-def _entries(value: JsonValue, name_: str) -> Iterator[JsonObject]:
-    found = dig(value, name_)
-    yield from (entry for entry in cast("list[JsonValue]", found or []) if isinstance(entry, dict))
-
-
-def _expression_matches(expression: JsonObject, carried: Mapping[str, str]) -> bool:
+def _expression_matches(expression: Object, carried: Mapping[str, str]) -> bool:
     label, operator = text(expression, "key"), text(expression, "operator")
-    values = dig(expression, "values")
-    listed = values if isinstance(values, list) else []
+    listed = texts(expression, "values")
     match operator:
         case "In":
             return carried.get(label) in listed

@@ -19,9 +19,9 @@ from localcloud.gke_gateway.resources.objects import (
     POOL,
     SERVICE,
     World,
-    namespace,
 )
-from localcloud.providers.protocol.values import JsonObject, dig, number, text
+from localcloud.kubernetes.fields import get, namespace, number, part, text
+from localcloud.providers.protocol.values import JsonObject
 
 CheckType: TypeAlias = Literal["TCP", "HTTP", "HTTPS", "HTTP2", "GRPC"]
 Target: TypeAlias = tuple[str, str, str]
@@ -95,9 +95,9 @@ def health_check(world: World, wanted: Target, protocol: CheckType = "HTTP") -> 
     policy = policy_for(world, HEALTH_CHECK_POLICY, wanted)
     if policy is None:
         return HealthCheck(type=protocol)
-    default = dig(policy, "spec", "default")
+    default = part(policy, "spec", "default")
     kind = _check_type(text(default, "config", "type")) or "HTTP"
-    block = dig(default, "config", _BLOCKS[kind])
+    block = part(default, "config", _BLOCKS[kind])
     serving = text(block, "portSpecification") == "USE_SERVING_PORT"
     return HealthCheck(
         type=kind,
@@ -120,9 +120,9 @@ def _check_type(value: str) -> CheckType | None:
 def backend_settings(world: World, wanted: Target) -> BackendSettings:
     """The settings of a backend: 30 s for an answer, unless a policy says otherwise."""
     policy = policy_for(world, BACKEND_POLICY, wanted)
-    default = dig(policy, "spec", "default")
+    default = part(policy, "spec", "default")
     return BackendSettings(
         timeout=number(default, "timeoutSec") or DEFAULT_BACKEND_TIMEOUT_SECONDS,
         drain=number(default, "connectionDraining", "drainingTimeoutSec") or 0,
-        logging=dig(default, "logging", "enabled") is True,
+        logging=get(default, "logging", "enabled") is True,
     )

@@ -13,9 +13,10 @@ from localcloud.gke_gateway.applied_config import write_programs
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import World, key, world
+from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.translate import Program, translate
-from localcloud.providers.protocol.values import JsonObject, text
+from localcloud.kubernetes.fields import key, text
+from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway.servers import eventually, free_port
 
 ADDRESS = "127.0.0.1"

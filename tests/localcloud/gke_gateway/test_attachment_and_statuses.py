@@ -11,7 +11,8 @@ from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.route_attachment import attachments, hostnames
 from localcloud.gke_gateway.translate import Translation, translate
-from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
+from localcloud.kubernetes.fields import each, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 
 
@@ -20,7 +21,7 @@ def look(snapshot: World, folder: Path, of_class: str = "gke-l7-rilb") -> Transl
 
 
 def conditions(entry: JsonValue) -> dict[str, tuple[str, str]]:
-    found = objects(entry, "conditions")
+    found = each(entry, "conditions")
     return {text(one, "type"): (text(one, "status"), text(one, "reason")) for one in found}
 
 

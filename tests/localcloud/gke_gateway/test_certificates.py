@@ -10,7 +10,8 @@ from pathlib import Path
 from cryptography import x509
 
 from localcloud.gke_gateway.certificates import from_secret, self_signed
-from localcloud.providers.protocol.values import JsonObject, JsonValue, text
+from localcloud.kubernetes.fields import text
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import ADDRESS, Lab
 from tests.localcloud.gke_gateway.servers import eventually

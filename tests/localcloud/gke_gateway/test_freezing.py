@@ -13,7 +13,8 @@ from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.endpoints import endpoints
 from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.translate import Translation, translate
-from localcloud.providers.protocol.values import JsonObject, dig, objects, text
+from localcloud.kubernetes.fields import each, get, text
+from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 
 GATEWAY = b.gateway()
@@ -29,7 +30,7 @@ def look(snapshot: World, folder: Path) -> Translation:
 
 
 def condition(status: object, kind: str) -> JsonObject:
-    found = objects(status, "conditions")  # pyright: ignore[reportArgumentType]
+    found = each(status, "conditions")  # pyright: ignore[reportArgumentType]
     return next(entry for entry in found if text(entry, "type") == kind)
 
 
@@ -49,7 +50,7 @@ def test_the_refused_route_says_why_and_the_gateway_too(tmp_path: Path) -> None:
     programmed = condition(status, "Programmed")
     assert (programmed["status"], programmed["reason"]) == ("False", "Invalid")
     assert "llm/bad" in text(programmed, "message")
-    assert dig(status, "addresses") == [{"type": "IPAddress", "value": "10.0.0.60"}]
+    assert get(status, "addresses") == [{"type": "IPAddress", "value": "10.0.0.60"}]
 
 
 def test_a_good_route_keeps_its_status_and_a_new_one_gets_none_while_frozen(tmp_path: Path) -> None:
@@ -91,7 +92,7 @@ def test_writing_the_same_program_again_changes_no_file(tmp_path: Path) -> None:
 def test_a_second_look_at_an_unchanged_gateway_writes_the_same_status(tmp_path: Path) -> None:
     first = look(world(GATEWAY, GOOD, *BACKENDS), tmp_path)
     status = statuses.gateway_status(first)
-    for entry in (*objects(status, "conditions"), *objects(objects(status, "listeners")[0], "conditions")):
+    for entry in (*each(status, "conditions"), *each(each(status, "listeners")[0], "conditions")):
         entry["lastTransitionTime"] = "2026-01-01T00:00:00Z"
     again = look(world({**GATEWAY, "status": status}, GOOD, *BACKENDS), tmp_path)
     assert statuses.gateway_status(again) == status

@@ -10,7 +10,8 @@ import pytest
 
 from localcloud.gke_gateway.resources.objects import HTTP_ROUTE, RESOURCES
 from localcloud.gke_gateway.watched_objects import Watched
-from localcloud.kubernetes.client import Kube, Object
+from localcloud.kubernetes.client import Kube
+from localcloud.kubernetes.fields import Object
 from localcloud.kubernetes.watch import Event
 
 

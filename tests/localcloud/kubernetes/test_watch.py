@@ -13,7 +13,8 @@ import pytest
 
 from llmd_gke.problems import SetUpFailed
 from localcloud.kubernetes import client, watch
-from localcloud.kubernetes.client import Kube, Object
+from localcloud.kubernetes.client import Kube
+from localcloud.kubernetes.fields import Object
 from localcloud.kubernetes.watch import Event
 
 Answer = tuple[int, str]

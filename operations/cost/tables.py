@@ -15,6 +15,9 @@ NOTES = (
 )
 """What stands below every table."""
 
+FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster of a billing account."
+"""Below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""
+
 NOTHING = "-"
 
 

@@ -183,6 +183,12 @@ def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, words: st
     assert words in str(fit)
 
 
+def test_only_a_zonal_cluster_is_said_to_be_one_whose_fee_is_waived() -> None:
+    waived = "GKE's fee: Google waives it for one zonal cluster of a billing account."
+    assert waived in run("cost", "--stack", "dev").stdout.splitlines()
+    assert waived not in run("cost", "--stack", "eu4a").stdout
+
+
 def test_an_old_price_table_says_so_beside_the_table_and_never_in_json(clone: Clone) -> None:
     shown = run("cost", "--stack", "one", root=clone.root)
     old = stale(PRICES_AS_OF, date.today())

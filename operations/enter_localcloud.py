@@ -24,10 +24,10 @@ def starting(doing: str) -> Work:
     return working(doing, quiet_seconds=QUIET_SECONDS if entered() else 0)
 
 
-def enter(target: Target) -> None:
+def enter(target: Target, *, required: bool = True) -> None:
     """Becomes the same command inside the laptop cloud that ``target`` lives in; does nothing elsewhere.
 
-    Raises ``NotUp`` when the laptop cloud does not run.
+    Raises ``NotUp`` when the laptop cloud does not run and is ``required``; else the command goes on outside.
     """
     if target.cloud is not Cloud.LAPTOP:
         return
@@ -42,6 +42,8 @@ def enter(target: Target) -> None:
     try:
         command = inside.command(home, words)
     except Stale as error:
+        if not required:
+            return
         raise NotUp(str(error)) from None
     # Inside, the kubeconfig of the outputs signs in by the stub of Google's plugin, which is first on this PATH.
     environment = clean(os.environ, target.places) | {"PYTHONPATH": str(CLONE), ENTERED: "1"}

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -24,6 +25,10 @@ ADMIN = "_emulator"
 """First part of the paths by which the emulator itself is asked."""
 
 LOADED = ALL
+
+TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
+"""Whose an access token is (https://developers.google.com/identity/sign-in/web/backend-auth)."""
+OWNER = "somebody@example.com"
 
 
 class Dropped(Exception):
@@ -73,6 +78,16 @@ class Emulator:
             if name and status < 300 and self.cloud.faults.strike("drop", name, path):
                 raise Dropped(path)
             return status, answer
+
+    def owner(self, token: str) -> tuple[int, JsonObject]:
+        """Whose a token is; the fault ``identities`` (address by token, ``""`` for a token that is not accepted)."""
+        with self.cloud.opened():
+            given = self.cloud.faults.world.value("identities", token)
+            self.cloud.requests.append({"time": time.time(), "method": "tokeninfo", "http": "POST", "path": TOKEN_INFO})
+        email = given if isinstance(given, str) else OWNER
+        if not email:
+            return 400, {"error_description": "Invalid Value"}
+        return 200, {"email": email, "email_verified": "true"}
 
     def _judged(self, host: str, http: str, path: str, query: dict[str, str], body: JsonObject, token: str) -> Request:
         found = discovery.find(host, http, path)
@@ -151,6 +166,9 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         parts = urlsplit(self.path)
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if parts.path == TOKEN_INFO:  # no discovery document has it, and its body is a form
+            self._send(*self.emulator.owner(dict(parse_qsl(raw.decode())).get("access_token", "")))
+            return
         try:
             body: object = json.loads(raw) if raw else {}
         except json.JSONDecodeError:
@@ -161,7 +179,7 @@ class _Handler(BaseHTTPRequestHandler):
         token = self.headers.get("Authorization", "").removeprefix("Bearer ")
         try:
             status, answer = self.emulator.answer(
-                self.command, unquote(parts.path), dict(parse_qsl(parts.query)), cast("JsonObject", body), token=token
+                self.command, _path(parts.path), _query(parts.query), cast("JsonObject", body), token=token
             )
         except Dropped:
             self.close_connection = True
@@ -181,13 +199,31 @@ class _Handler(BaseHTTPRequestHandler):
     do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - the base class's names
 
 
+def _path(raw: str) -> str:
+    """A path without escapes, but for slashes within a segment."""
+    return "%2F".join(unquote(part) for part in re.split("%2F", raw, flags=re.IGNORECASE))
+
+
+def _query(raw: str) -> dict[str, str]:
+    """Parameters; the values of one that is given several times are separated by commas."""
+    found: dict[str, list[str]] = {}
+    for key, value in parse_qsl(raw):
+        found.setdefault(key, []).append(value)
+    return {key: ",".join(values) for key, values in found.items()}
+
+
 @contextmanager
-def running(folder: Path, port: int = 0) -> Generator[Cloud]:
-    """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``."""
+def running(
+    folder: Path, port: int = 0, make: Callable[[Cloud], Emulator] = lambda cloud: Emulator(cloud)
+) -> Generator[Cloud]:
+    """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``.
+
+    ``make`` is for another kind of emulator.
+    """
     cloud = Cloud(folder)
 
     class Handler(_Handler):
-        emulator = Emulator(cloud)
+        emulator = make(cloud)
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.wording import counted
+from operations.doctor.emulator import emulated
+from operations.enter_localcloud import enter
 from operations.exits import Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
 from operations.progress import working
@@ -33,6 +35,8 @@ def command(
 ) -> None:
     """What would stop `pulumi up`, asked before anything is created; at most a minute, without --probe.
 
+    For a laptop cloud, Google is the emulator of Google's APIs, and only Google is asked.
+
     Looks at tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
     network, charts, images and weights. Exit status 1: something would stop it.
     """
@@ -44,26 +48,36 @@ def command(
         from operations.doctor.sign_in import IMPERSONATE
 
         target = Target.choose(stack, cloud)
+        enter(target, required=False)
         impersonate = read_config(target.root, stack).get(IMPERSONATE)
         account = str(impersonate) if impersonate else None
         context = Context(stack, target.settings, token.reader(target), account, _types(target))
-    if target.cloud is not Cloud.GOOGLE:
+    notes: list[str] = []
+    if target.cloud is Cloud.REHEARSAL:
         found = list(run.results(run.CHECKS[0], context))
         notes = [_nothing_asked(target)]
     else:
         zones = zone or []
-        if probe:
+        if probe and target.cloud is Cloud.GOOGLE:
             consent(context, yes, zones)
-        with working("asking Google") as work:
-            found = run.run(context, say=work.say)
-        notes: list[str] = []
-        if probe:
-            found += _probe(context, found, zones)
+        with emulated(target):
+            with working("asking Google") as work:
+                found = run.run(context, run.checks(target.cloud), say=work.say)
+            if probe:
+                found += _probe(context, found, zones)
+        if target.cloud is Cloud.LAPTOP:
+            notes = [LAPTOP]
     bad = [result for result in found if result.verdict is Verdict.FAILED]
     show(stack, output, found, notes)
     if bad:
         findings = counted(len(found), "finding")
         raise Failed(f"{len(bad)} of {findings} would stop `{target.up}`: see their lines under Fixes.")
+
+
+LAPTOP = (
+    "Asked of the emulator of Google's APIs, on what the laptop cloud holds. Not looked at, since nothing of it is "
+    "needed there: tools, sign-in, registries and weights."
+)
 
 
 def _nothing_asked(target: Target) -> str:
@@ -80,7 +94,7 @@ def _nothing_asked(target: Target) -> str:
 
 def _types(target: Target) -> frozenset[str]:
     """The types of the resources in the stack's graph, where Google is asked about them."""
-    if target.cloud is not Cloud.GOOGLE:
+    if target.cloud is Cloud.REHEARSAL:
         return frozenset()
     from llmd_gke.catalog.permissions import GOOGLE
     from operations.record_graph import record

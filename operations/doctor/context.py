@@ -9,10 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llmd_gke.catalog.permissions import GOOGLE
-from operations.doctor.google import ENDPOINT, Google, Missing, login
+from operations.doctor.google import Google, Missing, login
 
 if TYPE_CHECKING:
     from llmd_gke.settings.sections import StackSettings
+
+REGISTRIES = "LLMD_GKE_REGISTRIES"
+"""Environment variable of the tests: a server that stands in for all container registries, below their hosts' names."""
 
 
 @dataclass
@@ -53,6 +56,6 @@ class Context:
     @staticmethod
     def registry(host: str) -> str:
         """The base URL of a container registry."""
-        stand_in = os.environ.get(ENDPOINT)
+        stand_in = os.environ.get(REGISTRIES)
         hosts = {"docker.io": "registry-1.docker.io"}
-        return f"{stand_in}/registry/{host}" if stand_in else f"https://{hosts.get(host, host)}"
+        return f"{stand_in}/{host}" if stand_in else f"https://{hosts.get(host, host)}"

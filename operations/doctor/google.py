@@ -1,8 +1,8 @@
 """Google's APIs through Google's own client library, with its errors turned into four kinds.
 
-``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it speaks plain
-HTTP, so that the tests can stand in for it. A client belongs to one thread (httplib2 is not made for several): each
-question builds its own.
+``google-api-python-client`` carries the descriptions of all APIs, so no description is fetched, and it takes another
+address for each: that of the emulator of Google's APIs (``docs/google-emulator.md``) for a laptop cloud and in tests. A
+client belongs to one thread (httplib2 is not made for several): each question builds its own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,10 @@ RETRIES = 2
 """For 429, 5xx and broken connections; the client library waits longer each time."""
 
 ENDPOINT = "LLMD_GKE_GOOGLE_ENDPOINT"
-"""Environment variable of the tests: a server that stands in for all of Google; no credentials are read then."""
+"""Environment variable: an emulator of all of Google's APIs, such as ``http://127.0.0.1:8040``.
+
+No credentials are read then.
+"""
 
 
 class GoogleError(Exception):
@@ -79,7 +82,7 @@ class _Request(Protocol):
 
 @dataclass
 class Google:
-    """Asks for one project as one caller. ``credentials`` are what ``google.auth`` found; ``endpoint`` is for tests."""
+    """Asks for one project as one caller. ``credentials``: see :func:`login`. ``endpoint``: see :data:`ENDPOINT`."""
 
     project: str
     credentials: object
@@ -133,7 +136,8 @@ class Google:
         http = AuthorizedHttp(self.credentials, http=httplib2.Http(timeout=self.seconds))
         options = None
         if self.endpoint:
-            options = {"api_endpoint": f"{self.endpoint}/{name}/{'compute/v1/' if name == 'compute' else ''}"}
+            below = f"compute/{version}/" if name == "compute" else ""
+            options = {"api_endpoint": f"{self.endpoint}/{name}.googleapis.com/{below}"}
         make = cast("Callable[..., object]", vars(discovery)["build"])  # its own types are partial
         return make(name, version, http=http, client_options=options, static_discovery=True, cache_discovery=False)
 
@@ -167,15 +171,17 @@ def items(answer: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
 def login(endpoint: str | None = None) -> object:
     """The caller's credentials: Application Default Credentials. Raises ``Denied`` when there are none.
 
-    With ``endpoint`` (tests) nobody's.
+    For an emulator (``endpoint``) a token that is good nowhere else.
     """
     import google.auth
-    from google.auth import credentials as kinds
     from google.auth.exceptions import GoogleAuthError
     from google.auth.transport import requests
 
     if endpoint or os.environ.get(ENDPOINT):
-        return kinds.AnonymousCredentials()
+        from google.oauth2 import credentials as kinds
+
+        make = cast("Callable[..., object]", vars(kinds)["Credentials"])  # its types are partial
+        return make(token="emulator")  # noqa: S106 - an emulator takes any
     try:
         default = cast(
             "Callable[..., tuple[_Credentials, object]]", vars(google.auth)["default"]

@@ -12,6 +12,7 @@ from operations.doctor import availability, downloads, network, project, quota, 
 from operations.doctor.context import Context
 from operations.doctor.google import ApiOff, Denied, GoogleError, NoAnswer
 from operations.doctor.result import Result, Verdict, failed, skipped
+from operations.options import Cloud
 
 LIMIT_SECONDS = 60.0
 
@@ -48,6 +49,13 @@ CHECKS: tuple[Check, ...] = (
     Check("images", downloads.images, google=False),
     Check("weights", downloads.weights, google=False),
 )
+
+
+def checks(cloud: Cloud) -> tuple[Check, ...]:
+    """Those that mean something there: a laptop cloud signs in, builds and downloads by itself."""
+    if cloud is not Cloud.LAPTOP:
+        return CHECKS
+    return (CHECKS[0], *(check for check in CHECKS if check.google and check.name != sign_in.CHECK))
 
 
 def run(

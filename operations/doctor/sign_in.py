@@ -74,7 +74,7 @@ def identity(token: str) -> str | None:
     would get into logs. Raises ``NoAnswer``.
     """
     base = os.environ.get(ENDPOINT)
-    url = f"{base}/oauth2/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
+    url = f"{base}/oauth2.googleapis.com/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
     try:
         answer = httpx.post(url, data={"access_token": token}, timeout=SECONDS)
         if not answer.is_success:

@@ -3,40 +3,49 @@
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from llmd_gke.settings import StackSettings
+from operations.doctor.google import Google, GoogleError, login
 
-LISTS: tuple[tuple[str, ...], ...] = (
-    ("compute", "firewall-rules", "list"),
-    ("compute", "network-endpoint-groups", "list"),
-    ("compute", "addresses", "list"),
-    ("compute", "disks", "list"),
-)
-"""What GKE's controllers leave when a cluster goes before its Gateways (pulumi/pulumi-kubernetes#1787)."""
+LISTS: Mapping[str, str] = {
+    "firewalls": "compute.firewalls.list",
+    "networkEndpointGroups": "compute.networkEndpointGroups.aggregatedList",
+    "addresses": "compute.addresses.list",
+    "disks": "compute.disks.aggregatedList",
+}
+"""What GKE's controllers leave when a cluster goes before its Gateways (pulumi/pulumi-kubernetes#1787), and the
+question that lists it; an address is in the cluster's region."""
 
 
 def look(settings: StackSettings) -> str | None:
-    """Names of what is left, empty for nothing; ``None`` where it cannot be asked (no ``gcloud``, no permission)."""
-    gcloud = shutil.which("gcloud")
-    if gcloud is None:
-        return None
+    """Names of what is left, empty for nothing; ``None`` where it cannot be asked (no credentials, no permission)."""
     found: list[str] = []
-    for words in LISTS:
-        done = subprocess.run(
-            [gcloud, *words, f"--project={settings.project}", "--format=json", "--quiet"],
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        if done.returncode:
-            return None
-        found += belonging(cast("Sequence[Mapping[str, object]]", json.loads(done.stdout or "[]")), settings, words[1])
+    try:
+        google = Google(settings.project, login())
+        for kind, method in LISTS.items():
+            place = {"region": settings.cluster.region} if kind == "addresses" else {}
+            found += belonging(list(_listed(google, method, kind, place)), settings, kind)
+    except GoogleError:
+        return None
     return ", ".join(found)
+
+
+def _listed(google: Google, method: str, kind: str, place: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
+    """Every entry, of every zone where the answer is by zone, page by page."""
+    token: object = None
+    while True:
+        answer = google.ask(method, project=google.project, pageToken=token, **place)
+        entries = answer.get("items")
+        if isinstance(entries, dict):
+            for zone in cast("Mapping[str, Mapping[str, object]]", entries).values():
+                yield from cast("Sequence[Mapping[str, object]]", zone.get(kind) or [])
+        else:
+            yield from cast("Sequence[Mapping[str, object]]", entries or [])
+        token = answer.get("nextPageToken")
+        if not token:
+            return
 
 
 def belonging(entries: Sequence[Mapping[str, object]], settings: StackSettings, kind: str) -> list[str]:

@@ -152,7 +152,7 @@ def _if(
 
 def _left(seen: Evidence) -> Answer:
     if seen.left is None:
-        return "open", "nobody looked: gcloud is not there, or the cloud is none of Google's"
+        return "open", "nobody looked: Google may not be asked, or the cloud is none of Google's"
     return (
         ("no", seen.left) if seen.left else ("yes", "no firewall rule, endpoint group, address or disk of the cluster")
     )

@@ -153,6 +153,6 @@ class Run:
         if status:
             still = "STILL THERE, AND BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
             return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
-        if self._target.cloud is Cloud.GOOGLE:
+        if self._target.cloud is Cloud.GOOGLE:  # elsewhere `make down` looks by itself, and forgets the cloud
             self.seen.left = leftovers.look(self._target.settings)
         return ("failed", f"left behind: {self.seen.left}") if self.seen.left else ("passed", "nothing is left")

@@ -8,8 +8,9 @@ import sys
 from collections.abc import AsyncGenerator
 
 from operations import outputs
+from operations.doctor.emulator import emulated
 from operations.exits import SetUpFailed, Unreachable
-from operations.options import Cloud, Output
+from operations.options import Output
 from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
@@ -52,9 +53,9 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
             found = sections(seen, settings, values, target.stack)
-            if target.cloud is Cloud.GOOGLE:
+            with emulated(target):
                 health = await asyncio.to_thread(backend_health.section, seen, settings)
-                found.insert(len(found) - 1, Section("Google's load balancer", health))
+            found.insert(len(found) - 1, Section("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
             # A token lasts an hour: the next look signs in again.
             cluster = None

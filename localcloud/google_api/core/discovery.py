@@ -15,7 +15,8 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "compute.googleapis.com": ("compute.v1", "compute.beta"),
     "container.googleapis.com": ("container.v1", "container.v1beta1"),
-    "serviceusage.googleapis.com": ("serviceusage.v1",),
+    "serviceusage.googleapis.com": ("serviceusage.v1", "serviceusage.v1beta1"),
+    "cloudbilling.googleapis.com": ("cloudbilling.v1",),
     "cloudresourcemanager.googleapis.com": ("cloudresourcemanager.v1", "cloudresourcemanager.v3"),
     "iam.googleapis.com": ("iam.v1",),
     "storage.googleapis.com": ("storage.v1",),

@@ -30,7 +30,20 @@ KINDS: dict[str, frozenset[str]] = {
     "slow": frozenset({"seconds"}),
     "operation": frozenset({"message"}),
     "expired-token": frozenset(),
-    "world": frozenset({"stockout", "quota", "enabledApis", "existingBuckets", "existingSubnets"}),
+    "world": frozenset(
+        {
+            "billing",
+            "enabledApis",
+            "existingBuckets",
+            "existingSubnets",
+            "identities",
+            "permissions",
+            "projectState",
+            "quota",
+            "stockout",
+            "versions",
+        }
+    ),
 }
 _COMMON = frozenset({"fault", "method", "resource", "times", "after"})
 

@@ -5,15 +5,22 @@ methods, and its operations. A further service is a module more, and a line here
 """
 
 from localcloud.google_api.services import (
+    cloudbilling,
     cloudkms,
     cloudresourcemanager,
     compute,
     container,
     dns,
     iam,
+    load_balancers,
+    machines,
     node_pools,
+    quotas,
     serviceusage,
     storage,
 )
 
-ALL = (cloudkms, cloudresourcemanager, compute, container, dns, iam, node_pools, serviceusage, storage)
+ALL = (
+    cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers, machines, node_pools,
+    quotas, serviceusage, storage,
+)  # fmt: skip

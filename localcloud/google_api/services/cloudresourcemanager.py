@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from localcloud.google_api.core.cloud import PROJECT_NUMBER
+from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import policies
 from localcloud.providers.google import projects
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject, text, texts
 
 API = "cloudresourcemanager.googleapis.com"
+AT_ONCE = 100
+"""Permissions that one question may name
+(https://cloud.google.com/resource-manager/reference/rest/v3/projects/testIamPermissions)."""
 
 
 def _project(request: Request) -> str:
@@ -23,11 +27,12 @@ def _required(request: Request) -> str:
 
 @answers("cloudresourcemanager.projects.get")
 def get(request: Request) -> JsonObject:
-    """Every project that is asked for is there."""
+    """Every project that is asked for is there; the fault ``projectState`` says how it is."""
     name = _required(request)
+    state = text(request.cloud.faults.world.read(), "projectState") or "ACTIVE"
     if request.method.document.endswith(".v3"):
-        return {"name": f"projects/{PROJECT_NUMBER}", "projectId": name, "displayName": name, "state": "ACTIVE"}
-    return {"projectId": name, "projectNumber": PROJECT_NUMBER, "name": name, "lifecycleState": "ACTIVE"}
+        return {"name": f"projects/{PROJECT_NUMBER}", "projectId": name, "displayName": name, "state": state}
+    return {"projectId": name, "projectNumber": PROJECT_NUMBER, "name": name, "lifecycleState": state}
 
 
 @answers("cloudresourcemanager.projects.getIamPolicy")
@@ -45,6 +50,9 @@ def set_policy(request: Request) -> JsonObject:
 
 @answers("cloudresourcemanager.projects.testIamPermissions")
 def test_permissions(request: Request) -> JsonObject:
-    """Whoever asks may do everything."""
-    asked: JsonValue = request.body.get("permissions", [])
-    return {"permissions": asked}
+    """Whoever asks may do everything, or what the fault ``permissions`` lists."""
+    asked, world = texts(request.body, "permissions"), request.cloud.faults.world
+    if len(asked) > AT_ONCE:
+        raise ApiError(400, f"Too many permissions: at most {AT_ONCE} can be tested at once.")
+    granted = world.listed("permissions") if "permissions" in world.read() else frozenset(asked)
+    return {"permissions": [one for one in asked if one in granted]}

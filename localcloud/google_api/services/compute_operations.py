@@ -6,10 +6,13 @@ from llmd_gke.catalog import zones
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link, group_name, pools_in
+from localcloud.google_api.services.quotas import of_region
 from localcloud.providers.google.resource_type import digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 LETTERS = "abcdefgh"
+RATE = "RESOURCE_OPERATION_RATE_EXCEEDED"
+"""Why operations fail where nothing else is said."""
 
 
 def shown(request: Request, name: str) -> JsonObject:
@@ -36,16 +39,16 @@ def shown(request: Request, name: str) -> JsonObject:
     if status == "DONE":
         answer["endTime"] = "2026-01-01T00:00:00.000-08:00"
     if failure:
-        errors: list[JsonValue] = [{"code": "RESOURCE_OPERATION_RATE_EXCEEDED", "message": failure}]
+        errors: list[JsonValue] = [{"code": known.get("code") or RATE, "message": failure}]
         answer |= {"error": {"errors": errors}, "httpErrorStatusCode": 503, "httpErrorMessage": "SERVICE UNAVAILABLE"}
     return answer
 
 
-def begin(request: Request, sort: str, target: str, failure: str = "") -> JsonObject:
-    """Starts an operation on a resource."""
+def begin(request: Request, sort: str, target: str, failure: str = "", code: str = "") -> JsonObject:
+    """Starts an operation on a resource. ``code`` is that of the ``failure`` it ends with."""
     scope = "/".join(target.split("/")[: 3 if target.split("/")[2] == "global" else 4])
     name = f"operation-{request.cloud.number():013d}-emulator"
-    operation: JsonObject = {"type": sort, "target": target, "scope": scope, "failure": failure}
+    operation: JsonObject = {"type": sort, "target": target, "scope": scope, "failure": failure, "code": code}
     request.cloud.begin(name, operation, None, request.seconds)
     return shown(request, name)
 
@@ -70,12 +73,14 @@ def zone(request: Request) -> JsonObject:
 
 @answers("compute.regions.get")
 def region(request: Request) -> JsonObject:
-    """A region with its zones and no other quota than plenty."""
+    """A region with its zones and quotas."""
     name, project = request.at["region"], request.at["project"]
     known = {one for one in zones.known_zones() if zones.region_of(one) == name}
     names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | known)
     links: list[JsonValue] = [compute_link(f"projects/{project}/zones/{one}") for one in names]
-    return {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}
+    shown: JsonObject = {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}
+    shown["quotas"] = of_region(request.cloud, project, name)
+    return shown
 
 
 def _group(request: Request, pool: str, nodes: int) -> JsonObject:

@@ -185,11 +185,11 @@ def delete(request: Request) -> JsonObject:
 
 @answers("container.projects.locations.getServerConfig")
 def server_config(request: Request) -> JsonObject:
-    """The versions that are offered."""
+    """The versions that are offered; the fault ``versions`` replaces those of a channel."""
     _required(request)
-    newest = list[JsonValue](reversed(OFFERED))
+    newest, faults = list[JsonValue](reversed(OFFERED)), request.cloud.faults.world
     channels: list[JsonValue] = [
-        {"channel": channel, "defaultVersion": OFFERED[1], "validVersions": newest}
+        {"channel": channel, "defaultVersion": OFFERED[1], "validVersions": faults.value("versions", channel) or newest}
         for channel in ("RAPID", "REGULAR", "STABLE")
     ]
     return {

@@ -9,6 +9,8 @@ from localcloud.google_api.core.request import Request, answers
 from localcloud.providers.google.projects import ALWAYS_ON
 from localcloud.providers.protocol.values import JsonObject, JsonValue, texts
 
+EVERY = "*"
+"""In the fault ``enabledApis``: whatever is asked for."""
 _SERVICE = re.compile(r"projects/([^/]+)(?:/services/([^/]+))?")
 
 
@@ -29,7 +31,11 @@ def _service(name: str, enabled: bool) -> JsonObject:
 
 def _enabled(request: Request, project: str) -> set[str]:
     with request.cloud.world() as world:
-        return world.enabled(project) | ALWAYS_ON
+        return world.enabled(project) | ALWAYS_ON | (world.faults.listed("enabledApis") - {EVERY})
+
+
+def _is_on(request: Request, project: str, name: str) -> bool:
+    return EVERY in request.cloud.faults.world.listed("enabledApis") or name in _enabled(request, project)
 
 
 def _set(request: Request, project: str, names: list[str], on: bool) -> JsonObject:
@@ -57,7 +63,7 @@ def _operation(request: Request, name: str) -> JsonObject:
 def get(request: Request) -> JsonObject:
     """One API."""
     project, name = _parts(request)
-    return _service(name, name in _enabled(request, project))
+    return _service(name, _is_on(request, project, name))
 
 
 @answers("serviceusage.services.list")
@@ -72,9 +78,8 @@ def list_(request: Request) -> JsonObject:
 def batch_get(request: Request) -> JsonObject:
     """Several."""
     project, _ = _parts(request)
-    on = _enabled(request, project)
     asked = [name.rpartition("/")[2] for name in request.query.get("names", "").split(",") if name]
-    return {"services": [_service(name, name in on) for name in asked]}
+    return {"services": [_service(name, _is_on(request, project, name)) for name in asked]}
 
 
 @answers("serviceusage.services.batchEnable")

@@ -130,8 +130,8 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:
         hosts=shape.hosts if shape else 1,
         chips=host.chips if host else 0,
         resource=kind.resource if kind and host else "",
-        vcpus=host.vcpus if host else _vcpus(machine),
-        memory_gb=host.memory_gb if host else _memory(machine),
+        vcpus=host.vcpus if host else vcpus_of(machine),
+        memory_gb=host.memory_gb if host else memory_gb_of(machine),
         max_pods=number(inputs, "maxPodsPerNode") or DEFAULT_PODS,
         labels=_labels(inputs, machine, shape),
         taints=_taints(inputs, kind if host else None),
@@ -186,13 +186,13 @@ def _taints(inputs: JsonObject, kind: accelerators.Accelerator | None) -> tuple[
     return tuple(given + ([kind.taint] if kind else []))
 
 
-def _vcpus(machine: str) -> int | None:
+def vcpus_of(machine: str) -> int | None:
     """The number at the end of a machine type's name (``n2-standard-8``); shared-core types of e2 have two."""
     last = machine.rpartition("-")[2]
     return int(last) if last.isdigit() else 2 if machine.startswith("e2-") else None
 
 
-def _memory(machine: str) -> int | None:
+def memory_gb_of(machine: str) -> int | None:
     """GB of memory: 4, 8 or 1 for each vCPU of standard, highmem and highcpu types.
 
     https://cloud.google.com/compute/docs/general-purpose-machines; shared-core: e2-micro 1, -small 2, -medium 4.
@@ -201,7 +201,7 @@ def _memory(machine: str) -> int | None:
     if machine in shared:
         return shared[machine]
     factor: dict[str, int] = {"standard": 4, "highmem": 8, "highcpu": 1}
-    parts, vcpus = machine.split("-"), _vcpus(machine)
+    parts, vcpus = machine.split("-"), vcpus_of(machine)
     return None if vcpus is None or len(parts) < 3 else vcpus * factor.get(parts[1], 4)
 
 

@@ -10,20 +10,28 @@ import pytest
 
 from llmd_gke.settings.load import load_stack
 from llmd_gke.settings.sections import StackSettings
-from operations.doctor.context import Context
+from operations.doctor.context import REGISTRIES, Context
 from operations.doctor.google import ENDPOINT
-from tests.operations.doctor.google_standin import PROJECT, Google, serving
+from tests.operations.doctor.elsewhere import Elsewhere, serving
+from tests.operations.doctor.emulated import PROJECT, Google, emulating
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.fixture
-def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Google]:
-    standin = Google()
+def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
+    standin = Elsewhere()
     with serving(standin) as base:
-        monkeypatch.setenv(ENDPOINT, base)
+        monkeypatch.setenv(REGISTRIES, f"{base}/registry")
         monkeypatch.setenv("HF_ENDPOINT", f"{base}/hf")
         yield standin
+
+
+@pytest.fixture
+def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, elsewhere: Elsewhere) -> Iterator[Google]:
+    with emulating(tmp_path / "google") as found:
+        monkeypatch.setenv(ENDPOINT, found.url)
+        yield found
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.operations.doctor.google_standin import PROJECT, Google
+from tests.operations.doctor.emulated import PROJECT, Google
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -43,7 +43,7 @@ def stack(tmp_path: Path) -> Path:
 def test_the_command_leaves_1_when_something_would_stop_the_stack_and_names_the_fix(
     google: Google, stack: Path
 ) -> None:
-    google.limit = "0"
+    google.world(quota={"CT6E": 0})
     done = doctor(stack, "--stack", "eu4a", "--output", "json")
     assert done.returncode == 1, done.stderr
     found = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
@@ -56,7 +56,7 @@ def test_nothing_is_made_without_consent(google: Google, stack: Path) -> None:
     done = doctor(stack, "--stack", "eu4a", "--probe")
     assert done.returncode == 4, done.stderr
     assert "--yes" in done.stderr
-    assert google.bodies == []
+    assert google.made() == []
 
 
 def test_a_stack_of_google_on_stand_ins_is_told_how_google_is_asked(google: Google, stack: Path) -> None:

@@ -16,7 +16,7 @@ from operations.doctor.context import Context
 from operations.doctor.downloads import Manifest
 from operations.doctor.result import Verdict
 from tests.operations.doctor.asking import ask
-from tests.operations.doctor.google_standin import Google
+from tests.operations.doctor.elsewhere import Elsewhere
 
 ONE, OTHER = f"sha256:{'1' * 64}", f"sha256:{'2' * 64}"
 PINS = len(versions.charts()) + len(versions.images())
@@ -77,8 +77,8 @@ def test_an_image_with_a_digest_is_pulled_by_it_and_keeps_its_tag() -> None:
         assert versions.image("vllm-tpu") == f"docker.io/vllm/vllm-tpu:{versions.pinned_image('vllm-tpu').tag}@{ONE}"
 
 
-def test_a_chart_whose_version_was_replaced_is_refused(google: Google, context: Context) -> None:
-    google.digest = OTHER
+def test_a_chart_whose_version_was_replaced_is_refused(elsewhere: Elsewhere, context: Context) -> None:
+    elsewhere.digest = OTHER
     with recorded(ONE):
         found = ask(context, "charts")
     assert {one.verdict for one in found[:-1]} == {Verdict.FAILED}
@@ -88,27 +88,26 @@ def test_a_chart_whose_version_was_replaced_is_refused(google: Google, context: 
         assert [one.verdict for one in ask(context, "charts")] == [Verdict.OK]
 
 
-def test_a_tag_that_moved_is_refused_although_its_digest_is_there(google: Google, eu4a: StackSettings) -> None:
+def test_a_tag_that_moved_is_refused_although_its_digest_is_there(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
     (model,) = eu4a.models
     pinned = model.model_copy(update={"image": f"docker.io/vllm/vllm-tpu:v1@{ONE}"})
     context = Context("eu4a", eu4a.model_copy(update={"models": (pinned,)}))
-    google.digest = OTHER
+    elsewhere.digest = OTHER
     assert Verdict.FAILED in {one.verdict for one in ask(context, "images")}
-    google.digest = ONE
+    elsewhere.digest = ONE
     assert {one.verdict for one in ask(context, "images")} == {Verdict.OK}
 
 
-def test_without_a_recorded_digest_nothing_is_compared(google: Google, context: Context) -> None:
-    google.digest = OTHER
+def test_without_a_recorded_digest_nothing_is_compared(elsewhere: Elsewhere, context: Context) -> None:
+    elsewhere.digest = OTHER
     with recorded(None):
         assert [one.verdict for one in ask(context, "charts")] == [Verdict.OK]
 
 
-def test_with_a_mirror_everything_is_looked_for_there(google: Google, eu4a: StackSettings) -> None:
+def test_with_a_mirror_everything_is_looked_for_there(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
     hosts = ("docker.io", "ghcr.io", "quay.io", "registry.k8s.io")
     mirrored = eu4a.model_copy(update={"registry": {host: f"mirror.example/{host}" for host in hosts}})
-    google.calls.clear()
     assert [one.verdict for one in ask(Context("eu4a", mirrored), "charts")] == [Verdict.OK]
-    paths = [path for _, path in google.calls if path.startswith("/registry/")]
+    paths = [path for path, _ in elsewhere.heard if path.startswith("/registry/")]
     assert len(paths) == len(versions.charts())
     assert all(path.startswith("/registry/mirror.example/v2/") for path in paths)

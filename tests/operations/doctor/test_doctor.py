@@ -1,4 +1,4 @@
-"""What ``doctor`` says about a project, asked of a server that answers as Google's APIs are documented to."""
+"""What ``doctor`` says about a project, asked of the emulator of Google's APIs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from operations.doctor.google import ENDPOINT
 from operations.doctor.result import Result, Verdict
 from operations.doctor.sign_in import CHECK
 from tests.operations.doctor.asking import ask, only
-from tests.operations.doctor.google_standin import PROJECT, ZONE, Google, api_off, error
+from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
+SERVER_CONFIG = "container.projects.locations.getServerConfig"
 GOOGLE_CHECKS = [
     check
     for check in run.CHECKS
@@ -28,29 +29,29 @@ def test_a_project_that_has_everything_is_found_sound(google: Google, context: C
     found = run.run(context, GOOGLE_CHECKS)
     assert [(one.check, one.said) for one in found if one.verdict is not Verdict.OK] == []
     assert {one.check for one in found} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
-    assert "16 chips" in only(found, "TPU quota").said
-    assert "1.35.3-gke.1000000" in only(found, "GKE version").said
+    assert "64 chips" in only(found, "TPU quota").said
+    assert "1.36.2-gke.2154000" in only(found, "GKE version").said
 
 
 def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> None:
     # All answers are held until the one that is asked last has been asked, too.
-    google.hold = "."
+    google.emulator.hold = "."
     done: list[list[Result]] = []
     thread = threading.Thread(target=lambda: done.append(run.run(context, GOOGLE_CHECKS)), daemon=True)
     thread.start()
     ends = time.monotonic() + 60
     asked: set[str] = set()
     while not {"billingInfo", "serverConfig", "services:batchGet"} <= asked and time.monotonic() < ends:
-        asked = {path.rsplit("/", 1)[-1] for _, path in list(google.calls)}
+        asked = {path.rsplit("/", 1)[-1] for path in list(google.emulator.asked)}
         thread.join(0.05)
     assert {"billingInfo", "serverConfig", "services:batchGet"} <= asked
-    google.held.set()
+    google.emulator.held.set()
     thread.join(60)
     assert done
 
 
 def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, context: Context) -> None:
-    google.hold = "serverConfig"
+    google.emulator.hold = "serverConfig"
     checks = [check for check in run.CHECKS if check.name in ("GKE version", "billing")]
     found = run.run(context, checks, limit_seconds=5)
     assert only(found, "billing").verdict is Verdict.OK
@@ -60,28 +61,35 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
 
 
 @pytest.mark.parametrize(
-    ("fault", "said", "fix"),
+    ("code", "message", "said", "fix"),
     [
-        pytest.param(api_off("container"), "container.googleapis.com is off", "gcloud services enable", id="API off"),
-        pytest.param(error(403, "Required permission missing"), "may not look", "roles/viewer", id="403"),
-        pytest.param(error(429, "Quota exceeded", "rateLimitExceeded"), "429 3 times", "try again", id="429"),
-        pytest.param(error(503, "backend error", "backendError"), "503 3 times", "try again", id="503"),
+        pytest.param(403, "Required permission missing", "may not look", "roles/viewer", id="403"),
+        pytest.param(429, "Quota exceeded", "429 3 times", "try again", id="429"),
+        pytest.param(503, "backend error", "503 3 times", "try again", id="503"),
     ],
 )
 def test_an_error_of_googles_names_its_cause_and_a_fix(
-    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, fault: tuple[int, object], said: str, fix: str
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, code: int, message: str, said: str, fix: str
 ) -> None:
     # The client library waits longer and longer between its attempts.
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)
-    google.faults["serverConfig"] = fault
+    google.fails(SERVER_CONFIG, code, message)
     (found,) = ask(context, "GKE version")
     assert found.verdict is Verdict.FAILED
     assert said in found.said
     assert fix in found.fix
 
 
+def test_an_api_that_is_off_is_named_with_the_command(google: Google, context: Context) -> None:
+    google.world(enabledApis=["compute.googleapis.com"])
+    (found,) = ask(context, "GKE version")
+    assert found.verdict is Verdict.FAILED
+    assert "container.googleapis.com is off" in found.said
+    assert "gcloud services enable" in found.fix
+
+
 def test_a_server_that_takes_too_long_is_not_waited_for(google: Google, context: Context) -> None:
-    google.hold = "billingInfo"
+    google.emulator.hold = "billingInfo"
     context.google.seconds = 1
     (found,) = run.results(run.Check("billing", project.billing), context)
     assert found.verdict is Verdict.FAILED
@@ -92,13 +100,8 @@ def test_a_busy_moment_of_googles_is_tried_again(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waited: list[float] = []
-
-    def recover(seconds: float) -> None:
-        waited.append(seconds)
-        google.faults.clear()
-
-    monkeypatch.setattr("googleapiclient.http.time.sleep", recover)
-    google.faults["serverConfig"] = error(503, "backend error", "backendError")
+    monkeypatch.setattr("googleapiclient.http.time.sleep", waited.append)
+    google.fails(SERVER_CONFIG, 503, "backend error", times=1)
     (found,) = ask(context, "GKE version")
     assert found.verdict is Verdict.OK
     assert len(waited) == 1
@@ -118,6 +121,7 @@ def test_without_credentials_google_is_not_asked(
 
 
 def test_another_project_looks_like_none(google: Google, eu4a: StackSettings) -> None:
+    google.fails("cloudresourcemanager.projects.get", 403, "The caller does not have permission")
     (found,) = ask(Context("eu4a", eu4a.model_copy(update={"project": "somebody-elses"})), "project")
     assert found.verdict is Verdict.FAILED
     assert "somebody-elses" in found.said
@@ -125,8 +129,7 @@ def test_another_project_looks_like_none(google: Google, eu4a: StackSettings) ->
 
 
 def test_a_project_without_billing_or_to_be_deleted_stops_the_stack(google: Google, context: Context) -> None:
-    google.billing = False
-    google.project = {"state": "DELETE_REQUESTED"}
+    google.world(billing=False, projectState="DELETE_REQUESTED")
     assert ask(context, "billing")[0].verdict is Verdict.FAILED
     (found,) = ask(context, "project")
     assert found.verdict is Verdict.FAILED
@@ -137,14 +140,14 @@ def test_a_project_without_billing_or_to_be_deleted_stops_the_stack(google: Goog
 def test_apis_that_are_off_are_named_with_the_command(
     google: Google, context: Context, api: str, verdict: Verdict
 ) -> None:
-    google.states[f"{api}.googleapis.com"] = "DISABLED"
+    google.world(enabledApis=[f"{one}.googleapis.com" for one in context.settings.apis if one != api])
     (found,) = ask(context, "APIs")
     assert found.verdict is verdict
     assert found.fix == f"gcloud services enable {api}.googleapis.com --project {PROJECT}"
 
 
 def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, context: Context) -> None:
-    google.granted = {"container.clusters.get", "compute.networks.create"}
+    google.world(permissions=["container.clusters.get", "compute.networks.create"])
     (found,) = ask(context, "permissions")
     assert found.verdict is Verdict.FAILED
     assert "container.clusters.create" in found.said
@@ -155,30 +158,33 @@ def test_more_permissions_than_one_question_may_name_are_asked_in_several(google
     everything = (*GOOGLE, "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace")
     (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
     assert found.verdict is Verdict.OK, found.said
-    google.granted = {"container.clusters.create"}
+    google.world(permissions=["container.clusters.create"])
     (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
     assert "container.clusterRoles.escalate" in found.said
     assert "container.clusters.delete" in found.said
 
 
 def test_a_channel_that_is_older_than_the_floor_names_one_that_is_not(google: Google, context: Context) -> None:
-    google.versions = ["1.33.9-gke.1000000"]
+    google.world(versions={"REGULAR": ["1.33.9-gke.1000000"]})
     (found,) = ask(context, "GKE version")
     assert found.verdict is Verdict.FAILED
-    assert "RAPID has 1.36.0-gke.1000000" in found.fix
+    assert "RAPID has 1.36.2-gke.2154000" in found.fix
 
 
 def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSettings) -> None:
     exact = eu4a.cluster.model_copy(update={"min_version": "1.35.1-gke.5"})
     found = list(availability.gke_version(Context("eu4a", eu4a.model_copy(update={"cluster": exact}))))
     assert found[0].verdict is Verdict.FAILED
-    assert "1.35.3-gke.1000000" in found[0].said
+    assert "1.35.2-gke.1751000" in found[0].said
 
 
-def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, context: Context) -> None:
-    google.machines.discard((ZONE, "ct6e-standard-4t"))
-    found = {one.said for one in ask(context, "machine type") if one.verdict is Verdict.FAILED}
-    assert found == {f"ct6e-standard-4t is not offered in {ZONE}; it is in us-east5-a"}
+def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
+    (pool,) = eu4a.tpu_pools
+    elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
+    found = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is Verdict.FAILED]
+    assert len(found) == 1
+    assert found[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is in ")
+    assert {ZONE, "us-east5-a"} <= set(found[0].partition("it is in ")[2].split(", "))
 
 
 @pytest.mark.parametrize(
@@ -187,11 +193,11 @@ def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google:
 def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
     google: Google, context: Context, limit: str, verdict: Verdict
 ) -> None:
-    google.limit = limit
+    google.world(quota={"CT6E": int(limit)})
     (found,) = ask(context, "TPU quota")
     assert found.verdict is verdict
     assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in found.said
-    assert any("tpus_per_tpu_family" in path for _, path in google.calls)
+    assert any("tpus_per_tpu_family" in path for path in google.calls)
 
 
 def test_spot_pools_draw_on_a_quota_of_their_own(google: Google, eu4a: StackSettings) -> None:
@@ -221,11 +227,11 @@ def test_of_several_limits_the_one_for_the_place_counts() -> None:
 def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itself_uses_it(
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
-    google.quotas["HDB_TOTAL_GB"] = (500, 400)
+    google.world(quota={"HDB_TOTAL_GB": 500})
     (found,) = ask(context, "quota of the region")
     assert found.verdict is Verdict.FAILED
-    assert "HDB_TOTAL_GB has 100 of 500 left, 600 are asked for" in found.said
-    google.clusters.add(eu4a.cluster.name)
+    assert "HDB_TOTAL_GB has 500 of 500 left, 600 are asked for" in found.said
+    google.make_cluster(eu4a)
     (found,) = ask(Context("eu4a", eu4a), "quota of the region")
     assert found.verdict is Verdict.WARNING
 
@@ -233,7 +239,7 @@ def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itse
 def test_a_left_over_network_is_found_before_it_stops_the_stack(
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
-    google.networks.add(eu4a.cluster.name)
+    google.make_network(eu4a.cluster.name)
     assert ask(context, "network")[0].verdict is Verdict.FAILED
-    google.clusters.add(eu4a.cluster.name)
+    google.make_cluster(eu4a)
     assert ask(Context("eu4a", eu4a), "network")[0].verdict is Verdict.OK

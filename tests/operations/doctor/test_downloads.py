@@ -9,11 +9,11 @@ from operations.doctor import downloads
 from operations.doctor.context import Context
 from operations.doctor.result import Verdict
 from tests.operations.doctor.asking import ask
-from tests.operations.doctor.google_standin import Google
+from tests.operations.doctor.elsewhere import Elsewhere
 
 
-def test_a_chart_or_image_that_is_gone_is_named(google: Google, context: Context) -> None:
-    google.images_gone = {"jetstack/charts/cert-manager", "vllm/vllm-tpu"}
+def test_a_chart_or_image_that_is_gone_is_named(elsewhere: Elsewhere, context: Context) -> None:
+    elsewhere.images_gone = {"jetstack/charts/cert-manager", "vllm/vllm-tpu"}
     (charts,) = ask(context, "charts")
     assert charts.verdict is Verdict.FAILED
     assert "cert-manager" in charts.said
@@ -51,44 +51,44 @@ def gated(eu4a: StackSettings, token: str | None) -> Context:
     ],
 )
 def test_gated_weights_that_cannot_be_read_say_what_to_do_and_never_the_token(
-    google: Google, eu4a: StackSettings, token: str | None, status: int, fix: str
+    elsewhere: Elsewhere, eu4a: StackSettings, token: str | None, status: int, fix: str
 ) -> None:
-    google.weights["meta-llama/Llama-3.1-8B-Instruct"] = status
+    elsewhere.weights["meta-llama/Llama-3.1-8B-Instruct"] = status
     (found,) = ask(gated(eu4a, token), "weights")
     assert found.verdict is Verdict.FAILED
     assert fix in found.fix
     assert token is None or token not in f"{found}"
 
 
-def asked_for_weights(google: Google) -> list[str | None]:
+def asked_for_weights(elsewhere: Elsewhere) -> list[str | None]:
     """What each request for weights had as its authorization."""
-    return [headers.get("authorization") for path, headers in google.heard if path.startswith("/hf/")]
+    return [headers.get("authorization") for path, headers in elsewhere.heard if path.startswith("/hf/")]
 
 
-def test_only_models_behind_a_gate_see_the_token(google: Google, eu4a: StackSettings) -> None:
+def test_only_models_behind_a_gate_see_the_token(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
     (model,) = eu4a.models
     behind = model.model_copy(update={"name": "gated", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"})
     context = Context("eu4a", eu4a.model_copy(update={"models": (model, behind)}), lambda: "hf_good")
     open_, closed = ask(context, "weights")
     assert (open_.verdict, closed.verdict) == (Verdict.OK, Verdict.OK)
-    assert asked_for_weights(google) == [None, "Bearer hf_good"]
+    assert asked_for_weights(elsewhere) == [None, "Bearer hf_good"]
 
 
-def test_without_a_model_behind_a_gate_the_token_is_not_even_read(google: Google, eu4a: StackSettings) -> None:
+def test_without_a_model_behind_a_gate_the_token_is_not_even_read(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
     def read() -> str:
         raise AssertionError("the token was read")
 
     (found,) = ask(Context("eu4a", eu4a, read), "weights")
     assert found.verdict is Verdict.OK
-    assert asked_for_weights(google) == [None]
+    assert asked_for_weights(elsewhere) == [None]
 
 
 def test_the_token_is_not_sent_without_encryption(
-    google: Google, eu4a: StackSettings, monkeypatch: pytest.MonkeyPatch
+    elsewhere: Elsewhere, eu4a: StackSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example")
     (found,) = ask(gated(eu4a, "hf_good"), "weights")
     assert found.verdict is Verdict.FAILED
     assert "https://" in found.fix
     assert "hf_good" not in f"{found}"
-    assert asked_for_weights(google) == []
+    assert asked_for_weights(elsewhere) == []

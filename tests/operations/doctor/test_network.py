@@ -8,7 +8,7 @@ from operations.doctor import network
 from operations.doctor.context import Context
 from operations.doctor.result import Result, Verdict
 from tests.operations.doctor.asking import only
-from tests.operations.doctor.google_standin import Google
+from tests.operations.doctor.emulated import Body, Google
 
 NETWORK = "https://www.googleapis.com/compute/v1/projects/host/global/networks/shared"
 SUBNET = {
@@ -35,27 +35,34 @@ ROUTER = {
 }
 
 
-def existing(eu4a: StackSettings, google: Google, **changes: str) -> list[Result]:
+def there(google: Google, *parts: Body) -> None:
+    """The shared network, with these subnets and routers."""
+    google.make_network("shared", "host")
+    for part in parts:
+        collection = "subnetworks" if "ipCidrRange" in part else "routers"
+        google.make(f"regions/europe-west4/{collection}", part, "host")
+
+
+def existing(eu4a: StackSettings, **changes: str) -> list[Result]:
     named = ExistingNetworkSettings.model_validate(
         {"network": "shared", "subnet": "tpus", "hostProject": "host", **changes}
     )
     ranges = eu4a.network.model_copy(update={"existing": named})
-    google.networks.add("shared")
     return list(network.network(Context("eu4a", eu4a.model_copy(update={"network": ranges}))))
 
 
 def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: StackSettings) -> None:
-    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [ROUTER]
-    found = existing(eu4a, google)
+    there(google, SUBNET, PROXY_ONLY, ROUTER)
+    found = existing(eu4a)
     assert {one.check: one.verdict for one in found} == dict.fromkeys(
         ("subnet", "proxy-only subnet", "NAT"), Verdict.OK
     )
-    assert all("/projects/host/" in path for _, path in google.calls if "/compute/" in path)
+    assert all("/projects/host/" in path for path in google.calls)
 
 
 def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
-    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [ROUTER]
-    found = existing(eu4a, google, proxies="create", nat="create")
+    there(google, SUBNET, PROXY_ONLY, ROUTER)
+    found = existing(eu4a, proxies="create", nat="create")
     assert only(found, "NAT").verdict is Verdict.FAILED
     assert "out/all" in only(found, "NAT").said
     assert only(found, "proxy-only subnet").verdict is Verdict.FAILED
@@ -64,14 +71,14 @@ def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackS
 def test_a_nat_for_other_subnets_is_none_for_this_one(google: Google, eu4a: StackSettings) -> None:
     others = [{"name": ".../subnetworks/others"}]
     nat = {"name": "some", "sourceSubnetworkIpRangesToNat": "LIST_OF_SUBNETWORKS", "subnetworks": others}
-    google.subnets, google.routers = [SUBNET, PROXY_ONLY], [{**ROUTER, "nats": [nat]}]
-    assert only(existing(eu4a, google), "NAT").verdict is Verdict.FAILED
-    assert only(existing(eu4a, google, nat="create"), "NAT").verdict is Verdict.OK
+    there(google, SUBNET, PROXY_ONLY, {**ROUTER, "nats": [nat]})
+    assert only(existing(eu4a), "NAT").verdict is Verdict.FAILED
+    assert only(existing(eu4a, nat="create"), "NAT").verdict is Verdict.OK
 
 
 def test_missing_parts_of_an_existing_network_are_found(google: Google, eu4a: StackSettings) -> None:
-    google.subnets = [{**SUBNET, "secondaryIpRanges": []}]
-    found = existing(eu4a, google)
+    there(google, {**SUBNET, "secondaryIpRanges": []})
+    found = existing(eu4a)
     assert {one.check: one.verdict for one in found} == dict.fromkeys(
         ("subnet", "proxy-only subnet", "NAT"), Verdict.FAILED
     )
@@ -80,7 +87,7 @@ def test_missing_parts_of_an_existing_network_are_found(google: Google, eu4a: St
 
 def test_a_proxy_only_range_that_overlaps_a_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     taken = {"name": "old", "network": NETWORK, "ipCidrRange": eu4a.network.proxies}
-    google.subnets, google.routers = [SUBNET, taken], [ROUTER]
-    found = only(existing(eu4a, google, proxies="create"), "ranges")
+    there(google, SUBNET, taken, ROUTER)
+    found = only(existing(eu4a, proxies="create"), "ranges")
     assert found.verdict is Verdict.FAILED
     assert "of subnet old" in found.said

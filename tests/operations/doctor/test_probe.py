@@ -8,56 +8,56 @@ from llmd_gke.settings.sections import ReservationSettings, TpuPoolSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe
 from operations.doctor.result import Verdict
-from tests.operations.doctor.google_standin import ZONE, Google, error
+from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 
 def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, context: Context) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.make_subnet()
     (found,) = probe(context, context.settings.tpu_pools[0])
     assert found.verdict is Verdict.OK
-    (body,) = google.bodies
+    (body,) = google.made()
     assert body["machineType"].endswith(f"zones/{ZONE}/machineTypes/ct6e-standard-4t")
     assert body["disks"][0]["initializeParams"]["diskType"].endswith("hyperdisk-balanced")
     assert "accessConfigs" not in body["networkInterfaces"][0]
-    assert google.instances == set()
+    assert google.named("instances") == set()
 
 
 def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
-    google.operation_error = [{"code": "ZONE_RESOURCE_POOL_EXHAUSTED", "message": "does not have enough resources"}]
+    google.make_subnet()
+    google.world(stockout=[ZONE])
     (found,) = probe(context, context.settings.tpu_pools[0])
     assert found.verdict is Verdict.FAILED
     assert "stock-out" in found.said
-    assert google.instances == set()
+    assert google.named("instances") == set()
 
 
 def test_ctrl_c_while_a_host_is_being_made_removes_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.make_subnet()
     wait = context.google.wait
 
     def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
-        if str(operation["name"]).startswith("insert"):
-            assert google.instances
+        if operation["operationType"] == "insert":
+            assert google.named("instances")
             raise KeyboardInterrupt
         return wait(operation, zone, seconds)
 
     monkeypatch.setattr(context.google, "wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
         list(probe(context, context.settings.tpu_pools[0]))
-    assert google.instances == set()
+    assert google.named("instances") == set()
 
 
 def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
-    google.faults[r"/operations/delete-"] = error(403, "no")
+    google.make_subnet()
+    google.fails("compute.instances.delete", 403)
     wait = context.google.wait
 
     def interrupted(operation: dict[str, object], zone: str, seconds: float) -> dict[str, object]:
-        if str(operation["name"]).startswith("insert"):
+        if operation["operationType"] == "insert":
             raise KeyboardInterrupt
         return wait(operation, zone, seconds)
 
@@ -72,8 +72,8 @@ def test_ctrl_c_that_leaves_a_host_says_which_one_and_how_to_remove_it(
 def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
-    google.faults[r"/operations/delete-"] = error(403, "no")
+    google.make_subnet()
+    google.fails("compute.instances.delete", 403)
     found = list(probe(context, context.settings.tpu_pools[0]))
     assert found[-1].verdict is Verdict.WARNING
     assert "costs money" in found[-1].said
@@ -83,7 +83,7 @@ def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it
 def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
     google: Google, context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    google.subnets = [{"name": "default", "selfLink": "projects/p/regions/europe-west4/subnetworks/default"}]
+    google.make_subnet()
     ask = context.google.ask
     asked: list[str] = []
 
@@ -92,38 +92,38 @@ def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
         if method == "compute.instances.insert":
             raise KeyboardInterrupt
         if method == "compute.instances.delete" and asked.count(method) == 2:  # Google makes it only now
-            google.instances.add(str(arguments["instance"]))
+            google.appears(f"projects/{PROJECT}/zones/{ZONE}/instances/{arguments['instance']}")
         return ask(method, **arguments)
 
     monkeypatch.setattr(context.google, "ask", cut_off)
     with pytest.raises(KeyboardInterrupt):
         list(probe(context, context.settings.tpu_pools[0]))
     assert asked.count("compute.instances.delete") == 2
-    assert google.instances == set()
+    assert google.named("instances") == set()
 
 
 def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Google, context: Context) -> None:
     (found,) = probe(context, context.settings.tpu_pools[0])
     assert found.verdict is Verdict.OK, found.said
-    network, subnet, host = google.bodies
+    network, subnet, host = google.made()
     assert network["autoCreateSubnetworks"] is False
     assert subnet["network"].endswith(network["name"])
     assert host["networkInterfaces"][0]["subnetwork"].endswith(f"/subnetworks/{subnet['name']}")
-    assert (google.instances, google.networks) == (set(), set())
+    assert google.named("instances") == google.named("networks") == google.named("subnetworks") == set()
 
 
 def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
-    google.faults[r"/instances$"] = error(400, "ZONE_RESOURCE_POOL_EXHAUSTED", "badRequest")
+    google.fails("compute.instances.insert", 400, "ZONE_RESOURCE_POOL_EXHAUSTED")
     (found,) = probe(context, context.settings.tpu_pools[0])
     assert found.verdict is Verdict.FAILED
-    assert google.networks == set()
+    assert google.named("networks") == set()
 
 
 def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:
     (found,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
     assert found.verdict is Verdict.OK
     assert "us-east5-b" in found.said
-    assert any("/regions/us-east5/subnetworks" in path for _, path in google.calls)
+    assert any("/regions/us-east5/subnetworks" in path for path in google.calls)
 
 
 def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
@@ -144,10 +144,10 @@ def test_a_reservation_is_read_instead_of_probed(
     google: Google, context: Context, used: str, machine: str, verdict: Verdict, words: str
 ) -> None:
     hosts = {"count": "4", "inUseCount": used, "instanceProperties": {"machineType": machine}}
-    google.reservations["mine"] = {"status": "READY", "specificReservation": hosts}
+    google.make(f"zones/{ZONE}/reservations", {"name": "mine", "specificReservation": hosts})
     (found,) = probe(context, reserved(context))
     assert (found.verdict, words in found.said) == (verdict, True), found.said
-    assert google.bodies == []
+    assert google.made() == []
 
 
 def test_a_reservation_that_is_not_there_is_named(google: Google, context: Context) -> None:

@@ -15,9 +15,10 @@ from operations.doctor.project import LOGIN
 from operations.doctor.result import Result, Verdict
 from operations.doctor.sign_in import CHECK, VARIABLE
 from tests.operations.doctor.asking import ask
-from tests.operations.doctor.google_standin import Google
+from tests.operations.doctor.emulated import Google
 
 ROBOT = "deployer@some-project.iam.gserviceaccount.com"
+ME = {"emulator": "me@example.com"}
 CREDENTIAL = {"kind": "ExecCredential", "status": {"token": "gcloud-token"}}
 
 
@@ -39,6 +40,7 @@ def only(context: Context) -> Result:
 
 
 def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
+    google.world(identities={**ME, "gcloud-token": "me@example.com"})
     found = only(context)
     assert (found.verdict, found.said) == (Verdict.OK, "both halves act as me@example.com")
 
@@ -46,7 +48,7 @@ def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plu
 def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
     google: Google, context: Context, plugin: Path
 ) -> None:
-    google.identities["gcloud-token"] = "other@example.com"
+    google.world(identities={**ME, "gcloud-token": "other@example.com"})
     found = only(context)
     assert found.verdict is Verdict.FAILED
     assert "other@example.com" in found.said
@@ -68,7 +70,7 @@ def test_application_default_credentials_alone_are_not_enough(
 def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
     google: Google, eu4a: StackSettings, plugin: Path
 ) -> None:
-    google.identities["gcloud-token"] = ROBOT
+    google.world(identities={**ME, "gcloud-token": ROBOT})
     found = only(Context("eu4a", eu4a, impersonate=ROBOT))
     assert (found.verdict, found.said) == (Verdict.OK, f"both halves act as {ROBOT}")
     assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
@@ -84,14 +86,14 @@ def test_impersonation_by_the_environment_reaches_one_half_only(
 
 
 def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:
-    google.identities.clear()
+    google.world(identities={"gcloud-token": "", "emulator": ""})
     assert only(context).verdict is Verdict.WARNING
 
 
 def test_no_finding_shows_a_token(google: Google, context: Context, plugin: Path) -> None:
-    google.identities["gcloud-token"] = "other@example.com"
+    google.world(identities={**ME, "gcloud-token": "other@example.com"})
     assert "gcloud-token" not in str(only(context))
-    assert "gcloud-token" not in str([path for _, path in google.calls])
+    assert "gcloud-token" not in str(google.calls)
 
 
 def test_the_check_is_one_of_doctors(google: Google) -> None:

@@ -18,12 +18,14 @@ import pytest
 
 from llmd_gke.redaction import HIDDEN
 from operations.cli import main
+from operations.doctor.google import ENDPOINT
 from operations.exits import Refused
 from operations.live import command, destroying, engine, leftovers, open_claims, preconditions, report
 from operations.live import run as live_run
 from operations.live.evidence import Evidence, Step
 from operations.options import Cloud
 from operations.target import Target
+from tests.operations.doctor.emulated import PROJECT, emulating
 from tests.operations.live.conftest import Project, running
 
 ROOT = Path(__file__).parents[3]
@@ -155,6 +157,22 @@ def test_the_command_asks_before_it_destroys(
 def test_what_is_left_behind_fails_the_destroy(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(leftovers, "look", lambda settings: "disks pvc-llmd-eu4a")
     assert go(commands).steps[-1].verdict == "failed"
+
+
+def test_what_a_cluster_left_at_google_is_looked_for_by_the_client_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = TARGET.settings.model_copy(update={"project": PROJECT})
+    with emulating(tmp_path) as google:
+        monkeypatch.setenv(ENDPOINT, google.url)
+        google.make_network("default")
+        assert leftovers.look(settings) == ""
+        rule = {"network": f"projects/{PROJECT}/global/networks/default", "allowed": [{"IPProtocol": "tcp"}]}
+        for name in ("somebodys", f"gke-{settings.cluster.name}-health"):
+            google.make("global/firewalls", {"name": name, **rule})
+        assert leftovers.look(settings) == f"firewalls gke-{settings.cluster.name}-health"
+        google.fails("compute.disks.aggregatedList", 403)
+        assert leftovers.look(settings) is None
 
 
 def test_leftovers_are_those_that_name_the_cluster() -> None:

@@ -1,4 +1,4 @@
-"""Health as Google's load balancer sees it, asked of a server that answers as Compute Engine is documented to."""
+"""Health as Google's load balancer sees it, asked of the emulator of Google's APIs."""
 
 from __future__ import annotations
 
@@ -8,27 +8,41 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.settings import StackSettings, load_stack
+from localcloud.gke_gateway.health import Seen
+from localcloud.google_api.services import load_balancers
 from operations.doctor.google import ENDPOINT
 from operations.status import backend_health
 from operations.status.objects import Line, Snapshot, State
-from tests.operations.doctor.google_standin import PROJECT, Google, error, serving
+from tests.operations.doctor.emulated import PROJECT, Google, emulating
 from tests.operations.status.shapes import NOW, server
 
 ONE, TWO = "10.4.0.7", "10.4.1.9"
-
-
-@pytest.fixture
-def google(monkeypatch: pytest.MonkeyPatch) -> Iterator[Google]:
-    standin = Google()
-    with serving(standin) as base:
-        monkeypatch.setenv(ENDPOINT, base)
-        yield standin
+Gateway = dict[str, tuple[Seen, ...]]
 
 
 @pytest.fixture
 def settings() -> StackSettings:
     found = load_stack(Path(__file__).parents[3], "eu4a").settings
     return found.model_copy(update={"project": PROJECT})
+
+
+@pytest.fixture
+def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: StackSettings) -> Iterator[Google]:
+    """With the stack's cluster, and the backends that the test says its gateway has."""
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
+    with emulating(tmp_path / "cloud") as found:
+        found.make_cluster(settings)
+        monkeypatch.setattr(load_balancers.control_plane, "is_real", lambda: True)
+        monkeypatch.setenv(ENDPOINT, found.url)
+        yield found
+
+
+@pytest.fixture
+def gateway(monkeypatch: pytest.MonkeyPatch) -> Gateway:
+    """What the gateway sees of each backend."""
+    backends: Gateway = {}
+    monkeypatch.setattr(load_balancers, "seen", lambda home: backends)
+    return backends
 
 
 def pods(*addresses: str, ready: bool = True) -> Snapshot:
@@ -38,8 +52,8 @@ def pods(*addresses: str, ready: bool = True) -> Snapshot:
     return Snapshot(now=NOW, pods=found)
 
 
-def states(**addresses: str) -> list[dict[str, str]]:
-    return [{"ipAddress": address, "port": "8000", "healthState": state} for address, state in addresses.items()]
+def states(**addresses: str) -> tuple[Seen, ...]:
+    return tuple(Seen(address, 8000, healthy=state == "HEALTHY") for address, state in addresses.items())
 
 
 def only(snapshot: Snapshot, settings: StackSettings) -> Line:
@@ -47,23 +61,26 @@ def only(snapshot: Snapshot, settings: StackSettings) -> Line:
     return line
 
 
-def test_pods_that_every_backend_service_calls_healthy_are_good(google: Google, settings: StackSettings) -> None:
-    google.backends = {name: states(**{ONE: "HEALTHY", TWO: "HEALTHY"}) for name in ("gkegw1-pool", "gkegw1-service")}
+def test_pods_that_every_backend_service_calls_healthy_are_good(
+    google: Google, gateway: Gateway, settings: StackSettings
+) -> None:
+    gateway.update({name: states(**{ONE: "HEALTHY", TWO: "HEALTHY"}) for name in ("pool", "service")})
     line = only(pods(ONE, TWO), settings)
     assert (line.state, line.text) == (State.GOOD, "2 of 2 Ready pods are HEALTHY for Google's load balancer")
-    assert not any("backendServices/others" in path for _, path in google.calls), "another network's"
 
 
-def test_a_ready_pod_that_the_load_balancer_calls_unhealthy_is_bad(google: Google, settings: StackSettings) -> None:
-    google.backends = {"pool": states(**{ONE: "HEALTHY", TWO: "UNHEALTHY"}), "service": states(**{ONE: "HEALTHY"})}
+def test_a_ready_pod_that_the_load_balancer_calls_unhealthy_is_bad(
+    google: Google, gateway: Gateway, settings: StackSettings
+) -> None:
+    gateway.update({"pool": states(**{ONE: "HEALTHY", TWO: "UNHEALTHY"}), "service": states(**{ONE: "HEALTHY"})})
     line = only(pods(ONE, TWO), settings)
     assert line.state is State.BAD
     assert f"{TWO}: UNHEALTHY" in line.text
     assert "healthcheckpolicy" in line.fix
 
 
-def test_a_ready_pod_in_no_backend_yet_is_waited_for(google: Google, settings: StackSettings) -> None:
-    google.backends = {"pool": states(**{ONE: "HEALTHY"})}
+def test_a_ready_pod_in_no_backend_yet_is_waited_for(google: Google, gateway: Gateway, settings: StackSettings) -> None:
+    gateway.update({"pool": states(**{ONE: "HEALTHY"})})
     line = only(pods(ONE, TWO), settings)
     assert line.state is State.BUSY
     assert f"{TWO}: in no backend" in line.text
@@ -74,10 +91,20 @@ def test_a_pod_that_is_not_ready_is_not_asked_about(google: Google, settings: St
 
 
 def test_a_caller_who_may_not_ask_gets_the_rest_of_the_screen(google: Google, settings: StackSettings) -> None:
-    google.faults["backendServices"] = error(403, "Required 'compute.regionBackendServices.list' permission")
+    google.fails("compute.regionBackendServices.list", 403, "Required 'compute.regionBackendServices.list' permission")
     line = only(pods(ONE), settings)
     assert line.state is State.UNKNOWN
     assert "regionBackendServices.list" in line.text
+
+
+def test_backend_services_of_other_networks_are_not_asked_about(
+    monkeypatch: pytest.MonkeyPatch, settings: StackSettings
+) -> None:
+    network = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/networks/default"
+    others = {"items": [{"name": "others", "network": network, "backends": [{"group": "x"}]}]}
+    monkeypatch.setattr(backend_health, "login", lambda: None)
+    monkeypatch.setattr(backend_health.Google, "ask", lambda self, method, **_: {"list": others}[method.split(".")[-1]])
+    assert backend_health.ask(settings) == {}
 
 
 def test_without_credentials_the_line_says_so(settings: StackSettings) -> None:

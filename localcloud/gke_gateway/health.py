@@ -1,0 +1,61 @@
+"""What the gateway's Envoy sees of the pods behind its backends, for the emulator of Google's APIs."""
+
+from __future__ import annotations
+
+import json
+import urllib.request
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from localcloud.common.layout import Layout
+from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
+
+SECONDS = 5.0
+"""Envoy answers at once, or it is not there."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A pod's address and port, and whether its last health checks passed."""
+
+    address: str
+    port: int
+    healthy: bool
+
+
+def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
+    """The endpoints of every backend that a Gateway of this laptop cloud has, by the backend's name.
+
+    Empty where no gateway runs, or where its Envoy cannot be reached: it listens inside the namespaces only.
+    """
+    root = Layout(home).root / "gateway"
+    backends = {
+        name
+        for file in (root / "programs").glob("*/*.json")
+        for name in cast("JsonObject", dig(json.loads(file.read_text(encoding="utf-8")), "sources") or {})
+    }
+    try:
+        started = json.loads((root / "envoy" / "bootstrap.json").read_text(encoding="utf-8"))
+        port = number(started, "admin", "address", "socket_address", "port_value")
+        url = f"http://127.0.0.1:{port}/clusters?format=json"
+        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
+            clusters = cast("JsonObject", json.load(answer))
+    except (OSError, ValueError):
+        return {}
+    return {
+        name: tuple(_endpoint(host) for host in objects(cluster, "host_statuses"))
+        for cluster in objects(clusters, "cluster_statuses")
+        if (name := text(cluster, "name")) in backends
+    }
+
+
+def _endpoint(host: JsonObject) -> Seen:
+    """https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/clusters.proto: what is healthy is left out."""
+    failed = dig(host, "health_status", "failed_active_health_check") is True
+    return Seen(
+        text(host, "address", "socket_address", "address"),
+        number(host, "address", "socket_address", "port_value") or 0,
+        healthy=not failed,
+    )

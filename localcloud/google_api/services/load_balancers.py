@@ -1,0 +1,111 @@
+"""Compute Engine: backend services, their groups of endpoints, and which endpoints are healthy.
+
+GKE's Gateway controller makes them, not the program: those of a laptop cloud are the backends of its gateway, and
+healthy is what that gateway's Envoy finds healthy. The rehearsal has none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from llmd_gke.catalog.zones import region_of
+from localcloud.gke_gateway.health import Seen, seen
+from localcloud.google_api.core.errors import not_found
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.links import compute_link
+from localcloud.providers.google import control_plane
+from localcloud.providers.google.references import CLUSTER
+from localcloud.providers.google.resource_type import World, digits
+from localcloud.providers.protocol.values import JsonObject, JsonValue
+
+
+def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
+    """Those of the cluster's gateway; a project and region without the cluster has none."""
+    if not control_plane.is_real():
+        return {}
+    with request.cloud.world() as world:
+        if not _zones(world, request):
+            return {}
+    return seen(Path(os.environ["LLMD_GKE_HOME"]))
+
+
+def _zones(world: World, request: Request) -> list[str]:
+    """Where the groups are: the first zone of each cluster of the project, in the region that is asked about."""
+    region, found = request.at.get("region"), list[str]()
+    for key in world.all(CLUSTER):
+        _, project, _, location, *_ = key.split("/")
+        if project == request.at["project"] and region in (None, region_of(location)):
+            found.append(location if location.count("-") > 1 else f"{location}-a")
+    return found
+
+
+def _name(backend: str) -> str:
+    """As long as Compute Engine allows, and as little to be guessed as GKE's own."""
+    return f"gkegw1-{digits(backend, 8)}-{backend.replace('_', '-')}"[:63].rstrip("-")
+
+
+def _group(request: Request, backend: str) -> str:
+    with request.cloud.world() as world:
+        zone = _zones(world, request)[0]
+    return f"projects/{request.at['project']}/zones/{zone}/networkEndpointGroups/k8s1-{_name(backend)[7:]}"
+
+
+@answers("compute.regionBackendServices.list")
+def services(request: Request) -> JsonObject:
+    """All of a region, each with its group."""
+    scope = f"projects/{request.at['project']}/regions/{request.at['region']}"
+    found: list[JsonValue] = []
+    for backend in sorted(_backends(request)):
+        path = f"{scope}/backendServices/{_name(backend)}"
+        group: JsonObject = {"group": compute_link(_group(request, backend)), "balancingMode": "RATE"}
+        found.append(
+            {
+                "kind": "compute#backendService",
+                "id": digits(path),
+                "name": _name(backend),
+                "region": compute_link(scope),
+                "loadBalancingScheme": "EXTERNAL_MANAGED",
+                "backends": [group],
+                "selfLink": compute_link(path),
+            }
+        )
+    return request.page("items", found, kind="compute#backendServiceList")
+
+
+@answers("compute.regionBackendServices.getHealth")
+def health(request: Request) -> JsonObject:
+    """Every endpoint of one backend service, as the gateway sees it at this moment."""
+    wanted = request.at["backendService"]
+    for backend, endpoints in _backends(request).items():
+        if _name(backend) == wanted:
+            states: list[JsonValue] = [
+                {
+                    "ipAddress": one.address,
+                    "port": one.port,
+                    "healthState": "HEALTHY" if one.healthy else "UNHEALTHY",
+                }
+                for one in endpoints
+            ]
+            return {"kind": "compute#backendServiceGroupHealth", "healthStatus": states}
+    raise not_found(f"projects/{request.at['project']}/regions/{request.at['region']}/backendServices/{wanted}")
+
+
+@answers("compute.networkEndpointGroups.aggregatedList")
+def groups(request: Request) -> JsonObject:
+    """The groups behind every backend, by zone."""
+    found: dict[str, list[JsonValue]] = {}
+    for backend, endpoints in sorted(_backends(request).items()):
+        path = _group(request, backend)
+        shown: JsonObject = {
+            "kind": "compute#networkEndpointGroup",
+            "id": digits(path),
+            "name": path.rpartition("/")[2],
+            "networkEndpointType": "GCE_VM_IP_PORT",
+            "size": len(endpoints),
+            "selfLink": compute_link(path),
+        }
+        found.setdefault("/".join(path.split("/")[2:4]), []).append(shown)
+    items: JsonObject = {zone: {"networkEndpointGroups": one} for zone, one in found.items()}
+    return {"kind": "compute#networkEndpointGroupAggregatedList", "items": items}

@@ -1,0 +1,175 @@
+"""Compute Engine: machine types and the zones that have them, reservations, and single hosts.
+
+``doctor --probe`` makes such a host. TPU machine types are in the zones of the catalogue, all others everywhere.
+"""
+
+from __future__ import annotations
+
+import re
+
+from llmd_gke.catalog import accelerators, zones
+from localcloud.google_api.core.errors import ApiError, exists, not_found
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.compute_operations import begin
+from localcloud.google_api.services.links import compute_link
+from localcloud.providers.google.capacity import chips_of, quota_limit
+from localcloud.providers.google.pools_view import memory_gb_of, vcpus_of
+from localcloud.providers.google.resource_type import digits
+from localcloud.providers.protocol.values import JsonObject, text
+
+CREATED = "2026-01-01T00:00:00.000-08:00"
+ZONES = sorted(zones.known_zones())
+"""Those that the catalogue knows."""
+
+
+# -- machine types -----------------------------------------------------------------------------------------------------
+
+
+def _machine(project: str, zone: str, name: str) -> JsonObject | None:
+    """A machine type as Compute Engine shows it, ``None`` where the zone has none of that name."""
+    family, host = accelerators.family_of(name), accelerators.host_of(name)
+    vcpus, memory_gb = (host.vcpus, host.memory_gb) if host else (vcpus_of(name), memory_gb_of(name))
+    absent = zone not in family.zones if family else accelerators.accelerator_of(name) is not None
+    if absent or vcpus is None or memory_gb is None:
+        return None
+    shown: JsonObject = {
+        "kind": "compute#machineType",
+        "id": digits(name),
+        "name": name,
+        "zone": zone,
+        "guestCpus": vcpus,
+        "memoryMb": memory_gb * 1024,
+        "selfLink": compute_link(f"projects/{project}/zones/{zone}/machineTypes/{name}"),
+    }
+    if host and family:
+        chips: JsonObject = {"guestAcceleratorType": family.quota_family.lower(), "guestAcceleratorCount": host.chips}
+        shown["accelerators"] = [chips]
+    return shown
+
+
+@answers("compute.machineTypes.get")
+def machine_type(request: Request) -> JsonObject:
+    """One, where the zone has it."""
+    project, zone, name = (request.at[key] for key in ("project", "zone", "machineType"))
+    if found := _machine(project, zone, name):
+        return found
+    raise not_found(f"projects/{project}/zones/{zone}/machineTypes/{name}")
+
+
+@answers("compute.machineTypes.aggregatedList")
+def machine_types(request: Request) -> JsonObject:
+    """The zones that have the one that the filter names. Raises :class:`ApiError` 501 for any other filter."""
+    asked = re.fullmatch(r'name ?(?:=|eq) ?"?([\w-]+)"?', request.query.get("filter", ""))
+    if not asked:
+        raise ApiError(501, "the emulator lists machine types by the filter name=… only")
+    found: JsonObject = {}
+    for zone in ZONES:
+        one = _machine(request.at["project"], zone, asked[1])
+        empty: JsonObject = {"warning": {"code": "NO_RESULTS_ON_PAGE", "message": "There are no results for scope."}}
+        found[f"zones/{zone}"] = {"machineTypes": [one]} if one else empty
+    return {"kind": "compute#machineTypeAggregatedList", "items": found}
+
+
+# -- reservations ------------------------------------------------------------------------------------------------------
+
+
+def _zonal(request: Request, collection: str, name: str) -> str:
+    return f"projects/{request.at['project']}/zones/{request.at['zone']}/{collection}/{name}"
+
+
+@answers("compute.reservations.insert")
+def reserve(request: Request) -> JsonObject:
+    """Keeps hosts for the project."""
+    name = text(request.body, "name")
+    key = _zonal(request, "reservations", name)
+    if key in request.cloud.resources:
+        raise exists(key)
+    own: JsonObject = {"kind": "compute#reservation", "id": digits(key), "selfLink": compute_link(key)}
+    own |= {"zone": compute_link(key.partition("/reservations")[0]), "status": "READY", "creationTimestamp": CREATED}
+    request.cloud.resources[key] = {**request.body, **own}
+    return begin(request, "insert", key)
+
+
+@answers("compute.reservations.get")
+def reservation(request: Request) -> JsonObject:
+    """One."""
+    key = _zonal(request, "reservations", request.at["reservation"])
+    if found := request.cloud.copy(key):
+        return found
+    raise not_found(key)
+
+
+@answers("compute.reservations.delete")
+def release(request: Request) -> JsonObject:
+    """Gives its hosts back."""
+    key = _zonal(request, "reservations", request.at["reservation"])
+    if request.cloud.resources.pop(key, None) is None:
+        raise not_found(key)
+    return begin(request, "delete", key)
+
+
+# -- hosts -------------------------------------------------------------------------------------------------------------
+
+
+@answers("compute.instances.insert")
+def make_host(request: Request) -> JsonObject:
+    """Makes a host; whether the zone has one and the quota allows it is found out by the operation."""
+    name, machine = text(request.body, "name"), text(request.body, "machineType").rpartition("/")[2]
+    key, zone = _zonal(request, "instances", name), request.at["zone"]
+    if key in request.cloud.resources:
+        raise exists(key)
+    if _machine(request.at["project"], zone, machine) is None:
+        link = text(request.body, "machineType")
+        raise ApiError(400, f"Invalid value for field 'resource.machineType': '{link}'. It does not exist.", "invalid")
+    if problem := _problem(request, key, machine):
+        return begin(request, "insert", key, problem[1], problem[0])
+    if failure := request.failure:
+        return begin(request, "insert", key, failure)
+    own: JsonObject = {"kind": "compute#instance", "id": digits(key), "selfLink": compute_link(key)}
+    request.cloud.resources[key] = {**request.body, **own, "status": "RUNNING", "creationTimestamp": CREATED}
+    return begin(request, "insert", key)
+
+
+def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None:
+    """Code and message of what keeps a TPU host from being made."""
+    chips, zone, world = chips_of(machine), request.at["zone"], request.cloud.faults.world
+    if not chips:
+        return None
+    if zone in world.listed("stockout"):
+        where = key.partition("/instances")[0]
+        return "ZONE_RESOURCE_POOL_EXHAUSTED", (
+            f"The zone '{where}' does not have enough resources available to fulfill the request. "
+            "Try a different zone, or try again later."
+        )
+    spot = text(request.body, "scheduling", "provisioningModel") == "SPOT"
+    limit = quota_limit({"nodeConfig": {"machineType": machine, "spot": spot}}, world)
+    if chips > limit:
+        family = accelerators.family_of(machine)
+        name = accelerators.quota_name(family, preemptible=spot) if family else ""
+        return "QUOTA_EXCEEDED", f"Quota '{name}' exceeded. Limit: {limit:g} in region {zones.region_of(zone)}."
+    return None
+
+
+@answers("compute.instances.get")
+def host(request: Request) -> JsonObject:
+    """One."""
+    key = _zonal(request, "instances", request.at["instance"])
+    if found := request.cloud.copy(key):
+        return found
+    raise not_found(key)
+
+
+@answers("compute.instances.delete")
+def remove_host(request: Request) -> JsonObject:
+    """Removes one, with its disk."""
+    key = _zonal(request, "instances", request.at["instance"])
+    if request.cloud.resources.pop(key, None) is None:
+        raise not_found(key)
+    return begin(request, "delete", key)
+
+
+@answers("compute.disks.aggregatedList")
+def disks(request: Request) -> JsonObject:
+    """None: those of nodes and hosts go with them."""
+    del request
+    return {"kind": "compute#diskAggregatedList", "items": {}}

@@ -1,0 +1,131 @@
+"""Quotas: those of a region and of a project in Compute Engine, and chips by TPU family in Service Usage.
+
+The fault ``quota`` sets limits, by a metric's name (``HDB_TOTAL_GB``) or a TPU family's (``CT6E``); without it there is
+plenty.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from llmd_gke.catalog import zones
+from llmd_gke.catalog.accelerators import FAMILIES
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.errors import ApiError
+from localcloud.google_api.core.request import Request, answers
+from localcloud.google_api.services.links import COMPUTE
+from localcloud.providers.google.capacity import DEFAULT_QUOTA
+from localcloud.providers.google.references import NODE_POOL
+from localcloud.providers.google.resource_type import World, digits
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text
+
+LIMIT = 5000.0
+"""Of every quota that no fault names, but for chips."""
+
+OF_PROJECT = ("NETWORKS", "SUBNETWORKS", "ROUTERS", "FIREWALLS", "HEALTH_CHECKS", "SSL_CERTIFICATES")
+OF_REGION = (
+    "STATIC_ADDRESSES", "IN_USE_ADDRESSES", "HDB_TOTAL_GB", "SSD_TOTAL_GB", "DISKS_TOTAL_GB", "FORWARDING_RULES",
+    "NETWORK_ENDPOINT_GROUPS", "RESOURCE_POLICIES",
+)  # fmt: skip
+_COUNTED = {
+    "networks": "NETWORKS",
+    "subnetworks": "SUBNETWORKS",
+    "routers": "ROUTERS",
+    "firewalls": "FIREWALLS",
+    "sslCertificates": "SSL_CERTIFICATES",
+    "addresses": "STATIC_ADDRESSES",
+    "resourcePolicies": "RESOURCE_POLICIES",
+}
+"""Collections of Compute Engine, and the quota that each member takes one of."""
+_DISKS = {"hyperdisk-balanced": "HDB_TOTAL_GB", "pd-standard": "DISKS_TOTAL_GB"}
+
+
+def of_project(cloud: Cloud, project: str) -> list[JsonValue]:
+    """What a project has in all."""
+    return list(_shown(cloud, OF_PROJECT, _used(cloud, f"projects/{project}/")))
+
+
+def of_region(cloud: Cloud, project: str, region: str) -> list[JsonValue]:
+    """What a project has in a region."""
+    used = _used(cloud, f"projects/{project}/regions/{region}/")
+    with cloud.world() as world:
+        used.update(_disks(cloud, world, project, region))
+    return list(_shown(cloud, OF_REGION, used))
+
+
+def _used(cloud: Cloud, prefix: str) -> Counter[str]:
+    used: Counter[str] = Counter()
+    for key, resource in cloud.resources.items():
+        quota = _COUNTED.get(key.split("/")[-2]) if key.startswith(prefix) else None
+        if quota and text(resource, "addressType") != "INTERNAL":
+            used[quota] += 1
+        used["IN_USE_ADDRESSES"] += len(objects(resource, "nats")) if quota == "ROUTERS" else 0
+    return used
+
+
+def _disks(cloud: Cloud, world: World, project: str, region: str) -> Counter[str]:
+    """GB of the boot disks of nodes."""
+    used: Counter[str] = Counter()
+    for key, record in world.all(NODE_POOL).items():
+        _, owner, _, location, *_ = key.split("/")
+        if owner == project and zones.region_of(location) == region:
+            config = cloud.resources.get(key, {}).get("config", {})
+            quota = _DISKS.get(text(config, "diskType"), "SSD_TOTAL_GB")
+            used[quota] += (number(record, "nodes") or 0) * (number(config, "diskSizeGb") or 0)
+    return used
+
+
+def _limit(cloud: Cloud, name: str, usual: float) -> float:
+    found = cloud.faults.world.value("quota", name)
+    return float(found) if isinstance(found, int | float) else usual
+
+
+def _shown(cloud: Cloud, names: tuple[str, ...], used: Counter[str]) -> Iterator[JsonValue]:
+    for name in names:
+        yield {"metric": name, "limit": _limit(cloud, name, LIMIT), "usage": float(used[name])}
+
+
+@answers("compute.projects.get")
+def project(request: Request) -> JsonObject:
+    """A project as Compute Engine shows it."""
+    name = request.at["project"]
+    return {
+        "kind": "compute#project",
+        "id": digits(name),
+        "name": name,
+        "selfLink": f"{COMPUTE}/projects/{name}",
+        "quotas": of_project(request.cloud, name),
+    }
+
+
+@answers("serviceusage.services.consumerQuotaMetrics.get")
+def metric(request: Request) -> JsonObject:
+    """Limits of one metric: chips of each TPU family, which Compute Engine does not tell."""
+    name = request.at["name"]
+    called = name.rpartition("%2F")[2].upper()
+    found: list[JsonValue] = []
+    if called == "TPUS_PER_TPU_FAMILY":
+        buckets: list[JsonValue] = [{"effectiveLimit": "0", "defaultLimit": "0"}]
+        for family in FAMILIES:
+            for region in sorted({zones.region_of(zone) for zone in family.zones}):
+                place: JsonObject = {"region": region, "tpu_family": family.quota_family}
+                buckets.append(_bucket(request.cloud, family.quota_family, place))
+        found = [_of_metric(name, "1/{project}/{region}/{tpu_family}", buckets)]
+    elif family := next((one for one in FAMILIES if called in (one.spot_quota, one.quota)), None):
+        places = sorted({zones.region_of(zone) for zone in family.zones})
+        limited = family.quota_family if called == family.quota else called
+        buckets = [_bucket(request.cloud, limited, {"region": region}) for region in places]
+        found = [_of_metric(name, "1/{project}/{region}", buckets)]
+    else:
+        raise ApiError(404, f"Quota metric {called} not found.")
+    return {"name": name, "metric": f"compute.googleapis.com/{called.lower()}", "consumerQuotaLimits": found}
+
+
+def _bucket(cloud: Cloud, quota: str, place: JsonObject) -> JsonObject:
+    limit = str(int(_limit(cloud, quota, DEFAULT_QUOTA)))
+    return {"effectiveLimit": limit, "defaultLimit": limit, "dimensions": place}
+
+
+def _of_metric(name: str, unit: str, buckets: list[JsonValue]) -> JsonObject:
+    return {"name": f"{name}/limits/{unit.replace('/', '%2F')}", "unit": unit, "quotaBuckets": buckets}

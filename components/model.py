@@ -74,7 +74,7 @@ class Model(pulumi.ComponentResource):
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
             # whole Gateway. When a model is stopped these go last, when it starts they come first.
             routes.append(custom_resource(f"{name}-route", routing.route(model, gateway), child))
-            for key, policy in {**routing.health_checks(model), **routing.backend_policies(model)}.items():
+            for key, policy in routing.model_policies(model).items():
                 custom_resource(f"{name}-{key}", policy, child)
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         custom_resource(

@@ -9,6 +9,7 @@ import pulumi
 
 from components.fresh_apis import patient
 from components.lazy_sdk import compute
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.settings import NetworkSettings
 
 PODS = "pods"
@@ -78,7 +79,7 @@ class Network(pulumi.ComponentResource):
                 network=network_id,
                 region=region,
                 ip_cidr_range=settings.proxies,
-                purpose="REGIONAL_MANAGED_PROXY",
+                purpose=PROXY_SUBNET_PURPOSE,
                 role="ACTIVE",
                 opts=pulumi.ResourceOptions(parent=self, custom_timeouts=SLOW_DELETE),
             )

@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[1]
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("llmd_gke",),  # problems, redaction, where the repository is: what every room shares
     ("llmd_gke/catalog/accelerators", "llmd_gke/catalog"),
+    ("llmd_gke/gateways",),
     ("llmd_gke/rules",),
     ("llmd_gke/settings/sections", "llmd_gke/settings/validation", "llmd_gke/settings"),
     ("llmd_gke/manifests",),
@@ -33,7 +34,7 @@ WITHIN: dict[str, tuple[str, ...]] = {
 }
 """Arrows inside a floor. ``localcloud`` and ``operations`` mean everything below them."""
 
-PURE = ("llmd_gke/catalog", "llmd_gke/rules", "llmd_gke/settings", "llmd_gke/manifests")
+PURE = ("llmd_gke/catalog", "llmd_gke/gateways", "llmd_gke/rules", "llmd_gke/settings", "llmd_gke/manifests")
 PACKAGES = ("llmd_gke", "components", "policies", "localcloud", "operations")
 
 

@@ -6,7 +6,7 @@ come from the proxy-only subnet, its health checks from Google's ranges.
 
 from __future__ import annotations
 
-from llmd_gke.catalog import gateway as gke
+from llmd_gke import gateways
 from llmd_gke.catalog import kserve
 from llmd_gke.manifests import egress, naming
 from llmd_gke.manifests.types import Json, JsonObject
@@ -89,7 +89,7 @@ def model_policies(
     ``network`` says the proxy-only subnet's range and what is open to the outside (:mod:`.egress`), ``spans_hosts``
     whether the model runs on a slice of several hosts. Egress is for weights and, from the picker, the API server.
     """
-    data_plane = _blocks(network.proxies, *gke.HEALTH_CHECK_RANGES)
+    data_plane = _blocks(network.proxies, *gateways.DEFAULT.health_check_ranges)
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)

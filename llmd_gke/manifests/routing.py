@@ -1,4 +1,4 @@
-"""The edge: GatewayClass, Gateway, HTTPRoute and the two GKE policies that an InferencePool and a Service need.
+"""The edge: Gateway, HTTPRoutes, and the policies of the gateway implementation (:mod:`llmd_gke.gateways`).
 
 GKE stops taking *any* change of a Gateway once one of its routes is refused, so the route keeps to what GKE's
 conformance reports claim or users proved: prefix and exact paths, prefix replacement, no ``timeouts``, no ``name``.
@@ -8,25 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from llmd_gke import gateways
 from llmd_gke.catalog import endpoints, kserve
-from llmd_gke.catalog import gateway as gke
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
-GKE_API = "networking.gke.io/v1"
 NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 """Set on every namespace by the API server, and by nobody else
 (https://kubernetes.io/docs/concepts/overview/working-with-objects/namespaces/#automatic-labelling)."""
 
-HEALTH_CHECK_INTERVAL_SECONDS = 15
-HEALTH_CHECK_TIMEOUT_SECONDS = 5
-
 
 def gateway_class(settings: GatewaySettings) -> str:
     """The regional class for the exposure: no global one can carry an InferencePool."""
-    return gke.REGIONAL_EXTERNAL if settings.exposure == "external" else gke.REGIONAL_INTERNAL
+    return gateways.DEFAULT.classes[settings.exposure]
 
 
 def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[str]) -> JsonObject:
@@ -45,7 +41,7 @@ def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[s
         },
         "spec": {
             "gatewayClassName": gateway_class(settings),
-            "addresses": [{"type": "NamedAddress", "value": address_name}],
+            "addresses": [gateways.DEFAULT.address(address_name)],
             "listeners": _listeners(settings, namespaces),
         },
     }
@@ -85,9 +81,9 @@ def _termination(tls: TlsSettings) -> JsonObject:
     if tls.certificate_manager:
         return {
             "mode": "Terminate",
-            "options": {gke.CERTIFICATE_MANAGER_OPTION: ",".join(tls.certificate_manager)},
+            "options": {gateways.DEFAULT.certificate_manager_option: ",".join(tls.certificate_manager)},
         }
-    return {"mode": "Terminate", "options": {gke.PRE_SHARED_OPTION: ",".join(tls.pre_shared_certificates)}}
+    return {"mode": "Terminate", "options": {gateways.DEFAULT.pre_shared_option: ",".join(tls.pre_shared_certificates)}}
 
 
 def _parent(listener: str) -> JsonObject:
@@ -121,33 +117,15 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
 
 
 def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:
-    """The GCPGatewayPolicy: SSL policy (by its name) and global access; ``None`` where neither is wanted.
-
-    Source: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_gcpgatewaypolicies.yaml`` @fc40d606.
-    """
-    default: JsonObject = {}
-    if ssl_policy is not None:
-        default["sslPolicy"] = ssl_policy
-    if settings.allow_global_access:
-        default["allowGlobalAccess"] = True
-    if not default:
-        return None
-    target: JsonObject = {
-        "group": "gateway.networking.k8s.io",
-        "kind": "Gateway",
-        "name": naming.GATEWAY_NAME,
-    }
-    return {
-        "apiVersion": GKE_API,
-        "kind": "GCPGatewayPolicy",
-        "metadata": {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE},
-        "spec": {"targetRef": target, "default": default},
-    }
+    """The implementation's policy of the Gateway; ``None`` where the settings ask for nothing in it."""
+    return gateways.DEFAULT.gateway_policy(
+        naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access
+    )
 
 
 def _pool(model: ModelSettings) -> JsonObject:
     # The group must be the v1 one: KServe's own routes name the v1alpha2 pool first, which GKE does not have.
-    return {"group": gke.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
+    return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
 
 
 def _workload(model: ModelSettings) -> JsonObject:
@@ -195,50 +173,21 @@ def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
     }
 
 
-def _targets(model: ModelSettings) -> dict[str, JsonObject]:
-    return {
-        "pool": _pool(model),
-        # `group` is required, also where it is empty.
-        "service": {"group": "", "kind": "Service", "name": kserve.workload_service(model.name)},
-    }
-
-
-def health_checks(model: ModelSettings) -> dict[str, JsonObject]:
-    """A HealthCheckPolicy for the InferencePool and one for the Service.
-
-    Without them GKE asks ``/`` and calls every backend unhealthy. Port specification, group, interval and timeout are
-    written out: that is valid under every published version of the CRD's rules.
-    """
-    check: JsonObject = {"port": kserve.WORKLOAD_PORT, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
-    default: JsonObject = {
-        "checkIntervalSec": HEALTH_CHECK_INTERVAL_SECONDS,
-        "timeoutSec": HEALTH_CHECK_TIMEOUT_SECONDS,
-        "healthyThreshold": 1,
-        "unhealthyThreshold": 2,
-        "config": {"type": "HTTP", "httpHealthCheck": check},
-    }
-    return _policies("HealthCheckPolicy", "health", model, default)
-
-
-def backend_policies(model: ModelSettings) -> dict[str, JsonObject]:
-    """A GCPBackendPolicy for the InferencePool and one for the Service: GKE's own limit of 30 s cuts long answers."""
-    default: JsonObject = {
-        "timeoutSec": model.request_timeout_seconds,
-        "connectionDraining": {"drainingTimeoutSec": 60},
-        "logging": {"enabled": True, "sampleRate": 100000},
-    }
-    if model.max_rate_per_endpoint is not None:
-        default["maxRatePerEndpoint"] = model.max_rate_per_endpoint
-    return _policies("GCPBackendPolicy", "backend", model, default)
-
-
-def _policies(kind: str, suffix: str, model: ModelSettings, default: JsonObject) -> dict[str, JsonObject]:
-    return {
-        f"{suffix}-{place}": {
-            "apiVersion": GKE_API,
-            "kind": kind,
-            "metadata": {"name": f"{model.name}-{suffix}-{place}", "namespace": model.namespace},
-            "spec": {"targetRef": target, "default": default},
-        }
-        for place, target in _targets(model).items()
-    }
+def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
+    """The implementation's policies for InferencePool and Service, by the last part of their resources' names."""
+    workload = kserve.workload_service(model.name)
+    return gateways.DEFAULT.model_policies(
+        gateways.Serving(
+            name=model.name,
+            namespace=model.namespace,
+            targets=(
+                gateways.Target("pool", _pool(model)),
+                # `group` is required, also where it is empty.
+                gateways.Target("service", {"group": "", "kind": "Service", "name": workload}),
+            ),
+            port=kserve.WORKLOAD_PORT,
+            health_path="/health",
+            timeout_seconds=model.request_timeout_seconds,
+            max_rate=model.max_rate_per_endpoint,
+        )
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from llmd_gke.json_types import Json, JsonObject
 
-Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
-JsonObject: TypeAlias = "dict[str, Json]"
+__all__ = ["Json", "JsonObject"]

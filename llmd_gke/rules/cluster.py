@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from llmd_gke.catalog import accelerators, zones
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import addresses, versions
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -118,7 +119,7 @@ def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
 
 def proxy_subnet(subnet: Node) -> Iterator[Finding]:
     """A proxy-only subnet is active and large enough for the Envoys of a region."""
-    if subnet.get("purpose").text() != "REGIONAL_MANAGED_PROXY":
+    if subnet.get("purpose").text() != PROXY_SUBNET_PURPOSE:
         return
     role = subnet.get("role")
     if role.value is None or role.text() not in (None, "ACTIVE"):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from llmd_gke import gateways
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown
@@ -45,7 +46,8 @@ def _sources(place: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Findin
             "public-firewall",
             f"{where} {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
             allowed="ranges, tags, groups of addresses or service accounts that name somebody",
-            fix="name who may come: Google's load balancers need 130.211.0.0/22 and 35.191.0.0/16 only",
+            fix="name who may come: Google's load balancers need "
+            f"{' and '.join(sorted(gateways.DEFAULT.health_check_ranges))} only",
         )
 
 

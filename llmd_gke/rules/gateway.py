@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from llmd_gke.catalog import gateway as gke
+from llmd_gke.gateways import gke
+from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown
 
@@ -65,7 +66,7 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
 def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
     """Of GKE's classes, only those that can carry an InferencePool. Classes of others are left alone."""
     value = name.text()
-    if value is None or not value.startswith(gke.GKE_CLASS_PREFIX) or value in allowed:
+    if value is None or not value.startswith(gke.CLASS_PREFIX) or value in allowed:
         return
     if value in gke.INFERENCE_POOL_CLASSES:
         problem = f"GatewayClass {value} is not among the classes that this stack's policies allow"
@@ -91,7 +92,7 @@ def may_face_the_internet(name: Node, *, partial: bool) -> bool:
     value = name.text()
     if value is None:
         return partial and name.value is None
-    return not (value.startswith(gke.GKE_CLASS_PREFIX) and "rilb" in value.split("-"))
+    return not (value.startswith(gke.CLASS_PREFIX) and "rilb" in value.split("-"))
 
 
 def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
@@ -118,7 +119,7 @@ def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
             allowed="HTTPS, and beside it HTTP for a redirect only (allowedRoutes.namespaces.from: Same)",
             fix="limit the HTTP listener to from: Same, or take it out"
             if encrypted
-            else "add a listener with protocol HTTPS and a certificate, or use gke-l7-rilb",
+            else f"add a listener with protocol HTTPS and a certificate, or use {gke.REGIONAL_INTERNAL}",
         )
 
 
@@ -177,6 +178,6 @@ def generated_target(reference: Node) -> Iterator[Finding]:
             "generated-service-target",
             f"{reference.path}: Service {name} is generated with a hash in its name; policies on it never attach "
             "(GatewayNotFound) and the name changes",
-            allowed=f"kind: InferencePool, group: {gke.INFERENCE_POOL_GROUP}",
+            allowed=f"kind: InferencePool, group: {INFERENCE_POOL_GROUP}",
             fix="aim at the InferencePool itself",
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.catalog import kserve
-from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -20,7 +20,7 @@ BLOCKS: Mapping[str, str] = {
     "HTTP2": "http2HealthCheck",
     "GRPC": "grpcHealthCheck",
 }
-GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", "GCPInferencePoolImport": "networking.gke.io"}
+GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", gke.IMPORT_KIND: gke.GROUP}
 LONGEST_INTERVAL = 300
 LARGEST_PORT = 65535
 LONGEST_TIMEOUT = 2147483647

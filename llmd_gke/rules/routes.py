@@ -1,4 +1,4 @@
-"""Rules about HTTPRoutes behind GKE's Gateway. Facts: :mod:`llmd_gke.catalog.route_features`.
+"""Rules about HTTPRoutes behind GKE's Gateway. Facts: :mod:`llmd_gke.gateways.gke_routes`.
 
 A *route* is the ``spec`` of an HTTPRoute, or the same inside an LLMInferenceService or its Config.
 """
@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmd_gke.catalog import route_features as features
-from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
-from llmd_gke.catalog.route_features import RouteFeature
+from llmd_gke.gateways import INFERENCE_POOL_GROUP, RouteFeature
+from llmd_gke.gateways import gke_routes as features
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown
 
@@ -79,29 +78,29 @@ def refused_features(route: Node) -> Iterator[Finding]:
     """Nothing in the route that GKE rejects, besides timeouts."""
     for rule in route.get("rules").each():
         if rule.get("retry").present():
-            yield _refused(f"{rule.path}.retry", features.RETRY)
+            yield _refused(f"{rule.path}.retry", features.REFUSED["retry"])
         for match in rule.get("matches").each():
             if match.get("path", "type").text() == "RegularExpression":
-                yield _refused(f"{match.path}.path", features.REGEX_PATH)
+                yield _refused(f"{match.path}.path", features.REFUSED["regex_path"])
             if match.get("method").present():
-                yield _refused(f"{match.path}.method", features.METHOD)
+                yield _refused(f"{match.path}.method", features.REFUSED["method"])
         for used in rule.get("filters").each():
             yield from _refused_filter(used)
         for backend in rule.get("backendRefs").each():
             if list(backend.get("filters").each()):
-                yield _refused(f"{backend.path}.filters", features.BACKEND_FILTER)
+                yield _refused(f"{backend.path}.filters", features.REFUSED["backend_filter"])
 
 
 def _refused_filter(used: Node) -> Iterator[Finding]:
     if used.get("urlRewrite", "path", "type").text() == "ReplaceFullPath":
-        yield _refused(f"{used.path}.urlRewrite.path", features.FULL_PATH)
+        yield _refused(f"{used.path}.urlRewrite.path", features.REFUSED["full_path"])
     if used.get("type").text() == "CORS" or used.get("cors").present():
-        yield _refused(used.path, features.CORS)
+        yield _refused(used.path, features.REFUSED["cors"])
     redirect = used.get("requestRedirect")
     if redirect.get("port").present():
-        yield _refused(f"{redirect.path}.port", features.REDIRECT_PORT)
+        yield _refused(f"{redirect.path}.port", features.REFUSED["redirect_port"])
     if redirect.get("statusCode").integer() in features.UNSUPPORTED_REDIRECTS:
-        yield _refused(f"{redirect.path}.statusCode", features.REDIRECT_STATUS)
+        yield _refused(f"{redirect.path}.statusCode", features.REFUSED["redirect_status"])
 
 
 def _unclaimed(path: str, feature: RouteFeature) -> Finding:
@@ -117,21 +116,21 @@ def unclaimed_features(route: Node) -> Iterator[Finding]:
     """Nothing in the route that GKE's conformance reports do not claim."""
     for parent in route.get("parentRefs").each():
         if parent.get("port").present():
-            yield _unclaimed(f"{parent.path}.port", features.PARENT_PORT)
+            yield _unclaimed(f"{parent.path}.port", features.UNCLAIMED["parent_port"])
     for rule in route.get("rules").each():
         if rule.get("name").present():
-            yield _unclaimed(f"{rule.path}.name", features.NAMED_RULE)
+            yield _unclaimed(f"{rule.path}.name", features.UNCLAIMED["named_rule"])
         if rule.get("sessionPersistence").present():
-            yield _unclaimed(f"{rule.path}.sessionPersistence", features.SESSION)
+            yield _unclaimed(f"{rule.path}.sessionPersistence", features.UNCLAIMED["session"])
         if sum(used.get("type").text() == "RequestMirror" for used in rule.get("filters").each()) > 1:
-            yield _unclaimed(f"{rule.path}.filters", features.MIRRORS)
+            yield _unclaimed(f"{rule.path}.filters", features.UNCLAIMED["mirrors"])
         for match in rule.get("matches").each():
             for key in ("headers", "queryParams"):
                 for part in match.get(key).each():
                     if part.get("type").text() == "RegularExpression":
-                        yield _unclaimed(part.path, features.REGEX_MATCH)
+                        yield _unclaimed(part.path, features.UNCLAIMED["regex_match"])
             if list(match.get("queryParams").each()):
-                yield _unclaimed(f"{match.path}.queryParams", features.QUERY)
+                yield _unclaimed(f"{match.path}.queryParams", features.UNCLAIMED["query"])
 
 
 def backends(route: Node) -> Iterator[Node]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import ip_network
 from typing import TYPE_CHECKING, cast
 
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from operations.doctor.context import Context
 from operations.doctor.google import Missing, items
 from operations.doctor.result import Result, failed, ok
@@ -13,7 +14,7 @@ from operations.doctor.result import Result, failed, ok
 if TYPE_CHECKING:
     from llmd_gke.settings.sections.network import ExistingNetworkSettings
 
-PROXIES = "REGIONAL_MANAGED_PROXY"
+PROXIES = PROXY_SUBNET_PURPOSE
 """Purpose of the proxy-only subnet: one active one for a VPC and region
 (https://cloud.google.com/load-balancing/docs/proxy-only-subnets)."""
 

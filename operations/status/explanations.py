@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from llmd_gke.gateways import IMPLEMENTATIONS
 from operations.status.objects import State
 
 
@@ -120,13 +121,10 @@ KSERVE: tuple[Word, ...] = (
 )
 
 GATEWAY: tuple[Word, ...] = (
-    Word(
-        BAD,
-        "GKE refuses a field of the route (GWCER104, mostly `timeouts`); until it is gone the whole Gateway is stuck",
-        type="Accepted",
-        reason="UnsupportedValue|Invalid",
-        message="Timeouts are not supported|GWCER104",
-        fix="pulumi preview --stack {stack} --policy-pack policies",
+    *(
+        Word(BAD if one.bad else BUSY, one.text, type=one.type, reason=one.reason, message=one.message, fix=one.fix)
+        for implementation in IMPLEMENTATIONS
+        for one in implementation.conditions
     ),
     Word(BAD, "no listener admits routes of this namespace", type="Accepted", reason="NotAllowedByListeners"),
     Word(BAD, "the route names a listener that the gateway does not have", type="Accepted", reason="NoMatchingParent"),
@@ -150,28 +148,13 @@ GATEWAY: tuple[Word, ...] = (
     ),
     Word(
         BAD,
-        "GKE has not brought the route into the load balancer; the last one it accepted goes on, for the whole Gateway",
-        type="Reconciled",
-        fix="kubectl -n {namespace} get httproute {name} -o yaml",
-    ),
-    Word(
-        BAD,
         "the reserved address cannot be used: gone, in use, or of another region or tier",
         type="Programmed",
         reason="AddressNotUsable|AddressNotAssigned|UnsupportedAddress",
         fix="gcloud compute addresses list",
     ),
-    Word(BAD, "the region has no proxy-only subnet", type="Programmed", message="proxy-only|REGIONAL_MANAGED_PROXY"),
     Word(BAD, "GKE could not program the load balancer", type="Programmed", reason="Invalid"),
     Word(BUSY, "GKE is programming the load balancer (some minutes after the first `up`)", type="Programmed"),
-    Word(
-        BAD,
-        "the policy is not in force: its target does not exist, has no gateway, or another policy holds it",
-        type="Attached",
-        reason="GatewayNotFound|TargetNotFound|Conflicted|Invalid",
-        fix="kubectl -n {namespace} get healthcheckpolicy,gcpbackendpolicy -o yaml",
-    ),
-    Word(BUSY, "GKE has not attached the policy yet", type="Attached"),
 )
 
 EVENTS: tuple[Word, ...] = (

@@ -12,6 +12,7 @@ import kr8s
 import yaml
 
 from llmd_gke.catalog import kserve
+from llmd_gke.gateways import gke
 from llmd_gke.manifests import naming
 from localcloud.kubernetes.client import PODS, Kube, KubeError, Resource
 from localcloud.kubernetes.client import Unreachable as Unanswered
@@ -32,8 +33,8 @@ KINDS: tuple[tuple[str, str, str, bool], ...] = (
     ("gateways", "gateway.networking.k8s.io/v1", "gateways", True),
     ("routes", "gateway.networking.k8s.io/v1", "httproutes", True),
     ("pools", "inference.networking.k8s.io/v1", "inferencepools", True),
-    ("health_policies", "networking.gke.io/v1", "healthcheckpolicies", True),
-    ("backend_policies", "networking.gke.io/v1", "gcpbackendpolicies", True),
+    ("health_policies", gke.HEALTH_CHECK.api_version, gke.HEALTH_CHECK.plural, True),
+    ("backend_policies", gke.BACKEND_POLICY.api_version, gke.BACKEND_POLICY.plural, True),
     ("events", "v1", "events", True),
 )
 """Field of the snapshot, API version, resource; whether it is listed in our namespaces only."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
+from llmd_gke.gateways.gke import CLASS_PREFIX
 from llmd_gke.rules.inputs import Node, Unknown
 from policies.rules.routes import is_elsewhere, route_of
 from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Settings, Subject
@@ -35,8 +35,8 @@ def _other_classes(program: Program) -> set[str]:
     """Gateways of the program whose class is not GKE's, or may turn out not to be."""
     found: set[str] = set()
     for gateway in program.of(GATEWAY):
-        name = _text(gateway.spec.get("gatewayClassName"), GKE_CLASS_PREFIX)
-        if name is None or not name.startswith(GKE_CLASS_PREFIX):
+        name = _text(gateway.spec.get("gatewayClassName"), CLASS_PREFIX)
+        if name is None or not name.startswith(CLASS_PREFIX):
             namespace = gateway.namespace
             found.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
     return found

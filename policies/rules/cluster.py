@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from llmd_gke.catalog import versions
-from llmd_gke.catalog.gateway import GKE_CLASS_PREFIX
+from llmd_gke.gateways.gke import CLASS_PREFIX, PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, Unknown
@@ -52,16 +52,16 @@ def _hardening(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]:
     subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
-    found = any(purpose.text() == "REGIONAL_MANAGED_PROXY" for purpose in subnets)
+    found = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
     if found or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
         return
     for gateway in program.of(GATEWAY):
         name = gateway.spec.get("gatewayClassName").text() or ""
-        if name.startswith(GKE_CLASS_PREFIX) and "global" not in name and "gxlb" not in name:
+        if name.startswith(CLASS_PREFIX) and "global" not in name and "gxlb" not in name:
             finding = Finding(
                 "proxy-subnet-missing",
                 "the program makes a VPC and a regional Gateway, but no proxy-only subnet: GKE never programs it",
-                fix="add a Subnetwork with purpose REGIONAL_MANAGED_PROXY, role ACTIVE and a /23 in the region",
+                fix=f"add a Subnetwork with purpose {PROXY_SUBNET_PURPOSE}, role ACTIVE and a /23 in the region",
             )
             yield Verdict(gateway, finding)
 

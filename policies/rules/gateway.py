@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import route_features
-from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES
+from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES
+from llmd_gke.gateways.gke_routes import REPORTS
 from llmd_gke.rules import gateway
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
@@ -49,7 +49,7 @@ GATEWAY_FEATURES = Rule(
     title="Gateways keep to features that GKE claims",
     why="GKE's conformance reports up to GKE 1.36 list GatewayInfrastructurePropagation and GatewayAddressEmpty as "
     "not supported.",
-    sources=(route_features.REPORTS,),
+    sources=(REPORTS,),
     kinds=(GATEWAY,),
     check=_unclaimed,
     level="advisory",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS
+from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import route_features, upstream, versions
+from llmd_gke.catalog import upstream, versions
+from llmd_gke.gateways import gke_routes
 from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -27,7 +28,7 @@ OTHER_GATEWAYS = Parameter(
     (),
     "Gateways that are not GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not judged",
 )
-REPORTS = route_features.REPORTS
+REPORTS = gke_routes.REPORTS
 ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
 
 

@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast
 
 from llmd_gke.catalog import kserve
+from llmd_gke.gateways import gke
 from llmd_gke.rules import gateway, pods
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -256,16 +257,9 @@ SERVICE = Kind(kserve.GROUP, kserve.SERVICE)
 SERVICE_CONFIG = Kind(kserve.GROUP, kserve.CONFIG)
 POOL = Kind("inference.networking.k8s.io", "InferencePool")
 ALPHA_POOL = Kind("inference.networking.x-k8s.io", "InferencePool")
-HEALTH_CHECK = Kind("networking.gke.io", "HealthCheckPolicy")
-BACKEND_POLICY = Kind("networking.gke.io", "GCPBackendPolicy")
-GKE_POLICIES = (
-    HEALTH_CHECK,
-    BACKEND_POLICY,
-    *(
-        Kind("networking.gke.io", name)
-        for name in ("GCPGatewayPolicy", "GCPSessionAffinityPolicy", "GCPTrafficDistributionPolicy")
-    ),
-)
+HEALTH_CHECK = Kind(gke.HEALTH_CHECK.group, gke.HEALTH_CHECK.kind)
+BACKEND_POLICY = Kind(gke.BACKEND_POLICY.group, gke.BACKEND_POLICY.kind)
+GKE_POLICIES = tuple(Kind(one.group, one.kind) for one in gke.POLICIES)
 """Policies of GKE's Gateway of which a target takes one of each kind."""
 
 NETWORK_POLICY = Kind("networking.k8s.io", "NetworkPolicy")

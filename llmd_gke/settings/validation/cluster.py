@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from llmd_gke.catalog import versions, zones
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import addresses, egress, maintenance, models, names
 from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
@@ -198,8 +199,8 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
         finding = Finding(
             "network-existing",
             "the range of the VPC's proxy-only subnet must be said: NetworkPolicies admit requests from it only",
-            allowed="the ipCidrRange of the subnet with purpose REGIONAL_MANAGED_PROXY in the region",
-            fix=f"gcloud compute networks subnets list --filter purpose=REGIONAL_MANAGED_PROXY --project "
+            allowed=f"the ipCidrRange of the subnet with purpose {PROXY_SUBNET_PURPOSE} in the region",
+            fix=f"gcloud compute networks subnets list --filter purpose={PROXY_SUBNET_PURPOSE} --project "
             f"{existing.host_project or project}",
         )
         yield Located(f"{key}.proxies", None, finding)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from localcloud.gke_gateway.resources.classes import Class
 from localcloud.gke_gateway.resources.endpoints import Source, service_port
 from localcloud.gke_gateway.resources.objects import (

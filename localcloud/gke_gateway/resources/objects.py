@@ -6,21 +6,21 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import cast
 
-from llmd_gke.catalog.gateway import INFERENCE_POOL_GROUP
+from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
 from localcloud.kubernetes.client import ENDPOINT_SLICES, NAMESPACES, PODS, SECRETS, SERVICES, Resource
 from localcloud.kubernetes.fields import Key, Object, each, key, name, namespace, number, part, strings, text, texts
 from localcloud.providers.protocol.values import JsonObject
 
 GATEWAY_GROUP = "gateway.networking.k8s.io"
-GKE_GROUP = "networking.gke.io"
+GKE_GROUP = gke.GROUP
 
 GATEWAY_CLASS = "GatewayClass"
 GATEWAY = "Gateway"
 HTTP_ROUTE = "HTTPRoute"
 POOL = "InferencePool"
-HEALTH_CHECK_POLICY = "HealthCheckPolicy"
-BACKEND_POLICY = "GCPBackendPolicy"
-GATEWAY_POLICY = "GCPGatewayPolicy"
+HEALTH_CHECK_POLICY = gke.HEALTH_CHECK.kind
+BACKEND_POLICY = gke.BACKEND_POLICY.kind
+GATEWAY_POLICY = gke.GATEWAY_POLICY.kind
 SERVICE = "Service"
 ENDPOINT_SLICE = "EndpointSlice"
 POD = "Pod"

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from llmd_gke.catalog.gateway import DEFAULT_BACKEND_TIMEOUT_SECONDS, INFERENCE_POOL_GROUP
+from llmd_gke.gateways import INFERENCE_POOL_GROUP
+from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from localcloud.gke_gateway.resources.objects import (
     BACKEND_POLICY,
     GATEWAY,

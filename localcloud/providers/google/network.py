@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from ipaddress import IPv4Network
 
+from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from localcloud.providers.google import lingering
 from localcloud.providers.google.references import (
     ADDRESS,
@@ -25,7 +26,7 @@ from localcloud.providers.google.resource_type import Kind, Target, World, digit
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
-_PROXY = "REGIONAL_MANAGED_PROXY"
+_PROXY = PROXY_SUBNET_PURPOSE
 
 
 def _network_outputs(target: Target) -> JsonObject:

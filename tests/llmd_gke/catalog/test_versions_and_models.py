@@ -8,7 +8,8 @@ from importlib import metadata
 
 import pytest
 
-from llmd_gke.catalog import gateway, models, versions
+from llmd_gke.catalog import models, versions
+from llmd_gke.gateways import gke as gateway
 
 
 def parts(version: str) -> tuple[int, ...]:
@@ -111,5 +112,5 @@ def test_a_size_outside_of_the_table_is_estimated_from_the_name(name: str, gb: f
 
 def test_only_regional_classes_carry_inference_pools() -> None:
     assert {gateway.REGIONAL_EXTERNAL, gateway.REGIONAL_INTERNAL} == gateway.INFERENCE_POOL_CLASSES
-    assert all(name.startswith(gateway.GKE_CLASS_PREFIX) for name in gateway.INFERENCE_POOL_CLASSES)
+    assert all(name.startswith(gateway.CLASS_PREFIX) for name in gateway.INFERENCE_POOL_CLASSES)
     assert not any("global" in name for name in gateway.INFERENCE_POOL_CLASSES)

@@ -182,11 +182,19 @@ def test_the_gateway_is_internal_unless_settings_say_otherwise() -> None:
     assert routing.gateway_class(GatewaySettings()) == "gke-l7-rilb"
 
 
+def health_checks(model: ModelSettings) -> dict[str, Any]:
+    return {key: policy for key, policy in routing.model_policies(model).items() if key.startswith("health-")}
+
+
+def backend_policies(model: ModelSettings) -> dict[str, Any]:
+    return {key: policy for key, policy in routing.model_policies(model).items() if key.startswith("backend-")}
+
+
 def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None:
-    found = routing.health_checks(model)
+    found = health_checks(model)
     assert set(found) == {"health-pool", "health-service"}
     for policy in found.values():
-        spec = cast("Any", policy)["spec"]
+        spec = policy["spec"]
         assert "group" in spec["targetRef"]
         default = spec["default"]
         assert default["timeoutSec"] <= default["checkIntervalSec"]
@@ -197,15 +205,15 @@ def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None
 
 
 def test_backend_policies_replace_gkes_thirty_seconds(make_model: MakeModel) -> None:
-    found = routing.backend_policies(make_model(request_timeout_seconds=900))
+    found = backend_policies(make_model(request_timeout_seconds=900))
     assert set(found) == {"backend-pool", "backend-service"}
-    assert [cast("Any", policy)["spec"]["default"]["timeoutSec"] for policy in found.values()] == [900, 900]
+    assert [policy["spec"]["default"]["timeoutSec"] for policy in found.values()] == [900, 900]
 
 
 def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> None:
     backends = {(rule["backendRefs"][0]["kind"], rule["backendRefs"][0]["name"]) for rule in rules(model)}
-    for policies in (routing.health_checks(model), routing.backend_policies(model)):
-        targets = [cast("Any", policy)["spec"]["targetRef"] for policy in policies.values()]
+    for policies in (health_checks(model), backend_policies(model)):
+        targets = [policy["spec"]["targetRef"] for policy in policies.values()]
         assert {(target["kind"], target["name"]) for target in targets} == backends
 
 
@@ -213,8 +221,8 @@ def test_every_name_fits_for_the_longest_model_name(make_model: MakeModel) -> No
     model = make_model(name="m" * MODEL_NAME_LIMIT)
     things = [
         routing.route(model, GatewaySettings()),
-        *routing.health_checks(model).values(),
-        *routing.backend_policies(model).values(),
+        *health_checks(model).values(),
+        *backend_policies(model).values(),
     ]
     names = [cast("Any", thing)["metadata"]["name"] for thing in things]
     names += [kserve.inference_pool(model.name), kserve.workload_service(model.name), naming.runtime_config(model.name)]
@@ -277,6 +285,6 @@ def test_the_gateway_policy_holds_what_is_wanted_and_is_left_out_otherwise() -> 
 
 
 def test_a_rate_per_pod_is_said_only_where_settings_give_one(make_model: MakeModel) -> None:
-    policies = cast("Any", routing.backend_policies(make_model(max_rate_per_endpoint=20)))
+    policies = backend_policies(make_model(max_rate_per_endpoint=20))
     assert [policy["spec"]["default"]["maxRatePerEndpoint"] for policy in policies.values()] == [20, 20]
-    assert "maxRatePerEndpoint" not in str(routing.backend_policies(make_model()))
+    assert "maxRatePerEndpoint" not in str(backend_policies(make_model()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog.gateway import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
+from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from llmd_gke.rules.gateway import gateway_class
 from llmd_gke.rules.inputs import Node
 

@@ -1,0 +1,112 @@
+"""What an implementation of the Gateway API is to the program: classes, address, policies, limits, conditions.
+
+The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else asks
+:mod:`llmd_gke.gateways`, and names no implementation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from llmd_gke.json_types import JsonObject
+
+INFERENCE_POOL_GROUP = "inference.networking.k8s.io"
+"""The only InferencePool group to refer to: ``inference.networking.x-k8s.io`` is the deprecated v1alpha2 one."""
+
+
+@dataclass(frozen=True)
+class RouteFeature:
+    """``name`` in words, ``conformance`` the feature's name in the reports, ``instead`` what to use."""
+
+    name: str
+    conformance: str
+    instead: str
+
+
+@dataclass(frozen=True)
+class PolicyKind:
+    """A kind of policy that is attached to a target; ``plural`` as in the paths of the API."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+
+    @property
+    def api_version(self) -> str:
+        """As objects write it."""
+        return f"{self.group}/{self.version}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object of a model's namespace that policies are attached to, by the name ``key`` in their own names."""
+
+    key: str
+    reference: JsonObject
+
+
+@dataclass(frozen=True)
+class Serving:
+    """What the policies of a model need of it. ``port`` and ``health_path`` answer health checks; ``timeout_seconds``
+    is the longest answer, ``max_rate`` the requests per second and pod (``None``: no limit).
+    """
+
+    name: str
+    namespace: str
+    targets: tuple[Target, ...]
+    port: int
+    health_path: str
+    timeout_seconds: int
+    max_rate: int | None
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A condition in words. ``bad``: it does not pass by itself. ``reason`` and ``message`` are patterns that it has;
+    ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
+    """
+
+    bad: bool
+    text: str
+    type: str
+    reason: str = ""
+    message: str = ""
+    fix: str = ""
+
+
+@dataclass(frozen=True)
+class GatewayImplementation:
+    """An implementation of the Gateway API that serves InferencePools."""
+
+    name: str
+    """What messages call it."""
+    class_prefix: str
+    """How the names of all its classes start."""
+    classes: Mapping[str, str]
+    """The class for each value of the setting ``exposure``."""
+    pool_classes: frozenset[str]
+    """Classes that can carry an InferencePool."""
+    address: Callable[[str], JsonObject]
+    """The entry of ``spec.addresses`` for a reserved address, by the address resource's name."""
+    certificate_manager_option: str
+    pre_shared_option: str
+    certificates_per_listener: int
+    """TLS options of a listener, and the most certificates of one."""
+    health_check_ranges: tuple[str, ...]
+    """Sources of its health checks beside the range of its proxies."""
+    default_backend_timeout_seconds: int
+    """Where it cuts an answer unless a policy says otherwise."""
+    gateway_policy: Callable[[str, str, str | None, bool], JsonObject | None]
+    """The policy of a Gateway by name, namespace, SSL policy and access from other regions; ``None`` for none."""
+    model_policies: Callable[[Serving], dict[str, JsonObject]]
+    """The policies of a model, by the last part of their resources' names."""
+    policy_kinds: tuple[PolicyKind, ...]
+    """Policies of which a target takes one of each kind."""
+    refused: Mapping[str, RouteFeature]
+    unclaimed: Mapping[str, RouteFeature]
+    """Features of HTTPRoutes, by the keys of :mod:`llmd_gke.rules.routes`: those that it refuses, and those that it
+    does not claim to support."""
+    conditions: tuple[Explained, ...]
+    """Conditions of Gateways, routes and policies that only it sets, or that mean something particular there."""

@@ -1,0 +1,166 @@
+"""GKE's Gateway: classes, the networks its data plane comes from, and its policies.
+
+Sources: llm-d's gateway guide for GKE (guides/prereq, 3b9ac7a9), gateway-api ``conformance/reports`` v1.4 to v1.6
+(gke-gateway), GoogleCloudPlatform/gke-gateway-api CRDs @fc40d606.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.gateways.gateway import Explained, GatewayImplementation, PolicyKind, Serving
+from llmd_gke.gateways.gke_routes import REFUSED, UNCLAIMED
+from llmd_gke.json_types import JsonObject
+
+GROUP = "networking.gke.io"
+HEALTH_CHECK = PolicyKind(GROUP, "v1", "HealthCheckPolicy", "healthcheckpolicies")
+BACKEND_POLICY = PolicyKind(GROUP, "v1", "GCPBackendPolicy", "gcpbackendpolicies")
+GATEWAY_POLICY = PolicyKind(GROUP, "v1", "GCPGatewayPolicy", "gcpgatewaypolicies")
+SESSION_POLICY = PolicyKind(GROUP, "v1", "GCPSessionAffinityPolicy", "gcpsessionaffinitypolicies")
+TRAFFIC_POLICY = PolicyKind(GROUP, "v1", "GCPTrafficDistributionPolicy", "gcptrafficdistributionpolicies")
+POLICIES = (HEALTH_CHECK, BACKEND_POLICY, GATEWAY_POLICY, SESSION_POLICY, TRAFFIC_POLICY)
+
+IMPORT_KIND = "GCPInferencePoolImport"
+"""An InferencePool of another cluster, in :data:`GROUP`."""
+
+PROXY_SUBNET_PURPOSE = "REGIONAL_MANAGED_PROXY"
+"""The subnet that a region's managed Envoys take their addresses from."""
+
+HEALTH_CHECK_INTERVAL_SECONDS = 15
+HEALTH_CHECK_TIMEOUT_SECONDS = 5
+
+REGIONAL_EXTERNAL = "gke-l7-regional-external-managed"
+REGIONAL_INTERNAL = "gke-l7-rilb"
+
+INFERENCE_POOL_CLASSES = frozenset({REGIONAL_EXTERNAL, REGIONAL_INTERNAL})
+"""Classes that can carry an InferencePool in one cluster. Every other ``gke-l7-*`` class answers 503 forever."""
+
+CLASS_PREFIX = "gke-l7-"
+
+HEALTH_CHECK_RANGES = ("35.191.0.0/16", "130.211.0.0/22")
+"""Sources of Google's load-balancer health checks (https://cloud.google.com/load-balancing/docs/health-checks)."""
+
+DEFAULT_BACKEND_TIMEOUT_SECONDS = 30
+"""GKE cuts any answer at this point unless a GCPBackendPolicy says otherwise: long generations end in 504."""
+
+CERTIFICATE_MANAGER_OPTION = "networking.gke.io/cert-manager-certs"
+PRE_SHARED_OPTION = "networking.gke.io/pre-shared-certs"
+"""TLS options of a listener of the regional classes; certificate *maps* are for global classes only
+(https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway)."""
+
+CERTIFICATES_PER_LISTENER = 15
+"""https://cloud.google.com/load-balancing/docs/quotas#ssl_certificates: certificates of one target HTTPS proxy."""
+
+
+def named_address(name: str) -> JsonObject:
+    """An entry of ``spec.addresses``: a reserved address by the name of its resource."""
+    return {"type": "NamedAddress", "value": name}
+
+
+def gateway_policy(name: str, namespace: str, ssl_policy: str | None, global_access: bool) -> JsonObject | None:
+    """The GCPGatewayPolicy: SSL policy (by its name) and global access; ``None`` where neither is wanted.
+
+    Source: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_gcpgatewaypolicies.yaml`` @fc40d606.
+    """
+    default: JsonObject = {}
+    if ssl_policy is not None:
+        default["sslPolicy"] = ssl_policy
+    if global_access:
+        default["allowGlobalAccess"] = True
+    if not default:
+        return None
+    target: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": name}
+    return _policy(GATEWAY_POLICY, name, namespace, target, default)
+
+
+def health_checks(model: Serving) -> dict[str, JsonObject]:
+    """A HealthCheckPolicy for each target.
+
+    Without them GKE asks ``/`` and calls every backend unhealthy. Port specification, group, interval and timeout are
+    written out: that is valid under every published version of the CRD's rules.
+    """
+    check: JsonObject = {"port": model.port, "portSpecification": "USE_FIXED_PORT", "requestPath": model.health_path}
+    default: JsonObject = {
+        "checkIntervalSec": HEALTH_CHECK_INTERVAL_SECONDS,
+        "timeoutSec": HEALTH_CHECK_TIMEOUT_SECONDS,
+        "healthyThreshold": 1,
+        "unhealthyThreshold": 2,
+        "config": {"type": "HTTP", "httpHealthCheck": check},
+    }
+    return _for_targets(HEALTH_CHECK, "health", model, default)
+
+
+def backend_policies(model: Serving) -> dict[str, JsonObject]:
+    """A GCPBackendPolicy for each target: GKE's own limit of 30 s cuts long answers."""
+    default: JsonObject = {
+        "timeoutSec": model.timeout_seconds,
+        "connectionDraining": {"drainingTimeoutSec": 60},
+        "logging": {"enabled": True, "sampleRate": 100000},
+    }
+    if model.max_rate is not None:
+        default["maxRatePerEndpoint"] = model.max_rate
+    return _for_targets(BACKEND_POLICY, "backend", model, default)
+
+
+def _for_targets(kind: PolicyKind, suffix: str, model: Serving, default: JsonObject) -> dict[str, JsonObject]:
+    return {
+        f"{suffix}-{target.key}": _policy(
+            kind, f"{model.name}-{suffix}-{target.key}", model.namespace, target.reference, default
+        )
+        for target in model.targets
+    }
+
+
+def _policy(kind: PolicyKind, name: str, namespace: str, target: JsonObject, default: JsonObject) -> JsonObject:
+    return {
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {"targetRef": target, "default": default},
+    }
+
+
+CONDITIONS = (
+    Explained(
+        True,
+        "GKE refuses a field of the route (GWCER104, mostly `timeouts`); until it is gone the whole Gateway is stuck",
+        type="Accepted",
+        reason="UnsupportedValue|Invalid",
+        message="Timeouts are not supported|GWCER104",
+        fix="pulumi preview --stack {stack} --policy-pack policies",
+    ),
+    Explained(
+        True,
+        "GKE has not brought the route into the load balancer; the last one it accepted goes on, for the whole Gateway",
+        type="Reconciled",
+        fix="kubectl -n {namespace} get httproute {name} -o yaml",
+    ),
+    Explained(
+        True, "the region has no proxy-only subnet", type="Programmed", message=f"proxy-only|{PROXY_SUBNET_PURPOSE}"
+    ),
+    Explained(
+        True,
+        "the policy is not in force: its target does not exist, has no gateway, or another policy holds it",
+        type="Attached",
+        reason="GatewayNotFound|TargetNotFound|Conflicted|Invalid",
+        fix="kubectl -n {namespace} get healthcheckpolicy,gcpbackendpolicy -o yaml",
+    ),
+    Explained(False, "GKE has not attached the policy yet", type="Attached"),
+)
+
+GKE = GatewayImplementation(
+    name="GKE's Gateway",
+    class_prefix=CLASS_PREFIX,
+    classes={"external": REGIONAL_EXTERNAL, "internal": REGIONAL_INTERNAL},
+    pool_classes=INFERENCE_POOL_CLASSES,
+    address=named_address,
+    certificate_manager_option=CERTIFICATE_MANAGER_OPTION,
+    pre_shared_option=PRE_SHARED_OPTION,
+    certificates_per_listener=CERTIFICATES_PER_LISTENER,
+    health_check_ranges=HEALTH_CHECK_RANGES,
+    default_backend_timeout_seconds=DEFAULT_BACKEND_TIMEOUT_SECONDS,
+    gateway_policy=gateway_policy,
+    model_policies=lambda model: {**health_checks(model), **backend_policies(model)},
+    policy_kinds=POLICIES,
+    refused=REFUSED,
+    unclaimed=UNCLAIMED,
+    conditions=CONDITIONS,
+)

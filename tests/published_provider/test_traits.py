@@ -6,8 +6,8 @@ from localcloud.providers.google import generate_traits
 from localcloud.providers.google.schema import TRAITS, type_of
 
 
-def test_sets_computed_properties_references_and_defaults_are_those_of_the_schema() -> None:
-    assert generate_traits.text(generate_traits.printed()) == TRAITS.read_text()
+def test_the_table_is_what_the_schema_and_the_checks_of_the_published_provider_say() -> None:
+    assert generate_traits.content(generate_traits.printed()) == TRAITS.read_text()
 
 
 def test_every_type_of_the_program_is_in_the_plugin_and_every_input_has_a_type_in_the_sdk() -> None:

@@ -84,23 +84,6 @@ KINDS: dict[str, Kind] = {
         source="compute/resource_compute_address.go",
         api=API,
         # Everything but labels: the API can only set labels of an address.
-        force_new=(
-            "name",
-            "project",
-            "region",
-            "address",
-            "addressType",
-            "description",
-            "ipCollection",
-            "ipVersion",
-            "ipv6EndpointType",
-            "network",
-            "networkTier",
-            "prefixLength",
-            "purpose",
-            "subnetwork",
-        ),
-        defaults={"addressType": "EXTERNAL"},
         computed=_address_outputs,
         labels="labels",
         check=_address_check,
@@ -111,8 +94,6 @@ KINDS: dict[str, Kind] = {
         title="RegionSslPolicy",
         source="compute/resource_compute_region_ssl_policy.go",
         api=API,
-        force_new=("name", "project", "region", "description"),
-        defaults={"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
         computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
     ),
     "gcp:compute/regionSslCertificate:RegionSslCertificate": Kind(
@@ -120,21 +101,10 @@ KINDS: dict[str, Kind] = {
         title="RegionSslCertificate",
         source="compute/resource_compute_region_ssl_certificate.go",
         api=API,
-        force_new=(
-            "name",
-            "namePrefix",
-            "project",
-            "region",
-            "description",
-            "certificate",
-            "privateKey",
-            "privateKeyWoVersion",
-        ),
         computed=lambda target: (
             plain_outputs(target)
             | {"certificateId": int(digits(target.id, 9)), "expireTime": "2027-01-01T00:00:00.000-08:00"}
         ),
-        secrets=(("certificate",), ("privateKey",)),
     ),
     "gcp:compute/resourcePolicy:ResourcePolicy": Kind(
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
@@ -142,14 +112,6 @@ KINDS: dict[str, Kind] = {
         source="compute/resource_compute_resource_policy.go",
         api=API,
         # The name is not among them: see _policy_renamed.
-        force_new=(
-            "project",
-            "region",
-            "diskConsistencyGroupPolicy.enabled",
-            "groupPlacementPolicy.gpuTopology",
-            "groupPlacementPolicy.tpuTopology",
-            "workloadPolicy",
-        ),
         computed=lambda target: {"selfLink": link(target)},
         update=_policy_renamed,
         delete=_policy_free,

@@ -60,23 +60,11 @@ def _cluster_check(target: Target) -> Iterator[Failure]:
         yield Failure("networkPolicy", "Network policy cannot be enabled together with ADVANCED_DATAPATH")
     if dig(inputs, "enableAutopilot") is True and "removeDefaultNodePool" in inputs:
         yield Failure("removeDefaultNodePool", '"enable_autopilot": conflicts with remove_default_node_pool')  # schema
-    for path, allowed in _ONE_OF.items():
-        value = dig(inputs, *path.split("."))
-        if isinstance(value, str) and value != UNKNOWN and value not in allowed:
-            yield Failure(path, f"expected {path} to be one of {', '.join(allowed)}, got {value}")  # ValidateFunc
     yield from _maintenance_check(inputs)
     if dig(inputs, "databaseEncryption", "state") == "ENCRYPTED" and not dig(inputs, "databaseEncryption", "keyName"):
         yield Failure("databaseEncryption.keyName", "a key is needed for state ENCRYPTED")
 
 
-_ONE_OF = {
-    "anonymousAuthenticationConfig.mode": ("ENABLED", "LIMITED"),
-    "binaryAuthorization.evaluationMode": ("DISABLED", "PROJECT_SINGLETON_POLICY_ENFORCE"),
-    "databaseEncryption.state": ("ENCRYPTED", "DECRYPTED"),
-    "dnsConfig.clusterDns": ("PROVIDER_UNSPECIFIED", "PLATFORM_DEFAULT", "CLOUD_DNS", "KUBE_DNS"),
-    "dnsConfig.clusterDnsScope": ("DNS_SCOPE_UNSPECIFIED", "CLUSTER_SCOPE", "VPC_SCOPE"),
-    "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled": ("TRUE", "FALSE"),
-}
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
 _SCOPES = ("NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES")
 MOST_EXCLUSIONS = 20
@@ -181,63 +169,16 @@ def _turned_off(old: object, new: object) -> bool:
     return old is True and new is not True
 
 
-_NODE_CONFIG_FORCE_NEW = (
-    "advancedMachineFeatures.enableNestedVirtualization", "advancedMachineFeatures.threadsPerCore",
-    "bootDiskKmsKey", "confidentialNodes.confidentialInstanceType",
-    "enableConfidentialStorage", "ephemeralStorageConfig", "ephemeralStorageLocalSsdConfig", "flexStart",
-    "guestAccelerators", "hostMaintenancePolicy", "localNvmeSsdBlockConfig", "localSsdCount",
-    "localSsdEncryptionMode", "maxRunDuration", "metadata", "minCpuPlatform", "nodeGroup", "oauthScopes",
-    "preemptible", "reservationAffinity", "secondaryBootDisks", "serviceAccount", "shieldedInstanceConfig",
-    "soleTenantConfig.nodeAffinities", "spot",
-)  # fmt: skip
-"""``container/node_config.go``. Not in it, so changed in place: machineType, diskType, diskSizeGb, bootDisk,
-storagePools, labels, taints, tags, resourceLabels, kubeletConfig, linuxNodeConfig, gcfsConfig, imageType,
-workloadMetadataConfig, gvnic, loggingVariant (``resource_container_node_pool.go`` nodePoolNodeConfigUpdate)."""
-
-
-_NODE_CONFIG_BLOCKS = ("nodeConfig", *(f"nodeConfig.{block}" for block in (
-    "advancedMachineFeatures", "sandboxConfig", "soleTenantConfig"
-)))  # fmt: skip
-"""Blocks that force a new pool when they come or go, though what is in them may change in place."""
-
-_IP_ALLOCATION_FORCE_NEW = (
-    "clusterIpv4CidrBlock", "servicesIpv4CidrBlock", "clusterSecondaryRangeName", "servicesSecondaryRangeName",
-    "podCidrOverprovisionConfig",
-)  # fmt: skip
-_POOL_NETWORK_FORCE_NEW = (
-    "acceleratorNetworkProfile", "additionalNodeNetworkConfigs", "additionalPodNetworkConfigs", "createPodRange",
-    "podIpv4CidrBlock", "podRange", "subnetwork",
-)  # fmt: skip
-
-
-def _below(prefix: str, names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(f"{prefix}.{name}" for name in names)
-
-
 KINDS: dict[str, Kind] = {
     CLUSTER: Kind(
         id="projects/{project}/locations/{location}/clusters/{name}",
         title="Cluster",
         source="container/resource_container_cluster.go",
         api=API,
-        force_new=(
-            "name", "project", "location", "description", "initialNodeCount", "network", "subnetwork",
-            "clusterIpv4Cidr", "networkingMode", "datapathProvider", "dataplaneOptimizationMode",
-            "defaultMaxPodsPerNode", "enableAutopilot", "enableKubernetesAlpha", "enableTpu", "tpuConfig",
-            "confidentialNodes", "nodePools", "masterAuth.clientCertificateConfig",
-            "clusterAutoscaling.autoProvisioningDefaults.bootDiskKmsKey",
-            *_below("ipAllocationPolicy", _IP_ALLOCATION_FORCE_NEW),
-            *_below("privateClusterConfig", ("masterIpv4CidrBlock", "privateEndpointSubnetwork")),
-            *_below("userManagedKeysConfig", ("clusterCa", "etcdApiCa", "etcdPeerCa", "aggregationCa")),
-            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
-        ),
-        force_new_block=(*_NODE_CONFIG_BLOCKS, "ipAllocationPolicy"),
         force_new_if={"enableL4IlbSubsetting": _turned_off, "enableFqdnNetworkPolicy": _turned_off},
-        defaults={"deletionProtection": True},
         computed=_cluster_outputs,
         labels="resourceLabels",
         autoname=40,
-        secrets=(("masterAuth", "clientKey"),),  # Sensitive upstream
         check=_cluster_check,
         create=_cluster_create,
         delete=_cluster_delete,
@@ -247,14 +188,7 @@ KINDS: dict[str, Kind] = {
         title="NodePool",
         source="container/resource_container_node_pool.go",
         api=API,
-        force_new=(
-            "name", "namePrefix", "project", "location", "cluster", "initialNodeCount", "maxPodsPerNode",
-            "placementPolicy.policyName", "queuedProvisioning",
-            *_below("networkConfig", _POOL_NETWORK_FORCE_NEW),
-            *_below("nodeConfig", _NODE_CONFIG_FORCE_NEW),
-        ),
         # placement_policy.type and .tpu_topology are not ForceNew by themselves upstream; GKE refuses to change them.
-        force_new_block=(*_NODE_CONFIG_BLOCKS, "placementPolicy", "networkConfig.podCidrOverprovisionConfig"),
         computed=lambda _: {
             "instanceGroupUrls": [],
             "managedInstanceGroupUrls": [],

@@ -23,7 +23,6 @@ KINDS: dict[str, Kind] = {
         title="RecordSet",
         source="dns/resource_dns_record_set.go",
         api="dns.googleapis.com",
-        force_new=("name", "managedZone", "project", "routingPolicy.healthCheck"),
         autoname=None,
         check=_check,
     ),

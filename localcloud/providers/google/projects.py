@@ -49,7 +49,6 @@ KINDS: dict[str, Kind] = {
         title="Service",
         source="resourcemanager/resource_google_project_service.go",
         api="serviceusage.googleapis.com",
-        force_new=("service", "project"),
         autoname=None,
         adopts=True,  # enabling an enabled API succeeds
         create=_enable,
@@ -62,7 +61,6 @@ KINDS: dict[str, Kind] = {
         source="../tpgiamresource/resource_iam_member.go",
         # getIamPolicy and setIamPolicy of a project are Resource Manager's (crossplane-contrib/provider-jet-gcp#17).
         api="cloudresourcemanager.googleapis.com",
-        force_new=("project", "role", "member", "condition"),
         autoname=None,
         adopts=True,  # adding a member that is there changes nothing
         computed=lambda _: {"etag": "BwYrehearsal="},

@@ -16,8 +16,16 @@ from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import container, control_plane, projects, schema, storage
 from localcloud.providers.google.location import labels_of, outputs_of, place_of, provider_labels, slots, target_of
 from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.registry import KINDS, defaults_of, forces, kind_of, made_up, without_defaults
-from localcloud.providers.google.resource_type import Kind, Target, World, digits, exists
+from localcloud.providers.google.registry import (
+    KINDS,
+    defaults_of,
+    forces,
+    kind_of,
+    made_up,
+    secrets_of,
+    without_defaults,
+)
+from localcloud.providers.google.resource_type import Target, World, digits, exists
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.difference import Difference, changes, compare, names
 from localcloud.providers.protocol.faults import Faults
@@ -67,8 +75,8 @@ class Google(Rules):
             kept = text(old, "name") if "name" in defaults_of(old) else ""
             inputs["name"] = kept or made_up(subject.name, autoname, kind.autoname)
             defaulted.append("name")
-        for key, value in kind.defaults.items():
-            if key not in inputs:
+        for key, value in schema.facts(subject.type).get("defaults", {}).items():
+            if "." not in key and key not in inputs:
                 inputs[key] = value
                 defaulted.append(key)
         inputs["__defaults"] = defaulted
@@ -98,7 +106,7 @@ class Google(Rules):
         traits = schema.traits(subject.type)
         inputs = ordered(old_inputs, new, traits)
         new = inputs if isinstance(inputs, dict) else new
-        found = compare(old_inputs, new, lambda change: forces(kind, change, old_inputs, new))
+        found = compare(old_inputs, new, lambda change: forces(subject.type, change, old_inputs, new))
         found = without_noise(found, old_inputs, new, traits)
         if kind.labels and "effectiveLabels" in old_outputs:
             # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
@@ -132,7 +140,7 @@ class Google(Rules):
                 raise exists(target, kind.title)
             kind.create(world, target)
             computed = kind.computed(target)
-            world.put(subject.type, target.id, _record(kind, inputs, computed) | {"status": "PROVISIONING"})
+            world.put(subject.type, target.id, _record(subject.type, inputs, computed) | {"status": "PROVISIONING"})
         outputs = outputs_of(self._config, kind, target, computed)
         if not self._faults.delay(subject.type):
             # Google goes on without us; upstream keeps the object in the state so that it is found again
@@ -224,11 +232,11 @@ class Google(Rules):
         if subject.type == "gcp:organizations/getClientConfig:getClientConfig":
             yield ("accessToken",)  # Sensitive upstream
         elif subject.type in KINDS:
-            yield from (path for path in KINDS[subject.type].secrets if dig(outputs, *names(path)) is not None)
+            yield from (path for path in secrets_of(subject.type) if dig(outputs, *names(path)) is not None)
 
 
-def _record(kind: Kind, inputs: Bag, computed: JsonObject) -> JsonObject:
-    secrets = inputs.secrets | set(kind.secrets)
+def _record(type_: str, inputs: Bag, computed: JsonObject) -> JsonObject:
+    secrets = inputs.secrets | set(secrets_of(type_))
     return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
 
 

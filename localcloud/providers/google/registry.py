@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import hashlib
 
-from localcloud.providers.google import compute, container, dns, nat, network, projects, serviceaccount, storage
+from localcloud.providers.google import (
+    compute,
+    container,
+    dns,
+    nat,
+    network,
+    projects,
+    schema,
+    serviceaccount,
+    storage,
+)
 from localcloud.providers.google.resource_type import Kind
 from localcloud.providers.protocol.difference import Change, names
 from localcloud.providers.protocol.rules import Autoname, Refused
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig
+from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig
 
 KINDS: dict[str, Kind] = {
     **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **projects.KINDS,
@@ -38,15 +48,27 @@ def made_up(name: str, autoname: Autoname, longest: int) -> str:
     return f"{name[: longest - 8]}-{random}"
 
 
-def forces(kind: Kind, change: Change, old: JsonObject, new: JsonObject) -> bool:
-    """Whether a change needs a new object."""
+def forces(type_: str, change: Change, old: JsonObject, new: JsonObject) -> bool:
+    """Whether a change needs a new object: what the schema marks ``ForceNew``, and what ``CustomizeDiff`` forces.
+
+    A block that is marked forces only where it comes or goes (plugin SDK, ``helper/schema`` schemaMap.diffList).
+    """
     where = ".".join(names(change.path))
-    if where in kind.force_new_block and change.kind != "UPDATE":
+    judged = KINDS[type_].force_new_if
+    if where in judged:
+        return judged[where](dig(old, where), dig(new, where))
+    marked = schema.facts(type_).get("forceNew", [])
+    if where in marked and (change.kind != "UPDATE" or not schema.is_block(type_, where)):
         return True
-    if where in kind.force_new_if:
-        return kind.force_new_if[where](dig(old, where), dig(new, where))
     parts = {".".join(names(part)) for part in change.parts}
-    return any(part == forced or part.startswith(f"{forced}.") for part in parts for forced in kind.force_new)
+    leaves = [path for path in marked if not schema.is_block(type_, path)]
+    return any(part == path or part.startswith(f"{path}.") for part in parts for path in leaves)
+
+
+def secrets_of(type_: str) -> list[Path]:
+    """Outputs that the provider marks as secret: by the schema, and pulumi-gcp the labels that it computes."""
+    marked: list[Path] = [tuple(path.split(".")) for path in schema.facts(type_).get("secrets", [])]
+    return [*marked, *([("pulumiLabels",), ("effectiveLabels",)] if KINDS[type_].labels else [])]
 
 
 def without_defaults(inputs: JsonObject) -> JsonObject:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from localcloud.providers.google import preexisting
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.rules import Failure, Refused
-from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig, text
+from localcloud.providers.protocol.values import JsonObject, dig, text
 
 UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5b09de856f8cb8c, google-beta/services/"
 """The provider that pulumi-gcp 10 wraps, state of 2026-08-21. ``Kind.source`` names files below it."""
@@ -123,11 +123,10 @@ class Kind:
     """One resource type.
 
     ``id``: the id as upstream's ``SetId`` writes it, from inputs and place. ``title``: how upstream's errors call it.
-    ``force_new``: properties marked ``ForceNew`` upstream, with everything below them. ``force_new_block``: blocks
-    marked so whose own properties are not: only adding or removing the block replaces. ``force_new_if``: what
-    upstream's ``CustomizeDiff`` forces (property, judged by old and new value). ``computed`` gives outputs that the
-    cloud decides, ``known`` those the provider can already say in a plan. ``api``: the service that must be enabled.
-    ``autoname``: longest name that the bridge makes up, ``None`` where there is no name to make up. ``adopts``:
+    What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
+    upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
+    that the cloud decides, ``known`` those the provider can already say in a plan. ``api``: the service that must be
+    enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up. ``adopts``:
     creating what exists is no error, because upstream's create is a set. ``check`` is what the provider refuses in a
     plan, the others what the cloud refuses when it is done.
     """
@@ -136,18 +135,14 @@ class Kind:
     title: str
     source: str
     api: str
-    force_new: tuple[str, ...] = ()
-    force_new_block: tuple[str, ...] = ()
     force_new_if: dict[str, Callable[[object, object], bool]] = field(
         default_factory=dict[str, "Callable[[object, object], bool]"]
     )
-    defaults: JsonObject = field(default_factory=dict[str, JsonValue])
     computed: Callable[[Target], JsonObject] = nothing
     known: Callable[[Target], JsonObject] = nothing
     labels: str = ""
     autoname: int | None = 63
     adopts: bool = False
-    secrets: tuple[Path, ...] = ()
     check: Callable[[Target], Iterator[Failure]] = fine
     create: Callable[[World, Target], None] = free
     update: Callable[[World, Target, JsonObject], None] = same

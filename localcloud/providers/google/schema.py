@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import difflib
 import json
+import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
+from pathlib import Path as FilePath
 from typing import TypedDict
 
 from llmd_gke.pulumi_signatures import UNKNOWN
+from localcloud.providers.protocol.difference import dotted, names
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.traits import Traits
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject, JsonValue, Path
 
-TABLE = Path(__file__).with_name("types.json")
-TRAITS = Path(__file__).with_name("traits.json")
-"""For each type its ``sets``, what is optional and computed (``kept``), references that it compares by what they refer
-to (``links``), and ``defaults`` other than zero; see :mod:`localcloud.providers.google.generate_traits`."""
+TABLE = FilePath(__file__).with_name("types.json")
+TRAITS = FilePath(__file__).with_name("traits.json")
+"""Facts of the published provider's schema, with their source; see :mod:`localcloud.providers.google.generate_traits`.
+
+For each type: ``forceNew`` (a block in it forces where it comes or goes), ``sets``, what is optional and computed
+(``kept``), references that it compares by what they refer to (``links``), other properties of which it suppresses some
+differences (``suppressed``), ``secrets``, ``defaults`` other than zero, values that it allows (``allowed``, ``bounds``,
+``patterns``, and in ways of their own ``checked``), and where it differs from the official plugin (``onlyOfficial``,
+``onlyHere``, ``otherType``). Paths are without list indices.
+"""
 
 
 class Table(TypedDict):
@@ -33,23 +41,73 @@ def table() -> Table:
     return json.loads(TABLE.read_text())
 
 
+class Facts(TypedDict, total=False):
+    """The facts of one type: see :data:`TRAITS`."""
+
+    forceNew: list[str]
+    sets: list[str]
+    kept: list[str]
+    links: list[str]
+    suppressed: list[str]
+    secrets: list[str]
+    defaults: JsonObject
+    allowed: dict[str, list[str]]
+    bounds: dict[str, tuple[float, float | None]]
+    patterns: dict[str, str]
+    checked: list[str]
+    onlyOfficial: list[str]
+    onlyHere: list[str]
+    otherType: dict[str, tuple[str, str]]
+
+
+class Source(TypedDict):
+    """Where the facts are from."""
+
+    provider: str
+    version: str
+    module: str
+    sdk: str
+
+
+class Traited(TypedDict):
+    """What :data:`TRAITS` holds."""
+
+    source: Source
+    types: dict[str, Facts]
+
+
 @cache
-def _traits() -> dict[str, dict[str, list[str] | JsonObject]]:
+def _traits() -> Traited:
     return json.loads(TRAITS.read_text())
+
+
+def source() -> Source:
+    """Where the facts are from."""
+    return _traits()["source"]
+
+
+def facts(kind: str) -> Facts:
+    """The facts of a type, none for one that is not listed."""
+    return _traits()["types"].get(kind, {})
 
 
 @cache
 def traits(kind: str) -> Traits:
     """What the provider takes for the same in resources of that type."""
-    found = _traits().get(kind, {})
-    defaults = found.get("defaults")
+    of_type = facts(kind)
     return Traits(
-        sets=frozenset(found.get("sets", ())),
-        kept=frozenset(found.get("kept", ())),
-        links=frozenset(found.get("links", ())),
-        defaults=defaults if isinstance(defaults, dict) else {},
+        sets=frozenset(of_type.get("sets", ())),
+        kept=frozenset(of_type.get("kept", ())),
+        links=frozenset(of_type.get("links", ())),
+        defaults=of_type.get("defaults", {}),
         plain=lambda path: type_of(kind, path) in _PLAIN,
     )
+
+
+@cache
+def is_block(kind: str, path: str) -> bool:
+    """Whether a property holds properties of its own. Then it forces a new resource only where it comes or goes."""
+    return type_of(kind, path).lstrip("[").startswith("@")
 
 
 _PLAIN = ("string", "integer", "number", "boolean")
@@ -67,8 +125,35 @@ def type_of(kind: str, path: str) -> str:
 
 
 def judge(kind: str, inputs: JsonObject) -> Iterator[Failure]:
-    """What is wrong with the inputs' shape. ``kind`` is a type the table lists."""
+    """What is wrong with the inputs' shape and values. ``kind`` is a type the table lists."""
     yield from _object(table()["types"][kind], inputs, "")
+    of_type = facts(kind)
+    for path, value in _scalars(inputs, ()):
+        where, shown = ".".join(names(path)), dotted(path)
+        if (allowed := of_type.get("allowed", {}).get(where)) and value not in allowed:
+            listed = ", ".join(one for one in allowed if one)
+            yield Failure(shown, f"expected {shown} to be one of {listed}, got {value}")  # validation.StringInSlice
+        if (bounds := of_type.get("bounds", {}).get(where)) and isinstance(value, int | float):
+            least, most = bounds  # validation.IntBetween, IntAtLeast
+            if most is not None and not least <= value <= most:
+                yield Failure(shown, f"expected {shown} to be in the range ({least:g} - {most:g}), got {value}")
+            elif most is None and value < least:
+                yield Failure(shown, f"expected {shown} to be at least ({least:g}), got {value}")
+        pattern = of_type.get("patterns", {}).get(where)
+        if pattern and isinstance(value, str) and not re.search(pattern, value):
+            yield Failure(shown, f'"{shown}" ("{value}") doesn\'t match regexp "{pattern}"')  # verify.ValidateRegexp
+
+
+def _scalars(value: JsonValue, path: Path) -> Iterator[tuple[Path, JsonValue]]:
+    """Every known scalar with its path."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _scalars(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _scalars(item, (*path, index))
+    elif value is not None and value != UNKNOWN:
+        yield path, value
 
 
 def _object(shape: str, value: JsonObject, path: str) -> Iterator[Failure]:

@@ -6,14 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from llmd_gke.catalog import versions
 from llmd_gke.pulumi_signatures import UNKNOWN
-from localcloud.providers.google import generate, schema
+from localcloud.providers.google import generate, generate_traits, schema
 from localcloud.providers.google.registry import KINDS
 
 if TYPE_CHECKING:
     from tests.localcloud.providers.conftest import Standin
 
 NETWORK = "gcp:compute/network:Network"
+SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+FIREWALL = "gcp:compute/firewall:Firewall"
 POOL = "gcp:container/nodePool:NodePool"
 
 
@@ -28,14 +31,9 @@ def test_every_type_with_rules_is_in_the_table_and_the_other_way_round():
 
 
 @pytest.mark.parametrize("token", KINDS)
-def test_properties_that_force_a_replacement_exist(token: str):
-    table = schema.table()
-    kind = KINDS[token]
-    for path in (*kind.force_new, *kind.force_new_block, *kind.force_new_if, *kind.defaults):
-        shape = table["types"][token]
-        for part in path.split("."):
-            assert part in table["shapes"][shape], f"{token} has no {path}"
-            shape = table["shapes"][shape][part].lstrip("![{@")
+def test_properties_that_a_module_judges_itself_exist(token: str):
+    for path in KINDS[token].force_new_if:
+        assert schema.type_of(token, path), f"{token} has no {path}"
 
 
 def test_an_unknown_property_is_refused_with_the_nearest_known_one(google: Standin):
@@ -115,3 +113,49 @@ def test_a_made_up_name_stays_the_same_and_is_marked(google: Standin):
     assert first.values["name"] == google.check(NETWORK, {}, name="vpc", old=first.values).values["name"]
     assert str(first.values["name"]).startswith("vpc-")
     assert "name" in first.values["__defaults"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "inputs", "complaint"),
+    [
+        (POOL, {"nodeConfig": {"diskSizeGb": 5}}, r"nodeConfig\.diskSizeGb to be at least \(10\), got 5"),
+        (POOL, {"nodeConfig": {"sandboxConfig": {"type": "X"}}}, r"nodeConfig\.sandboxConfig\.type .* GVISOR, got X"),
+        (
+            POOL,
+            {"nodeConfig": {"taints": [{"key": "a", "value": "", "effect": "NO"}]}},
+            r"taints\[0\]\.effect .*got NO",
+        ),
+        (NETWORK, {"routingMode": "ZONAL"}, "routingMode to be one of REGIONAL, GLOBAL, got ZONAL"),
+        (FIREWALL, {"priority": 70000}, r"priority to be in the range \(0 - 65535\), got 70000"),
+        (
+            SUBNETWORK,
+            {"secondaryIpRanges": [{"rangeName": "No", "ipCidrRange": "10.1.0.0/16"}]},
+            "doesn't match regexp",
+        ),
+    ],
+)
+def test_a_value_that_the_published_provider_refuses_is_refused(
+    google: Standin, kind: str, inputs: dict[str, object], complaint: str
+):
+    needed: dict[str, object] = {"cluster": "gke"} if kind == POOL else {}
+    if kind in (FIREWALL, SUBNETWORK):
+        needed = {"network": "vpc", **({"ipCidrRange": "10.0.0.0/20"} if kind == SUBNETWORK else {})}
+    with pytest.raises(Exception, match=complaint):
+        google.check(kind, needed | inputs)
+
+
+def test_defaults_of_the_schema_are_given_and_marked(google: Standin):
+    given = google.check(NETWORK, {"name": "vpc"}).values
+    assert given["networkFirewallPolicyEnforcementOrder"] == "AFTER_CLASSIC_FIREWALL"
+    assert sorted(given["__defaults"]) == ["autoCreateSubnetworks", "networkFirewallPolicyEnforcementOrder"]
+
+
+def test_the_facts_are_of_the_pinned_provider_and_sdk() -> None:
+    source = schema.source()
+    assert source["module"] == f"{generate_traits.MODULE} {versions.program(generate_traits.MODULE)}"
+    assert source["sdk"] == f"pulumi-gcp {versions.program('pulumi-resource-gcp')}"
+
+
+def test_labels_that_the_provider_computes_are_secret_as_with_the_published_one(google: Standin, network: object):
+    address = google.create("gcp:compute/address:Address", {"name": "ip", "labels": {"a": "b"}})
+    assert {("effectiveLabels",), ("pulumiLabels",)} <= address.secrets

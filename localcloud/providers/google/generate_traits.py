@@ -41,7 +41,14 @@ REFERENCES = frozenset(
 )
 REFERENCE_PATHS = ("subnetworks.name", "nat64Subnetworks.name")
 """Properties that hold a reference, by their last part or whole. The schema says that a difference may be suppressed,
-not why."""
+not why: these three lists do, and ``tests/published_provider/test_plans.py`` compares what follows from them."""
+
+NAMES = frozenset({"managedZone", "region", "router"})
+"""References that the state keeps as a bare name."""
+
+CASELESS = frozenset({"member"})
+UPPER = {"gcp:storage/bucket:Bucket": ["location"]}
+"""What upstream turns into upper case before it compares (``StateFunc``), which the schema does not say at all."""
 
 
 class Property(TypedDict):
@@ -92,7 +99,12 @@ def of_type(plugin: published.Published, token: str, properties: list[Property])
         "sets": [one["path"] for one in inputs if one["type"] == "set"],
         "kept": [one["path"] for one in inputs if one["computed"]],
         "links": [one["path"] for one in inputs if one["suppress"] and _is_reference(one["path"])],
-        "suppressed": [one["path"] for one in inputs if one["suppress"] and not _is_reference(one["path"])],
+        "names": [one["path"] for one in inputs if one["suppress"] and one["path"] in NAMES],
+        "caseless": [
+            *(one["path"] for one in inputs if one["suppress"] and one["path"] in CASELESS),
+            *UPPER.get(token, []),
+        ],
+        "suppressed": [one["path"] for one in inputs if one["suppress"] and not _is_explained(one["path"])],
         "secrets": [one["path"] for one in rows if one["secret"]],
         "defaults": {one["path"]: one["default"] for one in rows if one.get("default") not in (None, False, 0, "")},
         **_values(plugin, token, [one for one in inputs if one["validated"] and one["path"] in sdk]),
@@ -103,6 +115,10 @@ def of_type(plugin: published.Published, token: str, properties: list[Property])
 
 def _is_reference(path: str) -> bool:
     return path.rpartition(".")[2] in REFERENCES or path in REFERENCE_PATHS
+
+
+def _is_explained(path: str) -> bool:
+    return _is_reference(path) or path in CASELESS
 
 
 # -- which values are allowed --------------------------------------------------------------------------------------

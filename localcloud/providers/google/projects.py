@@ -62,6 +62,7 @@ KINDS: dict[str, Kind] = {
         # getIamPolicy and setIamPolicy of a project are Resource Manager's (crossplane-contrib/provider-jet-gcp#17).
         api="cloudresourcemanager.googleapis.com",
         autoname=None,
+        delete_first=True,
         adopts=True,  # adding a member that is there changes nothing
         computed=lambda _: {"etag": "BwYrehearsal="},
         create=_member,

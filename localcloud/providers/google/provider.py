@@ -71,10 +71,10 @@ class Google(Rules):
         self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
         kind, inputs, defaulted = kind_of(subject.type), dict(new), list[JsonValue]()
-        if kind.autoname and "name" not in inputs and not text(inputs, "namePrefix"):
-            kept = text(old, "name") if "name" in defaults_of(old) else ""
-            inputs["name"] = kept or made_up(subject.name, autoname, kind.autoname)
-            defaulted.append("name")
+        if kind.autoname and kind.named not in inputs and not text(inputs, "namePrefix"):
+            kept = text(old, kind.named) if kind.named in defaults_of(old) else ""
+            inputs[kind.named] = kept or made_up(subject.name, autoname, kind.autoname)
+            defaulted.append(kind.named)
         for key, value in schema.facts(subject.type).get("defaults", {}).items():
             if "." not in key and key not in inputs:
                 inputs[key] = value
@@ -111,11 +111,12 @@ class Google(Rules):
         if kind.labels and "effectiveLabels" in old_outputs:
             # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
             effective = labels_of(self._config, kind, new)
-            found.changes += changes(old_outputs["effectiveLabels"], effective["effectiveLabels"], ("effectiveLabels",))
+            for key, labels in effective.items():
+                found.changes += changes(old_outputs.get(key), labels, (key,))
         # The bridge deletes first wherever the name was given, also where it changes
         # (pulumi/pulumi-terraform-bridge pkg/tfbridge/schema.go nameRequiresDeleteBeforeReplace).
-        given = bool(kind.autoname) and "name" in new and "name" not in defaults_of(new)
-        found.delete_before_replace = bool(found.replaces) and given
+        given = bool(kind.autoname) and kind.named in new and kind.named not in defaults_of(new)
+        found.delete_before_replace = bool(found.replaces) and (given or kind.delete_first)
         return found
 
     def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:

@@ -126,7 +126,8 @@ class Kind:
     What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
     upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
     that the cloud decides, ``known`` those the provider can already say in a plan. ``api``: the service that must be
-    enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up. ``adopts``:
+    enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up;
+    ``named``: the property that holds it. ``delete_first``: always deleted before it is made again. ``adopts``:
     creating what exists is no error, because upstream's create is a set. ``check`` is what the provider refuses in a
     plan, the others what the cloud refuses when it is done.
     """
@@ -142,6 +143,8 @@ class Kind:
     known: Callable[[Target], JsonObject] = nothing
     labels: str = ""
     autoname: int | None = 63
+    named: str = "name"
+    delete_first: bool = False
     adopts: bool = False
     check: Callable[[Target], Iterator[Failure]] = fine
     create: Callable[[World, Target], None] = free

@@ -21,8 +21,9 @@ TRAITS = FilePath(__file__).with_name("traits.json")
 """Facts of the published provider's schema, with their source; see :mod:`localcloud.providers.google.generate_traits`.
 
 For each type: ``forceNew`` (a block in it forces where it comes or goes), ``sets``, what is optional and computed
-(``kept``), references that it compares by what they refer to (``links``), other properties of which it suppresses some
-differences (``suppressed``), ``secrets``, ``defaults`` other than zero, values that it allows (``allowed``, ``bounds``,
+(``kept``), references that it compares by what they refer to (``links``, of which its state keeps ``names`` bare), what
+it compares without regard to case (``caseless``), other properties of which it suppresses some differences
+(``suppressed``), ``secrets``, ``defaults`` other than zero, values that it allows (``allowed``, ``bounds``,
 ``patterns``, and in ways of their own ``checked``), and where it differs from the official plugin (``onlyOfficial``,
 ``onlyHere``, ``otherType``). Paths are without list indices.
 """
@@ -48,6 +49,8 @@ class Facts(TypedDict, total=False):
     sets: list[str]
     kept: list[str]
     links: list[str]
+    names: list[str]
+    caseless: list[str]
     suppressed: list[str]
     secrets: list[str]
     defaults: JsonObject
@@ -99,6 +102,8 @@ def traits(kind: str) -> Traits:
         sets=frozenset(of_type.get("sets", ())),
         kept=frozenset(of_type.get("kept", ())),
         links=frozenset(of_type.get("links", ())),
+        names=frozenset(of_type.get("names", ())),
+        caseless=frozenset(of_type.get("caseless", ())),
         defaults=of_type.get("defaults", {}),
         plain=lambda path: type_of(kind, path) in _PLAIN,
     )

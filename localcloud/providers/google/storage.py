@@ -28,6 +28,7 @@ KINDS: dict[str, Kind] = {
         title="Bucket",
         source="storage/resource_storage_bucket.go",
         api="storage.googleapis.com",
+        autoname=222,
         computed=_outputs,
         labels="labels",
     ),

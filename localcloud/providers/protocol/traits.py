@@ -22,12 +22,15 @@ class Traits:
     """Properties of one type, by path without list indices.
 
     ``kept``: optional and computed. ``defaults``: what absence means where it does not mean zero. ``plain``: whether
-    a path is a scalar of the schema, not an entry of a map.
+    a path is a scalar of the schema, not an entry of a map. ``names``: those of ``links`` that the state keeps as
+    names. ``caseless``: compared without regard to case.
     """
 
     sets: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     links: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
+    caseless: frozenset[str] = frozenset()
     defaults: JsonObject = field(default_factory=dict[str, JsonValue])
     plain: Callable[[str], bool] = lambda _: False
 
@@ -61,19 +64,25 @@ def without_noise(found: Difference, old: JsonObject, new: JsonObject, traits: T
 
 def _same(change: Change, old: JsonObject, new: JsonObject, traits: Traits) -> bool:
     where = ".".join(names(change.path))
-    if change.kind == "DELETE" and where in traits.kept:
-        return True
+    if change.kind == "DELETE" and where in traits.kept and isinstance(change.path[-1], str):
+        return True  # a member of a list that goes is a change
     if change.kind in ("ADD", "DELETE") and traits.plain(where):
         value = _at(new if change.kind == "ADD" else old, change.path)
         return value == traits.defaults[where] if where in traits.defaults else value in _ZEROS
     if change.kind == "UPDATE" and where in traits.links:
-        return same_link(_at(old, change.path), _at(new, change.path))
+        return same_link(_at(old, change.path), _at(new, change.path), by_name=where in traits.names)
+    if change.kind == "UPDATE" and where in traits.caseless:
+        before, after = _at(old, change.path), _at(new, change.path)
+        return isinstance(before, str) and isinstance(after, str) and before.lower() == after.lower()
     return False
 
 
-def same_link(old: JsonValue, new: JsonValue) -> bool:
-    """Whether two references name the same object: the path from ``projects/`` on, else the last part."""
-    if not isinstance(old, str) or not isinstance(new, str):
+def same_link(old: JsonValue, new: JsonValue, *, by_name: bool = False) -> bool:
+    """Whether two references name the same object: the path from ``projects/`` on, else the last part.
+
+    ``by_name``: the state keeps a bare name, and upstream does not take a path for the same as a name.
+    """
+    if not isinstance(old, str) or not isinstance(new, str) or (by_name and "/" in new and "/" not in old):
         return False
     paths = [text[text.find("projects/") :] if "projects/" in text else "" for text in (old, new)]
     return paths[0] == paths[1] if all(paths) else old.rsplit("/", 1)[-1] == new.rsplit("/", 1)[-1]

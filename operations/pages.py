@@ -1,8 +1,8 @@
 """Keeps what pages show of commands true: ``python -m operations.pages [--check]``.
 
-In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block; the
-block's content is what the command (or ``python -m MODULE``) prints. Below such a comment a link ``![…](file.svg)``
-names a file that is made the same way.
+In a page, a comment ``<!-- made by `llmd-gke graph --stack eu4a` (make docs) -->`` stands above a fenced block or a
+table; the block's content, or the table, is what the command (or ``python -m MODULE``) prints. Below such a comment a
+link ``![…](file.svg)`` names a file that is made the same way.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from operations import cli
 ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"<!-- made by `(?P<words>(?:llmd-gke|python -m) [^`]+)` \(make docs\) -->\n\n?")
 FENCE = re.compile(r"(?P<fence>`{3,})(?P<info>[^\n]*)\n.*?^(?P=fence)$", re.S | re.M)
+TABLE = re.compile(r"(?:^\|[^\n]*\n)+", re.M)
 IMAGE = re.compile(r"!\[[^\]]*\]\((?P<file>[^)]+)\)")
 
 
@@ -53,11 +54,14 @@ def fresh(page: Path) -> dict[Path, str]:
             new = f"{block['fence']}{block['info']}\n{content}{block['fence']}"
             text = text[: block.start()] + new + text[block.end() :]
             at = block.start() + len(new)
+        elif rows := TABLE.match(text, mark.end()):
+            text = text[: rows.start()] + content + text[rows.end() :]
+            at = rows.start() + len(content)
         elif image := IMAGE.match(text, mark.end()):
             found[page.parent / image["file"]] = content
             at = image.end()
         else:
-            raise ValueError(f"{page}: neither a block nor an image follows {mark.group().strip()}")
+            raise ValueError(f"{page}: neither a block, a table nor an image follows {mark.group().strip()}")
     return {page: text, **found}
 
 

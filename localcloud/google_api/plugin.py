@@ -13,19 +13,26 @@ import sys
 from pathlib import Path
 
 from localcloud import binaries
+from localcloud.google_api import official
 from localcloud.google_api.server import running
 
 ADDRESS = "LLMD_GKE_GOOGLE_API"
 """The variable by which the plugin is told where the emulator is."""
 
 
+OFFICIAL = "--official"
+"""Before the plugin's own arguments, with the path of the official plugin: it runs in place of the one built here."""
+
+
 def main(words: list[str]) -> int:
     """Runs the plugin; its status is ours."""
+    theirs, words = (words[1], words[2:]) if words[:1] == [OFFICIAL] else ("", words)
     folder = Path(os.environ["LLMD_GKE_CLOUD_FOLDER"])
     folder.mkdir(parents=True, exist_ok=True)
     with running(folder) as cloud:
-        environment = {**os.environ, ADDRESS: cloud.url}
-        child = subprocess.Popen([binaries.path("pulumi-resource-gcp"), *words], env=environment)
+        ours = {**os.environ, ADDRESS: cloud.url}
+        environment = official.environment(os.environ, cloud.url) if theirs else ours
+        child = subprocess.Popen([theirs or binaries.path("pulumi-resource-gcp"), *words], env=environment)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: child.send_signal(received))
         return child.wait()

@@ -52,3 +52,11 @@ def test_what_is_switched_off_goes_off(published: Published) -> None:
     assert after["databaseEncryption"]["state"] == "DECRYPTED"
     assert after["secretManagerConfig"] == {"enabled": False}
     assert changes(published.steps("preview", stack="dev")) == {}
+
+
+def test_a_stack_that_is_reached_by_dns_has_no_endless_difference(published: Published) -> None:
+    published.edit("dev", clustered(endpoint="dns"))
+    published.up("dev")
+    assert changes(published.steps("preview", stack="dev")) == {}
+    published.pulumi("refresh", "--yes", "--stack", "dev")
+    assert changes(published.steps("preview", stack="dev")) == {}

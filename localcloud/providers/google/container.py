@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
-from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.google import capacity, control_plane, lingering, nodepools, serviceaccount
 from localcloud.providers.google.references import (  # fmt: skip
     CLUSTER,

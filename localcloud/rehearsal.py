@@ -9,7 +9,6 @@ from rich.console import Console
 from localcloud.common.workdir import Places
 from localcloud.workflow import cloud_files
 from localcloud.workflow.backend import Update
-from localcloud.workflow.say import say
 from localcloud.workflow.state import Lock, Pending
 
 
@@ -96,19 +95,7 @@ class Rehearsal:
         """With no stack left there must be no object either; what no stack knew is removed and named."""
         if failed:
             return 0
-        there = cloud_files.objects(self.places)
-        cloud_files.clear(self.places)
-        if there and had_stacks:
-            names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
-            say(
-                console,
-                f"Destroying every stack left these objects in the stand-ins' clouds; they were removed now:\n{names}",
-            )
-            say(console, "A destroy on Google Cloud might leave them, too: please report it.")
-            return 1
-        if there:
-            say(console, f"Removed {len(there)} objects that no stack knew from the stand-ins' clouds.")
-        return 0
+        return cloud_files.remove(self.places, console, had_stacks=had_stacks)
 
     def stop(self) -> None:
         """Nothing runs."""

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from llmd_gke.problems import BadInput, SetUpFailed
 from localcloud.binaries import cache_key, official
-from localcloud.binaries.table import BY_NAME, ON_REQUEST, PROGRAMS, PROVIDER_NAME, Program
+from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, Program
 from localcloud.common.workdir import cache_folder
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.go_toolchain import Purpose
@@ -40,8 +40,7 @@ def path(name: str) -> Path:
     """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
     if found := ready(name, cache_folder()):
         return found
-    named = f" {name}" if BY_NAME.get(name) in ON_REQUEST else ""
-    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND}{named}")
+    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND} {name}")
 
 
 def ready(name: str, cache: Path) -> Path | None:

@@ -150,10 +150,7 @@ def _google_provider() -> Program:
     return Program(Target(GOOGLE_PROVIDER, ".", 350, {"main.version": version}), wrapper, version)
 
 
-PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _provider())
+PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), _provider())
 """In the order of building: what others wait for comes first, the heaviest last."""
 
-ON_REQUEST = (_google_provider(),)
-"""Built only for who names them: the laptop cloud runs without."""
-
-BY_NAME = {program.name: program for program in (*PROGRAMS, *ON_REQUEST)}
+BY_NAME = {program.name: program for program in PROGRAMS}

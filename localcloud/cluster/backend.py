@@ -20,7 +20,7 @@ from localcloud.common.environment import quote
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, inside, routes
-from localcloud.workflow import processes
+from localcloud.workflow import cloud_files, processes
 from localcloud.workflow.backend import Update
 from localcloud.workflow.runner import STOPPED
 from localcloud.workflow.say import say
@@ -36,7 +36,10 @@ FAILED = 1
 class LaptopCloud:
     """See :class:`~localcloud.workflow.backend.Backend`, whose methods these are."""
 
-    real_providers: Mapping[str, str] = {"kubernetes": "pulumi-resource-kubernetes"}
+    real_providers: Mapping[str, str] = {
+        "gcp": "pulumi-resource-gcp",
+        "kubernetes": "pulumi-resource-kubernetes",
+    }
     disposable = True
     nothing_left = "no stack, no process, no cluster"
 
@@ -161,7 +164,6 @@ class LaptopCloud:
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
         """Stops everything and removes cluster, state and the stand-in's cloud. Logs stay after a failure."""
-        del had_stacks  # the cluster goes with everything in it
         if failed:
             lifecycle.explain(self.places, console)
             kept = self.places.home / "last-logs"
@@ -173,10 +175,13 @@ class LaptopCloud:
                 "Destroying did not succeed (above). The laptop cloud is removed all the same, with all that was in "
                 f"it; on Google Cloud something would be left now. Logs are kept in {kept}.",
             )
+        destroyed = had_stacks and not self.nothing_to_destroy()
         lifecycle.end(self.places)
+        # What was in the cluster goes with it; what is left at Google's would be left there, too.
+        status = 0 if failed else cloud_files.remove(self.places, console, had_stacks=destroyed)
         for folder in (self.places.state, self.places.cloud, self.places.config):
             shutil.rmtree(folder, ignore_errors=True)
-        return 0
+        return status
 
     def stop(self) -> None:
         """The cluster, with its files."""

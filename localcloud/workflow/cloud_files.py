@@ -7,13 +7,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
+from rich.console import Console
+
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Places
-from localcloud.workflow import backend
+from localcloud.workflow import backend, home
+from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
 
 FILES = ("google.json", "kubernetes.json")
+EMULATOR = "google-api.json"
+"""What the emulator of Google's APIs keeps beside ``google.json``: the same objects, as Google shows them."""
 
 
 def objects(places: Places) -> dict[str, Mapping[str, object]]:
@@ -31,20 +36,24 @@ def find(places: Places, pending: Pending) -> str | None:
         return cloud.find_created(pending)
     there = objects(places)
     by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
-    return by_urn or next(
-        (
-            ident
-            for ident, entry in there.items()
-            if "urn" not in entry and entry.get("type") == pending.type and _same(pending.inputs, entry.get("inputs"))
-        ),
-        None,
-    )
+    of_type = {
+        ident: entry for ident, entry in there.items() if "urn" not in entry and entry.get("type") == pending.type
+    }
+    alike = (ident for ident, entry in of_type.items() if _same(pending.inputs, entry.get("inputs")))
+    called = (ident for ident, entry in of_type.items() if _called(pending.inputs, entry.get("inputs")))
+    return by_urn or next(alike, None) or next(called, None)
 
 
 def noted(places: Places, pending: Pending) -> Mapping[str, object]:
     """What else the state has to say of such an object than its id."""
     cloud = backend.of(places)
     return cloud.created_outputs(pending) if cloud.owns(pending) else {}
+
+
+def _called(asked: Mapping[str, object], made: object) -> bool:
+    """Whether both have one name. The emulator writes inputs as Google's API has them, which differ in the rest."""
+    found = cast("dict[str, object]", made) if isinstance(made, dict) else {}
+    return any(asked.get(key) is not None and asked.get(key) == found.get(key) for key in ("name", "accountId"))
 
 
 def _same(asked: object, made: object) -> bool:
@@ -58,10 +67,39 @@ def _same(asked: object, made: object) -> bool:
     return asked == made
 
 
+def check_google(places: Places) -> None:
+    """Raises ``Stale`` where another Google provider made what is there: each has a memory of its own."""
+    emulated = home.real_providers(places).get("gcp") in home.EMULATED
+    if emulated == (places.cloud / EMULATOR).exists() or not any(_entries(places.cloud / FILES[0])):
+        return
+    now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
+    raise Stale(
+        f"The {now} Google provider does not know what is there: the {before} one made it.\n"
+        f"Fix: `{home.GOOGLE}={before} {places.make('down')}`, then the command again; or set {home.GOOGLE}={before}."
+    )
+
+
 def clear(places: Places) -> None:
     """Forgets both clouds."""
-    for name in FILES:
+    for name in (*FILES, EMULATOR):
         (places.cloud / name).unlink(missing_ok=True)
+
+
+def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
+    """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it."""
+    there = objects(places)
+    clear(places)
+    if there and had_stacks:
+        names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
+        say(
+            console,
+            f"Destroying every stack left these objects in the stand-ins' clouds; they were removed now:\n{names}",
+        )
+        say(console, "A destroy on Google Cloud might leave them, too: please report it.")
+        return 1
+    if there:
+        say(console, f"Removed {len(there)} objects that no stack knew from the stand-ins' clouds.")
+    return 0
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.common.environment import quote, script
@@ -23,7 +24,26 @@ STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes"
 """Provider name: the Python package whose version the plugin must have, and the stand-in's module."""
 
 GOOGLE = "LLMD_GKE_GOOGLE"
-"""Set to ``published``: the published Google provider runs on the emulator, in place of the hand-written one."""
+"""Chooses the Google provider: ``published`` on the emulator of Google's APIs, or the ``hand-written`` one. Without it
+the kind of cloud decides."""
+
+EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
+"""Real providers that need an emulator to talk to: program, and the module that runs both."""
+
+
+def real_providers(places: Places) -> dict[str, str]:
+    """Provider name to the program that runs in place of our stand-in. Raises ``BadInput`` for a wrong variable."""
+    found, chosen = dict(backend.of(places).real_providers), os.environ.get(GOOGLE)
+    if chosen == "published":
+        found["gcp"] = "pulumi-resource-gcp"
+    elif chosen == "hand-written":
+        found.pop("gcp", None)
+    elif chosen:
+        raise BadInput(
+            f"{GOOGLE}={chosen} is not known. Allowed: published, hand-written.\nFix: unset {GOOGLE}, which takes the "
+            f"usual one of the {places.label}."
+        )
+    return found
 
 
 def launchers(places: Places) -> dict[Path, str]:
@@ -33,23 +53,19 @@ def launchers(places: Places) -> dict[Path, str]:
     without looking any further, and says in a warning when it is older.
     """
     found: dict[Path, str] = {}
+    real = real_providers(places)
+    python = f'PYTHONPATH={quote(str(CLONE))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
     for provider, (package, module) in STAND_INS.items():
-        folder = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}"
-        if program := backend.of(places).real_providers.get(provider):
-            real = quote(str(binaries.path(program)))
-            found[folder / f"pulumi-resource-{provider}"] = f'#!/bin/sh\nexec {real} "$@"\n'
-            continue
-        python = f'"${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}"'
-        if provider == "gcp" and os.environ.get(GOOGLE) == "published":
-            found[folder / f"pulumi-resource-{provider}"] = (
-                "#!/bin/sh\n# The published Google provider, on an emulator of Google's APIs in the cloud's folder.\n"
-                f'PYTHONPATH={quote(str(CLONE))} exec {python} -m localcloud.google_api.plugin "$@"\n'
-            )
-            continue
-        found[folder / f"pulumi-resource-{provider}"] = (
-            f"#!/bin/sh\n# Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody.\n"
-            f'PYTHONPATH={quote(str(CLONE))} exec {python} -m localcloud.providers.{module} "$@"\n'
-        )
+        file = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}/pulumi-resource-{provider}"
+        program = real.get(provider)
+        if program in EMULATED:
+            comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
+            found[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
+        elif program:
+            found[file] = f'#!/bin/sh\nexec {quote(str(binaries.path(program)))} "$@"\n'
+        else:
+            comment = f"Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody."
+            found[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
     return found
 
 

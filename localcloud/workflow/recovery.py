@@ -125,6 +125,7 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
 
 def check_cloud(places: Places, stack: str) -> None:
     """State and cloud fit together. Raises ``Stale`` when one of them was removed without the other."""
+    cloud_files.check_google(places)
     present = state.read(places, stack)
     there = cloud_files.objects(places)
     if present and present.ids and not there:

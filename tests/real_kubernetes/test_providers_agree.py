@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.workflow.home import GOOGLE
 from tests.real_engine.harness import Rehearsal
 from tests.real_kubernetes.agree import saw
 from tests.real_kubernetes.harness import Laptop
@@ -59,6 +60,8 @@ def both(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[tupl
     try:
         rehearsal.copy_project()
         laptop.copy_project()
+        # Both with the same Google provider: what is compared here is the Kubernetes one.
+        laptop.environ[GOOGLE] = "hand-written"
         laptop.start()
         yield run(rehearsal), run(laptop)
     finally:

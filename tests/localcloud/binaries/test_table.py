@@ -11,7 +11,7 @@ import pytest
 
 from llmd_gke.catalog import versions
 from localcloud.binaries import cache_key, table
-from localcloud.binaries.table import BY_NAME, ON_REQUEST, PROGRAMS, PROVIDER, PROVIDER_NAME, provider_files
+from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER, PROVIDER_NAME, provider_files
 from localcloud.go_builds.wrapper import GOMOD
 
 MODULES = {
@@ -23,7 +23,6 @@ MODULES = {
 """Modules of those programs that share the wrapper of another one."""
 
 WRAPPERS = {program.wrapper.name: program.wrapper for program in PROGRAMS}
-ON_REQUEST_WRAPPERS = [program.wrapper.name for program in ON_REQUEST]
 
 
 @pytest.mark.parametrize("name", BY_NAME)
@@ -36,7 +35,7 @@ def test_a_wrapper_pins_the_version_of_the_catalogue_with_hashes(name: str) -> N
     assert f"{path} {version}/go.mod h1:" in go_sum
 
 
-@pytest.mark.parametrize("name", [*WRAPPERS, *ON_REQUEST_WRAPPERS, "engine"])
+@pytest.mark.parametrize("name", [*WRAPPERS, "engine"])
 def test_a_wrapper_does_not_ask_for_a_newer_go_than_the_oldest_that_is_allowed(name: str) -> None:
     text = read(name, "go.mod")
     asked = re.search(r"^go 1\.(\d+)", text, re.M)
@@ -46,11 +45,7 @@ def test_a_wrapper_does_not_ask_for_a_newer_go_than_the_oldest_that_is_allowed(n
 
 
 def test_every_wrapper_module_is_used() -> None:
-    assert {folder.name for folder in GOMOD.iterdir() if folder.is_dir()} == {
-        *WRAPPERS,
-        *ON_REQUEST_WRAPPERS,
-        "engine",
-    }
+    assert {folder.name for folder in GOMOD.iterdir() if folder.is_dir()} == {*WRAPPERS, "engine"}
 
 
 def test_a_program_is_a_tool_of_its_wrapper_or_the_wrappers_own_code() -> None:

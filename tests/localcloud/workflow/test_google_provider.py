@@ -1,0 +1,103 @@
+"""Which Google provider runs, and what it makes of what another one left."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.problems import BadInput, Stale
+from localcloud.common.workdir import Kind, Places
+from localcloud.workflow import cloud_files
+from localcloud.workflow.home import GOOGLE, launchers
+from localcloud.workflow.state import Pending
+
+NETWORK = "gcp:compute/network:Network"
+URN = f"urn:pulumi:local::llmd-gke::{NETWORK}::vpc"
+
+
+@pytest.fixture(autouse=True)
+def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[reportUnusedFunction]
+    monkeypatch.delenv(GOOGLE, raising=False)
+
+
+def places_of(tmp_path: Path, kind: Kind) -> Places:
+    return Places(tmp_path, tmp_path / "home", kind)
+
+
+def script(places: Places) -> str:
+    """How the Google provider is started, where the laptop cloud's programs are not built."""
+    return next(text for path, text in launchers(places).items() if path.name == "pulumi-resource-gcp")
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("localcloud.binaries.path", lambda name: Path("/programs") / name)
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("kind", "chosen", "module"),
+    [
+        ("laptop", None, "localcloud.google_api.plugin"),
+        ("laptop", "hand-written", "localcloud.providers.google"),
+        ("rehearsal", None, "localcloud.providers.google"),
+        ("rehearsal", "published", "localcloud.google_api.plugin"),
+    ],
+)
+def test_the_laptop_cloud_runs_the_published_provider_unless_another_is_chosen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind, chosen: str | None, module: str
+) -> None:
+    if chosen:
+        monkeypatch.setenv(GOOGLE, chosen)
+    assert f"-m {module} " in script(places_of(tmp_path, kind))
+
+
+def test_a_provider_that_is_not_known_is_refused_with_those_that_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(GOOGLE, "official")
+    with pytest.raises(BadInput, match=r"official is not known\. Allowed: published, hand-written\.\nFix:"):
+        launchers(places_of(tmp_path, "rehearsal"))
+
+
+def write(places: Places, *names: str) -> None:
+    """Clouds that hold a network, in these files."""
+    places.cloud.mkdir(parents=True)
+    record = {"inputs": {"name": "vpc", "autoCreateSubnetworks": False, "kind": "as Google shows it"}}
+    content = {"objects": {NETWORK: {"projects/p/global/networks/vpc": record}}}
+    for name in names:
+        (places.cloud / name).write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize(
+    ("kind", "there", "before"),
+    [
+        ("laptop", ["google.json"], "hand-written"),
+        ("rehearsal", ["google.json", cloud_files.EMULATOR], "published"),
+    ],
+)
+def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, there: list[str], before: str) -> None:
+    places = places_of(tmp_path, kind)
+    write(places, *there)
+    with pytest.raises(Stale, match=f"Fix: `LLMD_GKE_GOOGLE={before} make down"):
+        cloud_files.check_google(places)
+
+
+@pytest.mark.parametrize(
+    ("kind", "there"),
+    [("laptop", ["google.json", cloud_files.EMULATOR]), ("rehearsal", ["google.json"]), ("laptop", [])],
+)
+def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: Kind, there: list[str]) -> None:
+    places = places_of(tmp_path, kind)
+    write(places, *there)
+    cloud_files.check_google(places)
+
+
+def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tmp_path: Path) -> None:
+    places = places_of(tmp_path, "laptop")
+    write(places, "google.json", cloud_files.EMULATOR)
+    asked = {"name": "vpc", "autoCreateSubnetworks": False, "deleteDefaultRoutesOnCreate": False}
+    assert cloud_files.find(places, Pending(URN, "creating", NETWORK, asked)) == "projects/p/global/networks/vpc"
+    assert cloud_files.find(places, Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None

@@ -53,7 +53,8 @@ SYMPTOMS: tuple[Symptom, ...] = (
     ),
     Symptom(
         "tpu-privileges",
-        r"TPU initialization failed|open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|RLIMIT_MEMLOCK",
+        r"TPU initialization failed|open\(/dev/(vfio|accel)\S*\).{0,80}(denied|not permitted)|"
+        r"RLIMIT_MEMLOCK|failed to map .{0,80}/dev/(vfio|accel)",
         "`TPU initialization failed`, `open(/dev/vfio/…): Operation not permitted`",
         "the container may not open or lock what the TPU driver needs: give that model `capabilities`, or `privileged`",
         "kubectl -n models logs POD -c main",
@@ -108,6 +109,15 @@ SYMPTOMS: tuple[Symptom, ...] = (
         "llmd-gke status --stack {stack}",
     ),
 )
+
+
+SERVER_LOGS = frozenset({"tpu-privileges"})
+"""Keys of what the log of a server says; the words of the others mean something else there."""
+
+
+def explain_log(text: str) -> Symptom | None:
+    """The first symptom of a server whose sign is in the end of its log."""
+    return next((one for one in SYMPTOMS if one.key in SERVER_LOGS and re.search(one.sign, text, re.IGNORECASE)), None)
 
 
 def explain(text: str) -> Symptom | None:

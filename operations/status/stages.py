@@ -13,6 +13,7 @@ from datetime import datetime
 
 from localcloud.kubernetes.fields import Object, conditions, each, get, name, namespace, number, text
 from operations.status.objects import Line, State, ago, moment, short
+from operations.symptoms import explain_log
 
 
 @dataclass(frozen=True)
@@ -109,11 +110,18 @@ def _trouble(status: Object) -> str:
     last = get(status, "lastState", "terminated")
     if reason in WAITING_FOR_GOOD:
         how = f"; ended with {_end(last)}" if last else ""
-        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {short(text(waiting, 'message'), 160)}"
+        said = short(text(waiting, "message"), 160)
+        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {said}{_meaning(last)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
-        return f"ended with {_end(ended)}"
+        return f"ended with {_end(ended)}{_meaning(ended)}"
     return ""
+
+
+def _meaning(terminated: object) -> str:
+    """What the end of the log means; KServe's containers have it as their termination message."""
+    symptom = explain_log(text(terminated, "message"))
+    return f" ({symptom.cause})" if symptom else ""
 
 
 def _end(terminated: object) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from operations.symptoms import SYMPTOMS, explain
+from operations.symptoms import SYMPTOMS, explain, explain_log
 
 PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
 
@@ -40,6 +40,26 @@ def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
     found = explain(said)
     assert found is not None
     assert found.key == key
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "RuntimeError: TPU initialization failed: INTERNAL",
+        "open(/dev/vfio/0): Operation not permitted",
+        "open(/dev/accel0): Permission denied",
+        "RLIMIT_MEMLOCK is too low",
+        "failed to map 2147483648 bytes of /dev/vfio/0",
+    ],
+)
+def test_a_server_that_may_not_use_its_chips_says_so_in_its_log(said: str) -> None:
+    found = explain_log(f"INFO starting\n{said}\n")
+    assert found is not None
+    assert found.key == "tpu-privileges"
+
+
+def test_a_timeout_in_a_servers_log_is_not_taken_for_one_of_the_gateway() -> None:
+    assert explain_log("download timed out, 502 from huggingface.co") is None
 
 
 def test_words_that_are_no_symptom_find_none() -> None:

@@ -76,6 +76,22 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
             "OOMKilled (status 137)",
             "kubectl -n models logs p -c main --previous",
         ),
+        (
+            container(
+                "main",
+                waiting="CrashLoopBackOff",
+                restartCount=1,
+                lastState={
+                    "terminated": {
+                        "exitCode": 1,
+                        "reason": "Error",
+                        "message": "TPU initialization failed: open(/dev/vfio/0): Operation not permitted",
+                    }
+                },
+            ),
+            "give that model `capabilities`, or `privileged`",
+            "kubectl -n models logs p -c main --previous",
+        ),
     ],
 )
 def test_a_pod_that_fails_says_why_and_which_command_shows_more(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 from localcloud.binaries.table import PROVIDER_NAME, Program
+from localcloud.common import child_process
 
 ANSWER_SECONDS = 10.0
 MARK = b"localcloud"
@@ -66,8 +66,4 @@ def _is_ours(candidate: Path) -> bool:
 @cache
 def _said(program: Path, ask: tuple[str, ...]) -> str:
     """What a program prints when it is asked for its version; empty when it cannot be run."""
-    try:
-        done = subprocess.run([program, *ask], capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False)
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout if done.returncode == 0 else ""
+    return child_process.said([program, *ask], seconds=ANSWER_SECONDS) or ""

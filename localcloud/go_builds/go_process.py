@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import queue
 import signal
 import subprocess
@@ -13,7 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, cast
 
+from localcloud.common.child_process import end
 from localcloud.go_builds import go_toolchain
+
+STOP = ((signal.SIGINT, 10), (signal.SIGKILL, 10))
+"""Interrupts Go and its compilers, and kills what is still there after ten seconds."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class Work:
             reader.join()
         except BaseException:
             if process is not None:
-                _end(process)
+                end(process, STOP)
             raise
         if process.returncode:
             raise go_toolchain.explain("\n".join(messages), self.purpose, self.module)
@@ -119,13 +122,3 @@ def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:
         if line is None:
             return
         yield line
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Interrupts Go and its compilers, waits, and kills what is still there after ten seconds."""
-    for sort, patience_seconds in ((signal.SIGINT, 10), (signal.SIGKILL, 10)):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, sort)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(patience_seconds)
-            return

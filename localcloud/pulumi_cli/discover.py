@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_gke.catalog.versions import engine_floor
+from localcloud.common import child_process
 
 WRAPPER_MARK = "localcloud.workflow.wrapper"
 """Stands in the `pulumi` that the rehearsal puts on a shell's PATH; that one is no engine."""
@@ -46,13 +46,7 @@ def ask_version(pulumi: Path) -> str:
         "HOME": os.environ.get("HOME", "/"),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-    try:
-        done = subprocess.run(
-            [pulumi, "version"], env=environment, capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip() if done.returncode == 0 else ""
+    return child_process.said([pulumi, "version"], seconds=20, environment=environment) or ""
 
 
 def judge(pulumi: Path) -> Engine | Unsuitable:

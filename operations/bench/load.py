@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -16,11 +17,12 @@ from typing import IO, cast
 from pydantic import TypeAdapter
 
 from llmd_gke.repository import CLONE
+from localcloud.common.child_process import end
 from operations.bench.result import Level
 from operations.bench.workload import Workload
 from operations.exits import Failed
 
-STOP_SECONDS = 5
+STOP = ((signal.SIGTERM, 5), (signal.SIGKILL, 5))
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
 """Of our environment; credentials are not among them."""
@@ -64,7 +66,9 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
                 levels, stopped = _follow(cast("IO[str]", process.stdout), say)
                 status = process.wait()
             finally:
-                _end(process)
+                end(process, STOP)
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # its workers, which share its session, may outlive it
         if status or not levels:
             raise Failed(
                 f"The load generator ended with status {status}: {_last_words(errors.read_text(errors='replace'))}\n"
@@ -96,20 +100,6 @@ def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], di
         elif ended := message.get("stopped"):
             stopped[str(ended["workload"])] = str(ended["why"])
     return levels, stopped
-
-
-def _end(process: subprocess.Popen[str]) -> None:
-    """Ends the generator and its workers, which share its session."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            continue
-    process.wait()
 
 
 def _last_words(log: str) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from collections.abc import Callable
 
+from operations.doctor.tools import ask
 from operations.target import Target
 
-SECONDS = 20
 KEY = "llmd-gke:hfToken"
 
 
@@ -20,16 +18,7 @@ def reader(target: Target) -> Callable[[], str | None]:
 
         if KEY not in read_config(target.root, target.stack):
             return None
-        pulumi = shutil.which("pulumi")
-        if pulumi is None:
-            return None
-        command = [pulumi, "-C", str(target.root), "--non-interactive", "config", "get", KEY, "-s", target.stack]
-        try:
-            done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.strip() or None if done.returncode == 0 else None
+        command = ["pulumi", "-C", str(target.root), "--non-interactive", "config", "get", KEY, "-s", target.stack]
+        return ask(command) or None
 
     return read

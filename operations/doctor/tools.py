@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 
 from llmd_gke.catalog import versions
 from llmd_gke.rules.versions import version_of
+from localcloud.common import child_process
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, warning
 
@@ -62,18 +62,7 @@ def optional(_: Context) -> Iterator[Result]:
 
 def ask(command: Sequence[str]) -> str | None:
     """What a program says of itself; ``None`` when it is not there or fails."""
-    found = shutil.which(command[0])
-    if found is None:
+    program = shutil.which(command[0])
+    if program is None:
         return None
-    try:
-        done = subprocess.run(
-            [found, *command[1:]],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return done.stdout.strip() if done.returncode == 0 else None
+    return child_process.said([program, *command[1:]], seconds=SECONDS)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from llmd_gke.repository import CLONE
-from operations.live.child_process import follow
+from localcloud.common.child_process import follow
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from operations.live.child_process import follow
+from localcloud.common.child_process import follow
 from operations.live.report import without_secrets
 from operations.options import Cloud
 from operations.target import Target

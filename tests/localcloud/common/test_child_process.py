@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from operations.live import child_process
+from localcloud.common import child_process
 
 ONCE = ((signal.SIGTERM, 30),)
 
@@ -135,3 +135,16 @@ def test_a_process_that_does_not_listen_gets_the_next_signal(tmp_path: Path, int
     with pytest.raises(Interrupted):
         follow("trap '' INT TERM; echo deaf; read word < held", tmp_path, hear, stop=stop)
     assert [one for one in psutil.Process().children() if one not in before] == []
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [("echo ' 3.257.0 '; echo noise >&2", "3.257.0"), ("echo no; exit 1", None), ("cat", ""), ("exec sleep 60", None)],
+)
+def test_a_command_is_asked_without_input_and_not_for_long(script: str, said: str | None) -> None:
+    seconds = 0.2 if "sleep" in script else 20
+    assert child_process.said(["sh", "-c", script], seconds=seconds) == said
+
+
+def test_a_command_that_is_not_there_says_nothing(tmp_path: Path) -> None:
+    assert child_process.said([tmp_path / "none"], seconds=1) is None

@@ -1,4 +1,8 @@
-"""A process that a run follows line by line, and that has ended when the run goes on, whatever came between."""
+"""Child processes: one that is asked a short question, one that is followed line by line, and how one is ended.
+
+Other modules call ``subprocess.run`` with an error of their own, or need what nobody else does: the engine owns the
+terminal and its signals (:mod:`localcloud.workflow.runner`), process 1 of the laptop cloud reaps orphans.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +19,23 @@ REST_SECONDS = 30
 
 Stop = Sequence[tuple[signal.Signals, float]]
 """Signals, one after the other, and for how many seconds each may be the last."""
+
+
+def said(command: Sequence[str | Path], *, seconds: float, environment: Mapping[str, str] | None = None) -> str | None:
+    """What a command prints, without white space around it; ``None`` when it cannot be run, fails or is too slow."""
+    try:
+        done = subprocess.run(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
 
 
 def follow(
@@ -52,7 +73,7 @@ def follow(
         reader.start()
         return process.wait(seconds)
     except BaseException:
-        _end(process, stop, group=group)
+        end(process, stop, group=group)
         raise
     finally:
         if reader.ident:
@@ -64,7 +85,8 @@ def _read(lines: IO[str], hear: Callable[[str], None]) -> None:
         hear(line)
 
 
-def _end(process: subprocess.Popen[str], stop: Stop, *, group: bool) -> None:
+def end(process: subprocess.Popen[str], stop: Stop, *, group: bool = True) -> None:
+    """Sends the signals of ``stop``, to all of its group or to the process alone, until the process has ended."""
     for number, patience in stop:
         try:
             if group:

@@ -10,7 +10,7 @@ from typing import cast
 import yaml
 
 from llmd_gke.rules.inputs import UNKNOWN, Node, SecretText, Unknown, Value
-from policies.rules.rule import CLUSTER, MANIFEST, NODE_POOL, Kind, Subject
+from policies.rules.rule import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind, Subject
 
 BUNDLES = frozenset(
     f"kubernetes:yaml{version}:{kind}" for version in ("", "/v2") for kind in ("ConfigGroup", "ConfigFile")
@@ -95,6 +95,10 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
     if kind is None:
         return
     kind, partial = _unpatched(kind, type_)
+    if kind in (RELEASE, CHART):
+        inputs = _with_files(inputs)
+        for single, value in _objects_in_texts(inputs):
+            yield Subject(single, Node(value), urn, name)
     items = [*_unpacked(kind, inputs)]
     if len(items) != 1 or items[0][1] is not inputs:
         for single, value in items:
@@ -123,16 +127,79 @@ def _items(value: Value) -> Sequence[Value]:
 
 
 def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
-    """The object, or the objects in a list of them, which may be lists themselves.
+    """The object and those that it holds, or the objects in a list of them, which may be lists themselves.
 
     For the provider a list is what has ``items``, whatever its kind is called.
     """
-    if kind.group == "gcp" or not isinstance(value, Mapping) or not _is_list(kind, value):
+    if kind.group == "gcp" or not isinstance(value, Mapping):
         yield kind, value
+        return
+    if not _is_list(kind, value):
+        inner: list[Value] = []
+        yield kind, _without_objects(value, inner)
+        for item in inner:
+            if (written := _written_kind(item)) is not None:
+                yield from _unpacked(written, item)
         return
     single = Kind(kind.group, kind.name.removesuffix("List"))
     for item in _items(value["items"]):
         yield from _unpacked(_written_kind(item) or single, item)
+
+
+def _without_objects(value: Value, taken: list[Value], *, root: bool = True) -> Value:
+    """A value without the whole objects inside it (Crossplane's, Open Cluster Management's), which go to ``taken``.
+
+    A value that holds none is returned itself.
+    """
+    if not root and isinstance(value, Mapping) and _is_object(value):
+        taken.append(value)
+        return None
+    if isinstance(value, Mapping):
+        table = {key: _without_objects(item, taken, root=False) for key, item in value.items()}
+        return table if any(table[key] is not item for key, item in value.items()) else value
+    if entries := _items(value):
+        found = [_without_objects(item, taken, root=False) for item in entries]
+        return found if any(new is not old for new, old in zip(found, entries, strict=True)) else value
+    return value
+
+
+def _is_object(value: Mapping[str, Value]) -> bool:
+    """Whether a map is a whole object, and no reference to one."""
+    return _written_kind(value) is not None and isinstance(value.get("metadata"), Mapping)
+
+
+def _with_files(inputs: Value) -> Value:
+    """The inputs of a chart with the texts of ``valueYamlFiles`` in ``values``, which go before them."""
+    if not isinstance(inputs, Mapping) or not (files := _items(inputs.get("valueYamlFiles"))):
+        return inputs
+    merged: Value = {}
+    for text in files:
+        for document in _documents(text, "valueYamlFiles") if isinstance(text, str) else ():
+            if isinstance(document, Mapping) and "unreadable" not in document:
+                merged = _merged(merged, document)
+    return {**inputs, "values": _merged(merged, inputs.get("values"))}
+
+
+def _merged(below: Value, above: Value) -> Value:
+    if isinstance(below, Mapping) and isinstance(above, Mapping):
+        return {**below, **{key: _merged(below.get(key), item) for key, item in above.items()}}
+    return below if above is None else above
+
+
+def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
+    """Objects that a chart is given as texts (``extraDeploy`` and alike)."""
+    values = inputs.get("values") if isinstance(inputs, Mapping) else None
+    waiting = [values]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, Mapping):
+            waiting += value.values()
+        elif isinstance(value, str):
+            for document in _documents(value, "values") if "apiVersion" in value else ():
+                if (written := _written_kind(document)) is not None:
+                    yield from _unpacked(written, document)
+        else:
+            waiting += _items(value)
 
 
 def _is_list(kind: Kind, value: Mapping[str, Value]) -> bool:
@@ -164,7 +231,7 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             continue
         for position, part in enumerate(_items(value) or (value,)):
             place = f"{field}[{position}]" if _items(value) else field
-            for item in _documents(part, place) if isinstance(part, str) else [part]:
+            for item in _documents(part, place) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
                 if isinstance(item, Unknown):
                     yield MANIFEST, {"text": item}
@@ -176,6 +243,15 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
                     isinstance(item.get(key), Unknown) for key in ("apiVersion", "kind")
                 ):
                     yield MANIFEST, {"text": UNKNOWN}
+
+
+def _flat(value: Value) -> Iterator[Value]:
+    """The objects of a list, also of lists in it; anything else itself."""
+    if entries := _items(value):
+        for item in entries:
+            yield from _flat(item)
+    else:
+        yield value
 
 
 def _documents(text: str, place: str) -> Iterator[Value]:

@@ -65,9 +65,11 @@ A level can also be changed for one stack only, by a configuration file of its o
 ## What the pack sees
 
 Each object is judged whatever way it is written: as an individual resource, as `…Patch`, in a list, in `objs` or
-`yaml` of a ConfigGroup, as an inline `nodePools` of a cluster. What counts is the object, not the type token it is
-registered under; secrets are read as what they hold. Pod templates, targets of policies and members of IAM are
-recognized by their shape, whatever the kind.
+`yaml` of a ConfigGroup, as a whole object inside another, as an inline `nodePools` of a cluster. What counts is the
+object, not the type token it is registered under; secrets are read as what they hold. Pod templates, single containers,
+targets of policies and members of IAM are recognized by their shape, whatever the kind. Of a chart its version,
+namespace and values are judged, `valueYamlFiles` that the program writes itself (`StringAsset`) and objects among the
+values included.
 
 The pack never sees:
 
@@ -75,16 +77,17 @@ The pack never sees:
   Terraform modules, objects of Crossplane and Config Connector (but for their members, roles and firewalls).
 - What `command:local:Command`, dynamic resources, hooks and the program itself do by other means (`kubectl apply`).
 - Arguments of providers, such as another project or cluster than the rest of the program uses.
-- Objects inside Helm charts (only their version, namespace and values), and on a first preview files named by a
-  ConfigFile, `kustomize`, and `helm.sh/v4:Chart`: the provider unpacks them once its cluster exists, and then they
-  are judged.
+- Objects inside Helm charts, and what their values mean beyond the shapes that most charts share. Files by path
+  (`FileAsset`, `valueYamlFiles` on disk). On a first preview files named by a ConfigFile, `kustomize`, and
+  `helm.sh/v4:Chart`: the provider unpacks them once its cluster exists, and then they are judged.
+- Charts and manifests that another controller installs: Flux's `HelmRelease`, Argo CD's `Application`, manifests as
+  text in a ConfigMap or in a script.
 - Routes that KServe makes itself (`managed-route` refuses them), and pods that other controllers make of their own
   objects.
 - Charts and endpoint pickers that were renamed: they are recognized by the last part of their names, which a mirror
   keeps.
 - What webhooks, admission policies and controllers change or make afterwards: a `MutatingWebhookConfiguration`, a
   `ComputeClass` that creates node pools, a StorageClass whose provisioner makes folders of the node.
-- Containers outside a list of containers: `predictor.model` of an InferenceService, `script` of an Argo Workflow.
 - What a chart's or container's file says that is not in the program: `envFrom` of somebody else's ConfigMap, arguments
   in a `--config` file, output of a command, text that is encrypted or packed (base64 is read).
 - What a rule of one resource makes of another: 256 firewall rules of a /8 each, a ReferenceGrant that lets a route of
@@ -104,7 +107,8 @@ The pack does not judge:
   by hand, addresses of instances, Istio's, Traefik's and other vendors' entry points.
 - What the restricted Pod Security Standard asks beyond access to the node: root users, writable file systems, sysctls,
   SELinux types, AppArmor by annotation. The namespaces' labels do.
-- Tokens in annotations, labels, headers of routes and options of volumes.
+- Tokens in annotations, labels, headers of routes and options of volumes, and in templates that other controllers
+  make Secrets of (`ExternalSecret`).
 - What was there before, and what somebody changes in the console: `pulumi policy analyze --policy-pack policies
   --stack STACK` judges a state as it is.
 

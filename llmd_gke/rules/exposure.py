@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from llmd_gke.rules import addresses, pods, secret_texts
+from llmd_gke.rules import addresses, pod_shapes, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
 
@@ -134,27 +134,30 @@ def cluster(node: Node) -> Iterator[Finding]:
 
 def pod(spec: Node) -> Iterator[Finding]:
     """A pod keeps to its own namespaces, files and network."""
-    for key in pods.HOST_NAMESPACES:
-        if spec.get(key).flag() is True:
+    for key in pod_shapes.HOST_NAMESPACES:
+        switch = spec.get(key)
+        if switch.value == "true" or switch.flag() is True:  # templates of charts take the text, too
             yield _host(f"{_at(spec)}{key} is true", f"leave {key} out")
-    for volume in spec.get("volumes").each():
-        if volume.get("hostPath").value is not None:
-            yield _host(f"{volume.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
+    for folder in pod_shapes.node_folders(spec):
+        yield _host(f"{folder.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
     if spec.get("securityContext", "windowsOptions", "hostProcess").flag() is True:
         yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
     for profile in PROFILES:
         if spec.get("securityContext", profile, "type").text() == "Unconfined":
             yield _host(f"{_at(spec)}securityContext.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
-    for container in pods.containers(spec):
-        yield from _container(container)
+    for container in pod_shapes.containers(spec):
+        for context in pod_shapes.contexts(container):
+            yield from _context(context)
+        for port in container.get("ports").each():
+            if (port.get("hostPort").integer() or 0) > 0:
+                yield _host(f"{port.path}.hostPort opens a port of the node", "leave hostPort out")
 
 
 def _at(node: Node) -> str:
     return f"{node.path}." if node.path else ""
 
 
-def _container(container: Node) -> Iterator[Finding]:
-    context = container.get("securityContext")
+def _context(context: Node) -> Iterator[Finding]:
     if context.get("privileged").flag() is True:
         yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
     for profile in PROFILES:
@@ -168,9 +171,6 @@ def _container(container: Node) -> Iterator[Finding]:
         name = (added.text() or "").upper().removeprefix("CAP_")
         if name in STRONG_CAPABILITIES:
             yield _host(f"{added.path} is {name}, which is as good as root on the node", "add what is needed only")
-    for port in container.get("ports").each():
-        if (port.get("hostPort").integer() or 0) > 0:
-            yield _host(f"{port.path}.hostPort opens a port of the node", "leave hostPort out")
 
 
 def _host(problem: str, fix: str) -> Finding:
@@ -196,7 +196,7 @@ def secret_values(node: Node) -> Iterator[Finding]:
     for key in ("data", "stringData"):
         for name, value in node.get(key).pairs():
             if value.text() and not isinstance(value.value, SecretText):
-                yield _plain(f"{key}.{name} is not marked as secret: it is in the state in plain text")
+                yield plain(f"{key}.{name} is not marked as secret: it is in the state in plain text")
 
 
 def config_values(node: Node) -> Iterator[Finding]:
@@ -204,7 +204,7 @@ def config_values(node: Node) -> Iterator[Finding]:
     for key in ("data", "binaryData"):
         for name, value in node.get(key).pairs():
             if _is_secret(name, value.value):
-                yield _plain(f"{key}.{name} of a ConfigMap looks like a token or a password")
+                yield plain(f"{key}.{name} of a ConfigMap looks like a token or a password")
 
 
 def _is_secret(name: str, value: Value) -> bool:
@@ -215,7 +215,8 @@ def _is_secret(name: str, value: Value) -> bool:
     return any(secret_texts.assigned(value)) or any(secret_texts.configured(value))
 
 
-def _plain(problem: str) -> Finding:
+def plain(problem: str) -> Finding:
+    """A finding about a secret that is written out."""
     return _exposed(
         "plain-secret-value",
         problem,

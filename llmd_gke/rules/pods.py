@@ -14,11 +14,10 @@ from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import environment, models, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown, Value
+from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.pod_shapes import containers
 from llmd_gke.rules.versions import version_of
 
-CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
-HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
 ADDITIONAL_ARGUMENTS = "VLLM_ADDITIONAL_ARGS"
 
 PICKER_FLOORS: Mapping[str, str] = {
@@ -29,52 +28,8 @@ PICKER_FLOORS: Mapping[str, str] = {
 """Endpoint pickers by the end of their image's name, and the first version whose TLS offers h2 by ALPN."""
 
 
-def pods_within(node: Node) -> Iterator[Node]:
-    """Every pod template inside an object of any kind, recognized by its shape: lists of containers, host namespaces,
-    folders of the node, a profile of a whole pod.
-
-    A patch may hold no more than one of them. Only what the object asks for counts, not ``metadata`` and ``status``.
-    The search goes on below a pod: an empty list of containers further up must not hide the real ones.
-    """
-    if isinstance(node.value, Mapping):
-        if _is_pod(node.value):
-            yield node
-        for key in node.value:
-            if (node.path or key not in ("metadata", "status")) and key not in CONTAINER_LISTS:
-                yield from pods_within(node.get(key))
-        for key in CONTAINER_LISTS:
-            if key in node.value and not _is_list_of_maps(node.value[key]):
-                yield from pods_within(node.get(key))
-    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
-        for item in node.each():
-            yield from pods_within(item)
-
-
-def _is_pod(value: Mapping[str, Value]) -> bool:
-    if any(_is_list_of_maps(value.get(key)) for key in CONTAINER_LISTS):
-        return True
-    if any(value.get(key) is True for key in HOST_NAMESPACES):
-        return True
-    volumes = value.get("volumes")
-    if _is_list_of_maps(volumes) and any(isinstance(one, Mapping) and "hostPath" in one for one in _entries(volumes)):
-        return True
-    context = value.get("securityContext")
-    return isinstance(context, Mapping) and any(key in context for key in ("seccompProfile", "windowsOptions"))
-
-
-def _entries(value: Value) -> Sequence[Value]:
-    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
-
-
-def _is_list_of_maps(value: Value) -> bool:
-    """Whether a value may be a list of containers. Empty entries are no reason to leave out the others."""
-    if isinstance(value, str) or not isinstance(value, Sequence):
-        return False
-    return all(isinstance(item, Mapping | Unknown) or item is None for item in value)
-
-
 def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
-    """The model pods in the ``spec`` of a KServe object, a workload or a pod; :func:`pods_within` does for the rest."""
+    """The model pods in the ``spec`` of a KServe object, a workload or a pod; ``pods_within`` has the rest."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
         for place in (spec, spec.get("prefill")):
             yield from (place.get(key) for key in ("template", "worker") if place.get(key).value is not None)
@@ -94,12 +49,6 @@ def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
             yield from [place.get(key) for key in ("template", "worker") if place.get(key).value is not None][:1]
     else:
         yield from list(pod_specs(kind, spec))[:1]
-
-
-def containers(pod: Node) -> Iterator[Node]:
-    """Containers, init containers and ephemeral ones."""
-    for key in CONTAINER_LISTS:
-        yield from pod.get(key).each()
 
 
 def chips(container: Node) -> int | None:

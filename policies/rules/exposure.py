@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from llmd_gke.rules import exposure, firewall, iam, pods
+from llmd_gke.rules import chart_values, exposure, firewall, iam, pod_shapes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
     ANY_GOOGLE,
     ANY_WORKLOAD,
+    CHART,
     CLUSTER,
     CONFIG_MAP,
+    RELEASE,
     STACKS,
     Kind,
     Parameter,
@@ -52,6 +55,7 @@ FIREWALL_POLICIES = tuple(
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that name members and roles to take something away from them."""
+CHARTS = (RELEASE, CHART)
 ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
 OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
 
@@ -61,6 +65,18 @@ def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Set
         allowed = settings.texts("allowed")
         if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
             yield from check(subject.node)
+
+    return run
+
+
+def _or_chart(
+    check: Callable[[Node], Iterable[Finding]], of_values: Callable[[Node], Iterable[Finding]]
+) -> Callable[[Subject, Settings], Iterator[Finding]]:
+    def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
+        chart = subject.kind in CHARTS
+        yield from _named(of_values if chart else check)(
+            replace(subject, node=subject.node.get("values")) if chart else subject, settings
+        )
 
     return run
 
@@ -84,7 +100,7 @@ def _pods(subject: Subject) -> Iterator[Finding]:
     elif subject.kind == VOLUME:
         yield from exposure.volume(subject.node)
     else:
-        for pod in pods.pods_within(subject.node):
+        for pod in pod_shapes.pods_within(subject.node):
             yield from exposure.pod(pod)
 
 
@@ -104,17 +120,21 @@ def _binding(subject: Subject, settings: Settings) -> Iterator[Finding]:
 def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if exposure.named((subject.namespace, subject.name), settings.texts("allowed")):
         return
-    yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
+    if subject.kind in CHARTS:
+        yield from chart_values.tokens(subject.node.get("values"))
+    else:
+        yield from (exposure.config_values if subject.kind == CONFIG_MAP else exposure.secret_values)(subject.node)
 
 
 PUBLIC_SERVICE = Rule(
     name="public-service",
     title="Services have no public address",
     why="A Service of type LoadBalancer or NodePort, or with externalIPs, is reached past the Gateway: without its "
-    "TLS, its routes and its health checks. A model server answers whoever reaches its port.",
+    "TLS, its routes and its health checks. A model server answers whoever reaches its port. Values of charts are "
+    "judged by the shape that most charts share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
-    kinds=(SERVICE,),
-    check=_named(exposure.service),
+    kinds=(SERVICE, *CHARTS),
+    check=_or_chart(exposure.service, chart_values.services),
     level="production",
     parameters=(STACKS, ALLOWED),
     opt_out=OPT_OUT,
@@ -138,8 +158,8 @@ INGRESS = Rule(
     title="Traffic comes in by Gateways, not by Ingress",
     why="An Ingress makes a load balancer of its own. It takes no InferencePool, and no rule about Gateways sees it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
-    kinds=INGRESSES,
-    check=_named(exposure.ingress),
+    kinds=(*INGRESSES, *CHARTS),
+    check=_or_chart(exposure.ingress, chart_values.ingresses),
     level="production",
     severity="medium",
     parameters=(STACKS, ALLOWED),
@@ -194,7 +214,8 @@ PRIVILEGED = Rule(
     title="Pods have no access to their node",
     why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever takes "
     "over a pod its node, and with that the tokens and weights of every pod there. Judged in every kind that has a "
-    "pod template, in PersistentVolumes, and in namespaces that admit such pods.",
+    "pod template or a container of its own, in values of charts, in PersistentVolumes, and in namespaces that admit "
+    "such pods.",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
     kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
     check=_privileged,
@@ -207,9 +228,10 @@ SECRET_VALUE = Rule(
     name="plain-secret-value",
     title="Values of Kubernetes Secrets are secrets of Pulumi, too",
     why="A value that is not marked as secret is in the stack's state, in previews and in logs in plain text; one in a "
-    "ConfigMap is readable by everybody who may read the namespace.",
+    "ConfigMap is readable by everybody who may read the namespace. Tokens among the values of a chart are found by "
+    "their shape.",
     sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
-    kinds=(SECRET, CONFIG_MAP),
+    kinds=(SECRET, CONFIG_MAP, *CHARTS),
     check=_secrets,
     level="production",
     parameters=(STACKS, ALLOWED),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import pods
 from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.pod_shapes import pods_within
 from policies.rules.rule import (
     ANY_WORKLOAD,
     DEPLOYMENT,
@@ -30,7 +31,7 @@ def all_pods(subject: Subject) -> Iterator[Node]:
     if subject.kind in SERVERS:
         yield from pods.pod_specs(subject.kind.name, subject.spec)
     else:
-        yield from pods.pods_within(subject.node)
+        yield from pods_within(subject.node)
 
 
 def model_pods(subject: Subject) -> Iterator[Node]:

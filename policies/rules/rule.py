@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias, cast
 
 from llmd_gke.catalog import kserve
 from llmd_gke.gateways import gke
-from llmd_gke.rules import gateway, pods
+from llmd_gke.rules import gateway, pod_shapes
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules import example_files
@@ -213,7 +213,7 @@ class Rule:
             return True
         if subject.kind.group == "gcp":
             return ANY_GOOGLE in self.kinds and not subject.inline
-        if ANY_WORKLOAD in self.kinds and any(pods.pods_within(Node(subject.node.value))):
+        if ANY_WORKLOAD in self.kinds and any(pod_shapes.pods_within(Node(subject.node.value))):
             return True
         return ANY_POLICY in self.kinds and any(gateway.targets(Node(subject.node.value)))
 

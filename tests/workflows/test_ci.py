@@ -51,6 +51,24 @@ def test_a_part_that_fails_ends_the_run_with_its_status(tmp_path: Path) -> None:
     assert "went on" not in done.stdout
 
 
+def test_git_reads_a_clone_of_another_owner_with_an_empty_home(tmp_path: Path) -> None:
+    """A clone that is mounted into a container belongs to somebody else, and a home's exception for it is gone."""
+    script = """
+    go() { echo /machine/go/env; }
+    git init --quiet . && git -c user.name=a -c user.email=a@b commit --quiet --allow-empty -m first
+    printf '%s\n' .cache copy > .git/info/exclude
+    export GIT_TEST_ASSUME_DIFFERENT_OWNER=1
+    if git status 2> refused.txt; then exit 8; fi
+    grep -q "dubious ownership" refused.txt && rm refused.txt
+    bare
+    clean_worktree
+    git clone --quiet "$PWD" copy
+    test -d copy/.git
+    """
+    done = bash(tmp_path, script)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_machine_is_bare_and_modules_are_gone_before_each_command(tmp_path: Path) -> None:
     script = """
     go() { echo /machine/go/env; }

@@ -1,0 +1,68 @@
+"""Rules about the values of charts: what charts usually make of them, by the shapes that most charts share.
+
+``service.type``, ``ingress.enabled`` and their annotations are what ``helm create`` writes
+(https://helm.sh/docs/chart_best_practices/values/).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from llmd_gke.rules import exposure, secret_texts
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node, SecretText, Value
+
+
+def services(values: Node) -> Iterator[Finding]:
+    """No chart makes a Service with a public address."""
+    for place in _tables(values):
+        table = place.mapping()
+        kind = table.get("type", table.get("serviceType"))
+        if kind in ("LoadBalancer", "NodePort"):
+            object_: Value = {"spec": {**table, "type": kind}, "metadata": {"annotations": table.get("annotations")}}
+            yield from _at(place, exposure.service(Node(object_)))
+
+
+def ingresses(values: Node) -> Iterator[Finding]:
+    """No chart makes a public Ingress."""
+    for place in _tables(values):
+        last = place.path.rsplit(".", 1)[-1].lower()
+        table = place.mapping()
+        if last.endswith("ingress") and table.get("enabled") in (True, "true"):
+            name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
+            object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
+            yield from _at(place, exposure.ingress(Node(object_)))
+
+
+def tokens(values: Node) -> Iterator[Finding]:
+    """No value looks like a token unless the program marked it as secret. The value itself is not repeated."""
+    for place in _texts(values):
+        if not isinstance(place.value, SecretText) and secret_texts.has_shape(str(place.value)):
+            yield exposure.plain(f"{place.path} looks like a token or a password: it is in the state in plain text")
+
+
+def _at(place: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
+    for finding in findings:
+        yield replace(finding, problem=f"{place.path}: {finding.problem}")
+
+
+def _tables(node: Node) -> Iterator[Node]:
+    if isinstance(node.value, Mapping):
+        yield node
+        for _, item in node.pairs():
+            yield from _tables(item)
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from _tables(item)
+
+
+def _texts(node: Node) -> Iterator[Node]:
+    if isinstance(node.value, str):
+        yield node
+    elif isinstance(node.value, Mapping):
+        for _, item in node.pairs():
+            yield from _texts(item)
+    elif isinstance(node.value, Sequence):
+        for item in node.each():
+            yield from _texts(item)

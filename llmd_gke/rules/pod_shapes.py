@@ -1,0 +1,123 @@
+"""Pods and containers, recognized by their shape: whatever kind holds them, and whatever an operator calls them.
+
+A pod is what has lists of containers, host namespaces or folders of the node. A container is an entry of such a list,
+or a map with what only containers have (Argo's ``script``, Tekton's ``steps``, ``predictor.model`` of an
+InferenceService, values of charts). Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from llmd_gke.catalog import accelerators
+from llmd_gke.rules.inputs import Node, Unknown, Value
+
+CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
+HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
+SECURITY_CONTEXT = "securitycontext"
+"""End of the names of security contexts, in small letters: charts have ``containerSecurityContext`` and alike."""
+OF_CONTAINERS = ("privileged", "capabilities", "procMount")
+"""Fields that the security context of a container has, and that of a pod has not."""
+NOT_ASKED_FOR = ("metadata", "status")
+
+
+def pods_within(node: Node) -> Iterator[Node]:
+    """Every pod template inside an object of any kind: lists of containers or single ones, host namespaces, folders of
+    the node, a profile of a whole pod.
+
+    A patch may hold no more than one of them. Only what the object asks for counts, not ``metadata`` and ``status``.
+    The search goes on below a pod: an empty list of containers further up must not hide the real ones.
+    """
+    if isinstance(node.value, Mapping):
+        if _is_pod(node.value):
+            yield node
+        for key in node.value:
+            if (node.path or key not in NOT_ASKED_FOR) and key not in CONTAINER_LISTS:
+                yield from pods_within(node.get(key))
+        for key in CONTAINER_LISTS:
+            if key in node.value and not _is_list_of_maps(node.value[key]):
+                yield from pods_within(node.get(key))
+    elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
+        for item in node.each():
+            yield from pods_within(item)
+
+
+def containers(pod: Node) -> Iterator[Node]:
+    """Containers, init containers and ephemeral ones, and what is a container by its shape."""
+    for key in CONTAINER_LISTS:
+        yield from pod.get(key).each()
+    if not isinstance(pod.value, Mapping):
+        return
+    for key, value in pod.value.items():
+        if key in CONTAINER_LISTS or (not pod.path and key in NOT_ASKED_FOR):
+            continue
+        if _is_container(value):
+            yield pod.get(key)
+        elif any(_is_container(entry) for entry in _entries(value)):
+            yield from (entry for entry in pod.get(key).each() if _is_container(entry.value))
+
+
+def contexts(container: Node) -> Iterator[Node]:
+    """The security contexts of a container: one, or in the values of a chart several by other names."""
+    if isinstance(container.value, Mapping):
+        yield from (container.get(key) for key in container.value if key.lower().endswith(SECURITY_CONTEXT))
+
+
+def node_folders(pod: Node) -> Iterator[Node]:
+    """Volumes that are folders of the node, in ``volumes`` or wherever an operator or a chart has them."""
+    if not isinstance(pod.value, Mapping):
+        return
+    for key, value in pod.value.items():
+        if _is_node_folder(value):
+            yield pod.get(key)
+        elif any(_is_node_folder(entry) for entry in _entries(value)):
+            yield from (entry for entry in pod.get(key).each() if _is_node_folder(entry.value))
+
+
+def _is_pod(value: Mapping[str, Value]) -> bool:
+    if any(_is_list_of_maps(value.get(key)) for key in CONTAINER_LISTS):
+        return True
+    if any(value.get(key) in (True, "true") for key in HOST_NAMESPACES):
+        return True
+    context = value.get("securityContext")
+    if isinstance(context, Mapping) and any(key in context for key in ("seccompProfile", "windowsOptions")):
+        return True
+    for part in value.values():
+        if any(_is_container(one) or _is_node_folder(one) for one in (_entries(part) or (part,))):
+            return True
+    return False
+
+
+def _is_container(value: Value) -> bool:
+    if not isinstance(value, Mapping):
+        return False
+    for key, part in value.items():
+        if isinstance(part, Mapping):
+            if key.lower().endswith(SECURITY_CONTEXT) and any(field in part for field in OF_CONTAINERS):
+                return True
+            asked = [_table(part.get(one)) for one in ("limits", "requests")] if key == "resources" else []
+            if any(resource in table for table in asked for resource in accelerators.RESOURCES):
+                return True
+        elif key == "env" and (entries := _entries(part)) and all("name" in _table(one) for one in entries):
+            return True
+    return False
+
+
+def _is_node_folder(value: Value) -> bool:
+    folder = _table(value).get("hostPath")
+    return bool(folder) and isinstance(folder, Mapping | str | Unknown)
+
+
+def _table(value: Value) -> Mapping[str, Value]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _entries(value: Value) -> Sequence[Value]:
+    return value if isinstance(value, Sequence) and not isinstance(value, str) else ()
+
+
+def _is_list_of_maps(value: Value) -> bool:
+    """Whether a value may be a list of containers. Empty entries are no reason to leave out the others."""
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        return False
+    return all(isinstance(item, Mapping | Unknown) or item is None for item in value)

@@ -1,4 +1,4 @@
-"""The official Google plugin (`pulumi-gcp`) on the emulator, for who asks for it: ``LLMD_GKE_GOOGLE=official``.
+"""The official Google plugin (`pulumi-gcp`) on the emulator, for who asks for it: ``LLMD_GKE_GOOGLE_PLUGIN=official``.
 
 It is taken from Pulumi's own plugin cache in the user's home, at exactly the SDK's version, and from nowhere else. It
 is not ours, so its connections cannot be refused inside of it as in the plugin that is built here: every API that the
@@ -13,9 +13,10 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from llmd_gke.problems import SetUpFailed
+from llmd_gke.problems import BadInput, SetUpFailed
 
-CHOICE = "official"
+VARIABLE = "LLMD_GKE_GOOGLE_PLUGIN"
+"""``official`` or ``built``, the default."""
 NAME = "pulumi-resource-gcp"
 NO_PROXY_LISTENS = "http://127.0.0.1:1"
 
@@ -34,6 +35,14 @@ ENDPOINTS = {
 """``GOOGLE_…_CUSTOM_ENDPOINT`` to the API (hashicorp/terraform-provider-google, google/services/*/product.go)."""
 
 
+def wanted(environ: Mapping[str, str]) -> bool:
+    """Whether the official plugin was asked for. Raises ``BadInput`` for another value of the variable."""
+    chosen = environ.get(VARIABLE) or "built"
+    if chosen not in ("built", "official"):
+        raise BadInput(f"{VARIABLE}={chosen} is not known. Allowed: built, official.\nFix: unset {VARIABLE}.")
+    return chosen == "official"
+
+
 def path(home: Path) -> Path:
     """The plugin in a user's home. Raises ``SetUpFailed`` where this version is not there or not complete."""
     version = importlib.metadata.version("pulumi-gcp")
@@ -42,8 +51,8 @@ def path(home: Path) -> Path:
     partial = folder.with_name(f"{folder.name}.partial")
     if partial.exists() or not os.access(program, os.X_OK) or not program.is_file():
         raise SetUpFailed(
-            f"LLMD_GKE_GOOGLE={CHOICE} needs the official plugin in exactly this version: {program} is not there.\n"
-            f"Fix: pulumi plugin install resource gcp {version}; or unset LLMD_GKE_GOOGLE."
+            f"{VARIABLE}=official needs the official plugin in exactly this version: {program} is not there.\n"
+            f"Fix: pulumi plugin install resource gcp {version}; or unset {VARIABLE}."
         )
     return program
 

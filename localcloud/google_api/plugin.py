@@ -10,8 +10,10 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+from llmd_gke.problems import Problem
 from localcloud import binaries
 from localcloud.google_api import official
 from localcloud.google_api.server import running
@@ -20,19 +22,27 @@ ADDRESS = "LLMD_GKE_GOOGLE_API"
 """The variable by which the plugin is told where the emulator is."""
 
 
-OFFICIAL = "--official"
-"""Before the plugin's own arguments, with the path of the official plugin: it runs in place of the one built here."""
+def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dict[str, str]]:
+    """The plugin that runs, and its environment: the one that was built here, unless the official one was asked for.
+
+    Raises ``SetUpFailed`` where it is not there.
+    """
+    if official.wanted(environ):
+        return official.path(home), official.environment(environ, url)
+    return binaries.path("pulumi-resource-gcp"), {**environ, ADDRESS: url}
 
 
 def main(words: list[str]) -> int:
     """Runs the plugin; its status is ours."""
-    theirs, words = (words[1], words[2:]) if words[:1] == [OFFICIAL] else ("", words)
     folder = Path(os.environ["LLMD_GKE_CLOUD_FOLDER"])
     folder.mkdir(parents=True, exist_ok=True)
     with running(folder) as cloud:
-        ours = {**os.environ, ADDRESS: cloud.url}
-        environment = official.environment(os.environ, cloud.url) if theirs else ours
-        child = subprocess.Popen([theirs or binaries.path("pulumi-resource-gcp"), *words], env=environment)
+        try:
+            path, environment = program(os.environ, Path.home(), cloud.url)
+        except Problem as problem:
+            print(problem, file=sys.stderr)
+            return problem.status
+        child = subprocess.Popen([path, *words], env=environment)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: child.send_signal(received))
         return child.wait()

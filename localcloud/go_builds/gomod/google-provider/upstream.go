@@ -77,7 +77,8 @@ func configure(_ context.Context, data *schema.ResourceData) (any, diag.Diagnost
 	for _, product := range registry.ListProducts() {
 		config.CustomEndpoints[product.CustomEndpointField] = at(root, product.BaseUrl)
 	}
-	if config.BatchingConfig, err = transport.ExpandProviderBatchingConfig(nil); err != nil {
+	batching := []any{map[string]any{"send_after": sendAfter, "enable_batching": true}}
+	if config.BatchingConfig, err = transport.ExpandProviderBatchingConfig(batching); err != nil {
 		return nil, diag.FromErr(err)
 	}
 	// Not the call's context: it ends with the call, and the batches of later calls with it ("Parent context canceled").

@@ -40,7 +40,8 @@ class Project(pulumi.ComponentResource):
                 f"{name}-{api}",
                 service=f"{api}.googleapis.com",
                 disable_on_destroy=False,
-                opts=pulumi.ResourceOptions(parent=self),
+                # The provider reads the project by Resource Manager's API after it has enabled another one.
+                opts=pulumi.ResourceOptions(parent=self, hooks=patient(f"{name}-{api}")),
             )
             for api in args.apis
         ]

@@ -15,6 +15,7 @@ from localcloud import binaries
 from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
 from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
+from localcloud.google_api import cli as google_cli
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import backend, cloud_files, commands, new_stack, processes, removal, shell, state
 from localcloud.workflow.say import say
@@ -35,6 +36,7 @@ app = typer.Typer(
 )
 StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
 app.add_typer(cluster_cli.app, name="cluster")
+app.add_typer(google_cli.app, name="google")
 console = Console()
 chosen = Places.of()
 

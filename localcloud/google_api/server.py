@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from localcloud.google_api import overview
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
-from localcloud.google_api.core.request import HANDLERS, Request
+from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
 from localcloud.google_api.services import ALL
 from localcloud.providers.protocol.rules import Refused
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
@@ -29,6 +30,16 @@ LOADED = ALL
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
 """Whose an access token is (https://developers.google.com/identity/sign-in/web/backend-auth)."""
 OWNER = "somebody@example.com"
+
+CONSOLE = Path(__file__).with_name("console")
+PAGES = {
+    "/": ("index.html", "text/html"),
+    f"/{ADMIN}/console/console.css": ("console.css", "text/css"),
+    f"/{ADMIN}/console/console.js": ("console.js", "text/javascript"),
+}
+"""The page for a browser: path, file, type."""
+OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
+"""Hosts as which the emulator itself is asked."""
 
 
 class Dropped(Exception):
@@ -63,6 +74,8 @@ class Emulator:
             name = ""
             try:
                 self.cloud.advance()
+                for work in BACKGROUND:
+                    work(self.cloud)
                 request = self._judged(host, http, rest, query, body, token)
                 name = request.method.id
                 answer = self._answered(request)
@@ -77,9 +90,10 @@ class Emulator:
             self.cloud.requests.append(
                 {**seen, "status": status, "error": answer.get("error") if status >= 300 else None}
             )
-            if name and status < 300 and self.cloud.faults.strike("drop", name, path):
-                raise Dropped(path)
-            return status, answer
+            dropped = name and status < 300 and self.cloud.faults.strike("drop", name, path)
+        if dropped:  # outside of the block, which keeps what was made
+            raise Dropped(path)
+        return status, answer
 
     def owner(self, token: str) -> tuple[int, JsonObject]:
         """Whose a token is; the fault ``identities`` (address by token, ``""`` for a token that is not accepted)."""
@@ -141,11 +155,16 @@ class Emulator:
         elif http != "GET":
             return 404, ApiError(404, f"{http} {path}").body
         cloud.advance()
+        if path == "overview":
+            return 200, {
+                what: {"columns": list[JsonValue](columns), "rows": list[JsonValue](overview.rows(cloud, what))}
+                for what, columns in overview.COLUMNS.items()
+            }
         return 200, {
             "faults": cloud.faults.shown(),
             "resources": cast("JsonValue", cloud.resources),
             "operations": [_shown(cloud, name) for name in cloud.operations],
-            "requests": list[JsonValue](cloud.requests),
+            "requests": list[JsonValue](cloud.requests.last()),
         }
 
 
@@ -167,6 +186,14 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _serve(self) -> None:
         parts = urlsplit(self.path)
+        if parts.path == "/" or parts.path.startswith(f"/{ADMIN}"):
+            # A page elsewhere whose name was pointed at this machine has that name here.
+            if (self.headers.get("Host") or "").rpartition(":")[0] not in OWN_NAMES:
+                self._send(403, ApiError(403, f"{ADMIN} is for {', '.join(OWN_NAMES)} only").body)
+                return
+            if self.command == "GET" and (page := PAGES.get(parts.path)):
+                self._send_page(*page)
+                return
         raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
         if parts.path == TOKEN_INFO:  # no discovery document has it, and its body is a form
             self._send(*self.emulator.owner(dict(parse_qsl(raw.decode())).get("access_token", "")))
@@ -189,6 +216,15 @@ class _Handler(BaseHTTPRequestHandler):
         except Exception as error:
             status, answer = 500, ApiError(500, f"the emulator failed: {error!r}").body
         self._send(status, answer)
+
+    def _send_page(self, file: str, kind: str) -> None:
+        content = (CONSOLE / file).read_bytes()
+        self.send_response(200)
+        self.send_header("Content-Type", f"{kind}; charset=UTF-8")
+        self.send_header("Content-Security-Policy", "default-src 'self'; frame-ancestors 'none'")
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
 
     def _send(self, status: int, answer: JsonObject) -> None:
         content = b"" if status == 204 else json.dumps(answer).encode()

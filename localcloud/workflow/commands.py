@@ -21,7 +21,7 @@ from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places, cache_folder
 from localcloud.pulumi_cli import resolve
-from localcloud.workflow import backend, config, home, interlock, pack, recovery, state
+from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state
 from localcloud.workflow.runner import STOPPED, Runner, Watch
 from localcloud.workflow.say import say
 from localcloud.workflow.settings import secrets_of
@@ -89,7 +89,7 @@ def up(places: Places, stack: str, console: Console) -> int:
     elif status < 0:
         cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
-    elif cloud.explain_failure(console):
+    elif failures.say_causes(places, stack, console) | cloud.explain_failure(console):
         say(
             console,
             f"What was done is kept.\nFix: what the error above names, then `{again}`; `{down}` removes it all.",
@@ -100,7 +100,12 @@ def up(places: Places, stack: str, console: Console) -> int:
 def _update(runner: Runner, stack: str, events: Path | None = None, watch: Watch | None = None) -> int:
     """See :class:`~localcloud.workflow.backend.Update`."""
     command = ("up", "--yes", "--suppress-outputs", *_operation(runner.places, stack))
-    return runner.stream(*command, events=events, watch=watch)
+    log = events or failures.log(runner.places)
+    log.unlink(missing_ok=True)
+    status = runner.stream(*command, events=log, watch=watch)
+    if events and events.exists():
+        shutil.copy(events, failures.log(runner.places))
+    return status
 
 
 def preview(places: Places, stack: str, console: Console) -> int:

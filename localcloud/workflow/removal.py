@@ -9,7 +9,7 @@ from rich.console import Console
 from llmd_gke.problems import Busy, Problem
 from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places
-from localcloud.workflow import backend, cloud_files, config, processes, recovery, state
+from localcloud.workflow import backend, cloud_files, config, failures, processes, recovery, state
 from localcloud.workflow.backend import Backend
 from localcloud.workflow.commands import reported, set_up
 from localcloud.workflow.runner import STOPPED, Runner
@@ -99,11 +99,13 @@ def remove(runner: Runner, name: str, console: Console) -> int:
     else:
         recovery.settle(runner, name, copy, console)
         present = state.read(places, name)
-        if (
-            present
-            and present.urns
-            and (status := runner.stream("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy))
-        ):
-            return status
+        if present and present.urns:
+            log = failures.log(places)
+            log.unlink(missing_ok=True)
+            words = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
+            if status := runner.stream(*words, events=log):
+                if status > 0 and status != STOPPED and failures.say_causes(places, name, console):
+                    say(console, f"What was removed is gone, the rest is kept; `{places.make('down', name)}` goes on.")
+                return status
     runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(places.config))
     return 0

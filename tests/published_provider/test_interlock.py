@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import grpc
+import psutil
 import pytest
 
 from localcloud import binaries
 from localcloud.google_api.plugin import ADDRESS
 from localcloud.providers.protocol.protos import provider_pb2, provider_pb2_grpc
 from localcloud.providers.protocol.values import encode
-from tests.published_provider.conftest import PLUGIN
+from tests.published_provider.conftest import PLUGIN, Published
 
+PROGRAM = """
+import pulumi
+import pulumi_gcp as gcp
+
+own = gcp.Provider(
+    "own", project="my-project", access_token="ya29.real", compute_custom_endpoint="{elsewhere}/compute/v1/"
+)
+gcp.compute.Network("net", name="net", auto_create_subnetworks=False, opts=pulumi.ResourceOptions(provider=own))
+"""
 Stub = provider_pb2_grpc.ResourceProviderStub
 
 
@@ -44,8 +56,6 @@ class Plugin:
 
     def connections(self) -> set[str]:
         """Addresses that it is, or tries to be, connected to."""
-        import psutil
-
         found = psutil.Process(self.process.pid).net_connections("inet")
         return {one.raddr.ip for one in found if one.raddr}
 
@@ -94,3 +104,49 @@ def test_with_an_address_on_this_machine_it_asks_nobody_else(plugins: list[Plugi
     with pytest.raises(grpc.RpcError, match=r"127\.0\.0\.1:9"):
         plugins[0].stub.Read(request, timeout=5)
     assert plugins[0].connections() <= {"127.0.0.1", "::1"}
+
+
+@pytest.fixture
+def trap() -> Iterator[socket.socket]:
+    """A port that a client which took an endpoint or a proxy from elsewhere would connect to."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        listening.setblocking(False)
+        yield listening
+
+
+def test_make_up_asks_the_emulator_whatever_settings_and_environment_say(
+    published: Published, trap: socket.socket
+) -> None:
+    elsewhere = f"http://127.0.0.1:{trap.getsockname()[1]}"
+    published.program(PROGRAM.format(elsewhere=elsewhere))
+    published.edit("local", lambda config: config.update({"gcp:computeCustomEndpoint": f"{elsewhere}/compute/v1/"}))
+    published.emulator_faults({"fault": "world", "enabledApis": ["*"]})
+    published.environ.update({
+        "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": f"{elsewhere}/compute/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.real",
+        "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "x@y.iam.gserviceaccount.com", "HTTPS_PROXY": elsewhere,
+        "https_proxy": elsewhere, "HTTP_PROXY": elsewhere, "http_proxy": elsewhere, "ALL_PROXY": elsewhere,
+        "no_proxy": "127.0.0.1",  # the program reaches the engine by gRPC, which takes a proxy for that, too
+    })  # fmt: skip
+    peers: set[str] = set()
+    with published.started("up", "--stack", "local") as running:
+        while running.poll() is None:
+            peers |= {
+                connection.raddr.ip
+                for process in psutil.process_iter(["name", "environ"])
+                if process.info["name"] == PLUGIN
+                and (process.info["environ"] or {}).get("LLMD_GKE_HOME") == str(published.places.home)
+                for connection in connections(process)
+                if connection.raddr
+            }
+    assert running.returncode == 0, running.stdout.read() if running.stdout else ""
+    assert sorted(published.kept()["resources"]) == ["projects/my-project/global/networks/net"]
+    assert peers == {"127.0.0.1"}
+    with pytest.raises(BlockingIOError):
+        trap.accept()
+
+
+def connections(process: psutil.Process) -> list[Any]:
+    try:
+        return list(process.net_connections("inet"))
+    except psutil.Error:  # it has just ended
+        return []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from localcloud.cluster import transient_errors
+from localcloud.workflow import failures
 from tests.real_engine.conftest import small_program
 from tests.real_engine.harness import Rehearsal
 
@@ -24,5 +25,5 @@ def test_what_the_engine_says_of_itself_does_not_count(
     rehearsal.faults({"failCreate": texts})
     rehearsal.events("up", "--yes", "--skip-preview", check=False)
     log = rehearsal.folder / "events.jsonl"
-    assert len(list(transient_errors.errors(log))) == 1
+    assert len(list(failures.errors(log))) == 1
     assert bool(transient_errors.cause(log)) is passes

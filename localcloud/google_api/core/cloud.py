@@ -10,7 +10,6 @@ import copy
 import os
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,12 +18,10 @@ from typing import cast
 import psutil
 
 from localcloud.google_api.core.faults import Faults
+from localcloud.google_api.core.journal import Journal
 from localcloud.providers.google.resource_type import World
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
-
-REMEMBERED = 500
-"""Requests that are kept to be looked at."""
 
 PROJECT_NUMBER = "123456789012"
 """Of every project."""
@@ -36,7 +33,7 @@ class Cloud:
     def __init__(self, folder: Path, url: str = "http://127.0.0.1:0") -> None:
         self.url, self.folder, self.faults = url, folder, Faults()
         self.lock = threading.RLock()
-        self.requests: deque[JsonObject] = deque(maxlen=REMEMBERED)
+        self.requests = Journal(folder / "google-requests.jsonl")
         self._file, self._objects = CloudFile(folder / "google-api.json"), CloudFile(folder / "google.json")
         self._endings: dict[str, Callable[[], str]] = {}
         self._take({})
@@ -64,6 +61,10 @@ class Cloud:
             yield
             content["count"] = self._count
             content["faults"] = self.faults.shown()
+
+    def look(self) -> None:
+        """Everything as it is now, to be read: nothing is written, and no folder made."""
+        self._take(self._file.read())
 
     def _take(self, content: JsonObject) -> None:
         """``content`` becomes what is kept: changes of resources, policies and operations are changes of it."""

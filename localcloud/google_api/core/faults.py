@@ -9,6 +9,11 @@ say where it strikes, ``times`` how often (without it: always), ``after`` how ma
     {"fault": "operation", "method": "compute.*.insert", "message": "backend error"}   accepted, then fails
     {"fault": "expired-token", "times": 1}                           401, as after an hour
 
+    {"fault": "stockout", "zone": "us-east5-*", "capacity": "spot", "times": 2}   so many attempts of GKE fail
+    {"fault": "reclaimed", "resource": "*/nodePools/tpu", "seconds": 30, "times": 1}   its hosts go, and return
+
+``capacity`` is ``spot``, ``flex-start``, ``reserved`` or ``on-demand``; without it or without ``zone``, any.
+
 ``world`` faults are those of the hand-written provider (:mod:`localcloud.providers.protocol.faults`)::
 
     {"fault": "world", "stockout": ["europe-west4-a"], "quota": {"CT6E": 0}, "enabledApis": ["*"]}
@@ -30,6 +35,8 @@ KINDS: dict[str, frozenset[str]] = {
     "slow": frozenset({"seconds"}),
     "operation": frozenset({"message"}),
     "expired-token": frozenset(),
+    "stockout": frozenset({"zone", "capacity"}),
+    "reclaimed": frozenset({"seconds"}),
     "world": frozenset(
         {
             "billing",
@@ -37,10 +44,12 @@ KINDS: dict[str, frozenset[str]] = {
             "existingBuckets",
             "existingSubnets",
             "identities",
+            "inUseAfterCluster",
             "permissions",
             "projectState",
             "quota",
             "stockout",
+            "usableAfter",
             "versions",
         }
     ),
@@ -90,10 +99,11 @@ class Faults:
         """The present faults; ``times`` is how often each still strikes."""
         return list[JsonValue](self._faults)
 
-    def strike(self, kind: str, method: str, path: str) -> JsonObject | None:
-        """The fault of that kind that strikes a request, counted down."""
+    def strike(self, kind: str, method: str, path: str, **more: str) -> JsonObject | None:
+        """The fault of that kind that strikes a request, counted down. ``more``: what its other patterns must fit."""
         for one in self._faults:
             hit = fnmatchcase(method, text(one, "method") or "*") and fnmatchcase(path, text(one, "resource") or "*")
+            hit = hit and all(fnmatchcase(value, text(one, key) or "*") for key, value in more.items())
             left, skip = number(one, "times"), number(one, "after") or 0
             if text(one, "fault") != kind or not hit or left == 0:
                 continue

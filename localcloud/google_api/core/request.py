@@ -61,3 +61,13 @@ def answers(*methods: str) -> Callable[[Handler], Handler]:
         return handler
 
     return register
+
+
+BACKGROUND: list[Callable[[Cloud], None]] = []
+"""What Google does by itself, whoever asks for what: done before each request."""
+
+
+def in_background(work: Callable[[Cloud], None]) -> Callable[[Cloud], None]:
+    """Registers a function for that."""
+    BACKGROUND.append(work)
+    return work

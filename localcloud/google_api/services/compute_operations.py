@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import time
+
 from llmd_gke.catalog import zones
 from localcloud.google_api.core.errors import not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link, group_name, pools_in
 from localcloud.google_api.services.quotas import of_region
+from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import digits
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number
 
 LETTERS = "abcdefgh"
 RATE = "RESOURCE_OPERATION_RATE_EXCEEDED"
@@ -83,8 +86,21 @@ def region(request: Request) -> JsonObject:
     return shown
 
 
+def _reclaimed(request: Request, pool: str) -> bool:
+    """Whether Google has taken the pool's hosts away and the group is making them again: its size stays as it was."""
+    with request.cloud.world() as world:
+        record = world.get(NODE_POOL, pool)
+        if record is None:
+            return False
+        if found := request.cloud.faults.strike("reclaimed", request.method.id, pool):
+            record["reclaimedUntil"] = time.time() + (number(found, "seconds") or 60)
+        until = record.get("reclaimedUntil")
+    return isinstance(until, int | float) and time.time() < until
+
+
 def _group(request: Request, pool: str, nodes: int) -> JsonObject:
     scope, name = f"projects/{request.at['project']}/zones/{request.at['zone']}", group_name(pool)
+    gone = nodes if _reclaimed(request, pool) else 0
     return {
         "kind": "compute#instanceGroupManager",
         "id": digits(pool + scope),
@@ -94,7 +110,8 @@ def _group(request: Request, pool: str, nodes: int) -> JsonObject:
         "targetSize": nodes,
         "instanceGroup": compute_link(f"{scope}/instanceGroups/{name}"),
         "selfLink": compute_link(f"{scope}/instanceGroupManagers/{name}"),
-        "status": {"isStable": True},
+        "currentActions": {"none": nodes - gone, "creating": gone},
+        "status": {"isStable": not gone},
     }
 
 

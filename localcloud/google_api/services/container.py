@@ -5,7 +5,7 @@ from __future__ import annotations
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
-from localcloud.google_api.services import node_pools
+from localcloud.google_api.services import node_pools, pool_capacity
 from localcloud.google_api.services.cluster_bodies import shown, target_of, updated
 from localcloud.google_api.services.container_operations import begin
 from localcloud.google_api.services.links import pools_in
@@ -84,7 +84,7 @@ def create(request: Request) -> JsonObject:
             with cloud.world() as world:
                 world.put(CLUSTER, key, {**(world.get(CLUSTER, key) or {}), "status": status})
             for pool in cloud.below(f"{key}/nodePools"):
-                node_pools.settle(cloud, pool)
+                pool_capacity.settle(cloud, pool)
         return failure
 
     return begin(request, "CREATE_CLUSTER", key, ending)

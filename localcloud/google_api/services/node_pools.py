@@ -2,111 +2,17 @@
 
 from __future__ import annotations
 
-from llmd_gke.catalog import zones
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.container_operations import begin
-from localcloud.google_api.services.links import GKE, compute_link, group_name
+from localcloud.google_api.services.pool_bodies import shown, target_of
+from localcloud.google_api.services.pool_capacity import settle
 from localcloud.providers.google.references import CLUSTER, NODE_POOL
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import Target
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, text, texts
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, text
 
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"
-SCOPES = (
-    "devstorage.read_only", "logging.write", "monitoring", "service.management.readonly", "servicecontrol",
-    "trace.append",
-)  # fmt: skip
-"""What the nodes of a pool may ask Google's APIs for where it names nothing."""
-
-# -- names and bodies, as the rules know them ------------------------------------------------------------------------
-
-
-def target_of(key: str, body: JsonObject) -> Target:
-    """The pool as the rules see it, in the words of Pulumi's SDK."""
-    _, project, _, location, _, cluster, _, name = key.split("/")
-    inputs: JsonObject = {
-        "name": name,
-        "cluster": cluster,
-        "location": location,
-        "nodeConfig": body.get("config", {}),
-        "nodeLocations": body.get("locations", []),
-        "initialNodeCount": number(body, "initialNodeCount") or 0,
-        "management": body.get("management", {}),
-        "upgradeSettings": body.get("upgradeSettings", {}),
-    }
-    if dig(body, "autoscaling", "enabled") is True:
-        inputs["autoscaling"] = dig(body, "autoscaling")
-    placement = dig(body, "placementPolicy")
-    if isinstance(placement, dict) and any(placement.values()):
-        kind = text(placement, "type")
-        inputs["placementPolicy"] = {**placement, "type": "" if kind == "TYPE_UNSPECIFIED" else kind}
-    if limit := number(body, "maxPodsConstraint", "maxPodsPerNode"):
-        inputs["maxPodsPerNode"] = limit
-    place = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
-    return Target(NODE_POOL, key, inputs, place)
-
-
-# -- what GKE adds to a body -------------------------------------------------------------------------------------------
-
-
-def _shown(cloud: Cloud, key: str, body: JsonObject) -> JsonObject:
-    """The pool as GKE shows it; computed values as in the recordings of k8s-config-connector 1.151."""
-    cluster = cloud.resources[key.rpartition("/nodePools/")[0]]
-    disk = text(body, "config", "bootDisk", "diskType") or text(body, "config", "diskType") or "pd-balanced"
-    size = number(body, "config", "diskSizeGb") or 100
-    model = "spot" if dig(body, "config", "spot") is True else "on-demand"
-    model = "flex-start" if dig(body, "config", "flexStart") is True else model
-    added: JsonObject = {
-        "config": {
-            "bootDisk": {"diskType": disk, "sizeGb": str(size)},
-            "diskSizeGb": size,
-            "diskType": disk,
-            "effectiveCgroupMode": "EFFECTIVE_CGROUP_MODE_V2",
-            "imageType": "COS_CONTAINERD",
-            "kubeletConfig": {"insecureKubeletReadonlyPortEnabled": False, "maxParallelImagePulls": 2},
-            "machineType": "e2-medium",
-            "metadata": {"disable-legacy-endpoints": "true"},
-            "oauthScopes": [f"https://www.googleapis.com/auth/{scope}" for scope in SCOPES],
-            "resourceLabels": {"goog-gke-node-pool-provisioning-model": model},
-            "serviceAccount": "default",
-            "shieldedInstanceConfig": {"enableIntegrityMonitoring": True},
-            "windowsNodeConfig": {},
-        },
-        "management": {"autoRepair": True, "autoUpgrade": True},
-        "maxPodsConstraint": {"maxPodsPerNode": "110"},
-        "networkConfig": {
-            "podRange": text(cluster, "ipAllocationPolicy", "clusterSecondaryRangeName") or f"{key[-8:]}-pods",
-            "podIpv4CidrBlock": text(cluster, "clusterIpv4Cidr"),
-            "podIpv4RangeUtilization": 0.001,
-            "subnetwork": text(cluster, "networkConfig", "subnetwork"),
-            "enablePrivateNodes": dig(cluster, "networkConfig", "defaultEnablePrivateNodes") is True,
-        },
-        "podIpv4CidrSize": 24,
-        "locations": cluster.get("locations", []),
-        "upgradeSettings": {"maxSurge": 1, "strategy": "SURGE"},
-        "version": text(cluster, "currentMasterVersion"),
-    }
-    if text(body, "upgradeSettings", "strategy"):
-        del added["upgradeSettings"]
-    made = merge(added, {name: value for name, value in body.items() if value not in (None, [], {})})
-    if dig(body, "autoscaling", "enabled") is not True:
-        made.pop("autoscaling", None)
-    subnetwork = text(made, "networkConfig", "subnetwork")
-    # whatever the reference was given as
-    made = merge(made, {"networkConfig": {"subnetwork": subnetwork[max(0, subnetwork.find("projects/")) :]}})
-    made |= {"name": key.rpartition("/")[2], "selfLink": f"{GKE}/{key}", "etag": cloud.etag()}
-    made |= {"status": "PROVISIONING", "initialNodeCount": number(body, "initialNodeCount") or 0}
-    group, project = group_name(key), key.split("/")[1]
-    made["instanceGroupUrls"] = [
-        compute_link(f"projects/{project}/zones/{zone}/instanceGroupManagers/{group}")
-        for zone in texts(made, "locations")
-    ]
-    return made
-
-
-# -- methods -----------------------------------------------------------------------------------------------------------
 
 
 def add(cloud: Cloud, cluster: str, body: JsonObject) -> str:
@@ -118,23 +24,8 @@ def add(cloud: Cloud, cluster: str, body: JsonObject) -> str:
     with cloud.world() as world:
         KINDS[NODE_POOL].create(world, target)
         world.put(NODE_POOL, key, {"inputs": target.inputs, "computed": {}, "status": "PROVISIONING"})
-    cloud.resources[key] = _shown(cloud, key, body)
+    cloud.resources[key] = shown(cloud, key, body)
     return key
-
-
-def settle(cloud: Cloud, key: str) -> str:
-    """The pool's nodes are there, or the reason why they are not."""
-    if key not in cloud.resources:
-        return ""
-    with cloud.world() as world:
-        KINDS[NODE_POOL].after(world, target_of(key, cloud.resources[key]))
-        record = world.get(NODE_POOL, key) or {}
-    cause = text(record, "statusMessage")
-    cloud.resources[key] |= {"status": text(record, "status")}
-    cloud.resources[key].pop("statusMessage", None)
-    if cause:
-        cloud.resources[key]["statusMessage"] = cause
-    return cause
 
 
 def _cluster(request: Request) -> str:

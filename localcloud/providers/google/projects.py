@@ -18,7 +18,8 @@ ALWAYS_ON = frozenset(
 def require(world: World, project: str, api: str, title: str) -> None:
     """Google's answer to a call of an API that the project has not enabled."""
     extra = world.faults.listed("enabledApis")
-    if not api or api in world.enabled(project) | ALWAYS_ON | extra or "*" in extra:
+    on = not api or api in world.enabled(project) | ALWAYS_ON | extra or "*" in extra
+    if on and world.usable(project, api):
         return
     message = (
         f"{api} has not been used in project {project} before or it is disabled. Enable it by visiting "

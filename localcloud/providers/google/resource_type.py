@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -91,9 +92,24 @@ class World:
 
     def enable(self, project: str, apis: set[str]) -> None:
         """Set the project's enabled APIs."""
+        self._note_new_apis(project, apis - self.enabled(project))
         projects = self.content.setdefault("apis", {})
         assert isinstance(projects, dict)  # noqa: S101
         projects[project] = [*sorted(apis)]
+
+    def _note_new_apis(self, project: str, new: set[str]) -> None:
+        """Keeps when an API was enabled where the fault ``usableAfter`` delays its use."""
+        if delayed := new & self.faults.keys("usableAfter"):
+            since = self.content.setdefault("apisSince", {})
+            assert isinstance(since, dict)  # noqa: S101
+            since.update({f"{project}/{api}": time.time() for api in delayed})
+
+    def usable(self, project: str, api: str) -> bool:
+        """Whether calls of an API that is enabled get through: Google's servers learn of it one after the other."""
+        seconds, since = self.faults.value("usableAfter", api), dig(self.content, "apisSince", f"{project}/{api}")
+        if not isinstance(seconds, int | float) or not isinstance(since, int | float):
+            return True
+        return time.time() - since >= seconds
 
 
 def nothing(target: Target) -> JsonObject:

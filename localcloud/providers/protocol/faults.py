@@ -13,6 +13,7 @@
      "failCreate": {"gcp:compute/router:Router": "backend error"},   Create fails with this text, nothing is made
      "failCreateOnce": {"gcp:compute/router:Router": "backend error"},   the same, for the first attempt only
      "failDelete": {"gcp:compute/network:Network": "backend error"},
+     "usableAfter": {"container.googleapis.com": 20},  seconds for which an API that was just enabled refuses calls
      "inUseAfterCluster": 60,                            seconds that GKE's endpoint groups outlive their cluster
      "neverReady": ["LLMInferenceService"],              Kubernetes kinds whose wait ends with their timeout
      "timeScale": 0.001}                                 factor on every wait, before $LLMD_GKE_TIME_SCALE
@@ -45,6 +46,7 @@ KEYS = frozenset(
         "inUseAfterCluster",
         "neverReady",
         "timeScale",
+        "usableAfter",
     ]
 )
 
@@ -73,6 +75,11 @@ class Faults:
         """The strings under ``key``."""
         found = self.read().get(key)
         return frozenset(str(item) for item in found) if isinstance(found, list) else frozenset()
+
+    def keys(self, key: str) -> frozenset[str]:
+        """The keys of the object under ``key``."""
+        found = self.read().get(key)
+        return frozenset(found) if isinstance(found, dict) else frozenset()
 
     def value(self, key: str, below: str) -> JsonValue:
         """The value under ``key`` and ``below``."""

@@ -6,6 +6,7 @@ import pytest
 
 from localcloud.google_api.core import cloud
 from localcloud.google_api.server import Dropped
+from localcloud.google_api.services import pool_capacity
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 NETWORKS = f"{COMPUTE}/global/networks"
@@ -44,8 +45,7 @@ def test_a_slow_operation_runs_until_its_time_is_over(cluster: Client, monkeypat
     path = f"{GKE}/operations/{operation['name']}"
     assert cluster.ok("GET", path)["status"] == "RUNNING"
     assert cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"] == "PROVISIONING"
-    present = cloud.time.time()
-    monkeypatch.setattr(cloud.time, "time", lambda: present + 101)
+    later(monkeypatch, 101)
     assert cluster.ok("GET", path)["status"] == "DONE"
     assert cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"] == "RUNNING"
 
@@ -54,7 +54,10 @@ def test_a_lost_connection_leaves_what_was_made(client: Client) -> None:
     client.faults(ON, {"fault": "drop", "method": "compute.networks.insert", "times": 1})
     with pytest.raises(Dropped):
         client.answer("POST", NETWORKS, VPC)
-    assert client.refused("POST", NETWORKS, VPC)[0] == 409
+    other = Client(client.cloud.folder)
+    assert other.ok("GET", f"{NETWORKS}/vpc")["name"] == "vpc"
+    assert other.refused("POST", NETWORKS, VPC)[0] == 409
+    assert other.seen()["faults"][1]["times"] == 0
 
 
 def test_an_expired_token_is_refused(client: Client) -> None:
@@ -63,6 +66,82 @@ def test_an_expired_token_is_refused(client: Client) -> None:
     assert (status, reason) == (401, "authError")
     assert "invalid authentication credentials" in message
     client.ok("GET", NETWORKS)
+
+
+def later(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """The present moves on, for the emulator and the rules."""
+    present = cloud.time.time()
+    monkeypatch.setattr(cloud.time, "time", lambda: present + seconds)
+
+
+def pool_status(client: Client) -> str:
+    return client.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"]
+
+
+def test_a_stock_out_ends_after_so_many_attempts_of_gke(cluster: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster.faults(ON, {"fault": "stockout", "zone": "us-east5-*", "capacity": "on-demand", "times": 2})
+    operation = cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    assert "[GCE_STOCKOUT]" in operation["error"]["message"]
+    assert pool_status(cluster) == "ERROR"
+    later(monkeypatch, pool_capacity.RETRY_SECONDS)
+    assert pool_status(cluster) == "ERROR"
+    later(monkeypatch, pool_capacity.RETRY_SECONDS)
+    assert pool_status(cluster) == "RUNNING"
+    assert "statusMessage" not in cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")
+
+
+@pytest.mark.parametrize("other", [{"zone": "us-east5-c"}, {"capacity": "spot"}, {"resource": "*/nodePools/other"}])
+def test_a_stock_out_of_another_zone_capacity_or_pool_is_none(cluster: Client, other: dict[str, str]) -> None:
+    cluster.faults(ON, {"fault": "stockout", **other})
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    assert pool_status(cluster) == "RUNNING"
+
+
+def test_a_pool_without_nodes_does_not_use_up_a_stock_out(cluster: Client) -> None:
+    cluster.faults(ON, {"fault": "stockout", "times": 1})
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": {**POOL, "initialNodeCount": 0}})
+    assert cluster.seen()["faults"][1]["times"] == 1
+
+
+def test_hosts_that_are_reclaimed_come_back_and_the_size_of_their_group_stays(
+    cluster: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    cluster.faults(ON, {"fault": "reclaimed", "resource": "*/nodePools/tpu", "seconds": 30, "times": 1})
+
+    def group() -> tuple[int, bool, int]:
+        listed = cluster.ok("GET", f"{COMPUTE}/zones/us-east5-b/instanceGroupManagers")["items"]
+        found = next(one for one in listed if "-tpu-" in one["name"])
+        return found["targetSize"], found["status"]["isStable"], found["currentActions"]["creating"]
+
+    assert group() == (1, False, 1)
+    later(monkeypatch, 31)
+    assert group() == (1, True, 0)
+
+
+def test_an_api_that_is_enabled_is_used_only_when_every_server_of_google_knows_it(
+    bare: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare.faults({"fault": "world", "usableAfter": {"compute.googleapis.com": 20}})
+    services = "serviceusage.googleapis.com/v1/projects/my-project/services"
+    bare.ok("POST", f"{services}:batchEnable", {"serviceIds": ["compute.googleapis.com"]})
+    assert bare.ok("GET", f"{services}/compute.googleapis.com")["state"] == "ENABLED"
+    assert bare.refused("POST", NETWORKS, VPC)[:2] == (403, "accessNotConfigured")
+    later(monkeypatch, 21)
+    bare.ok("POST", NETWORKS, VPC)
+
+
+def test_a_network_stays_in_use_for_a_while_after_its_cluster_is_gone(
+    cluster: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.faults({"fault": "world", "enabledApis": ["*"], "inUseAfterCluster": 30})
+    cluster.ok("DELETE", f"{GKE}/clusters/gke")
+    cluster.ok("DELETE", f"{COMPUTE}/regions/us-east5/subnetworks/nodes")
+    status, reason, message = cluster.refused("DELETE", f"{NETWORKS}/vpc")
+    assert (status, reason) == (400, "resourceInUseByAnotherResource")
+    assert "networkEndpointGroups" in message
+    later(monkeypatch, 31)
+    cluster.ok("DELETE", f"{NETWORKS}/vpc")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,74 @@
+"""``python -m localcloud google ...``: what exists in the emulator of Google's APIs, and what goes wrong there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, cast
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from llmd_gke.problems import BadInput
+from localcloud.common.workdir import Places
+from localcloud.google_api import overview
+from localcloud.google_api.__main__ import main
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.providers.protocol.values import JsonObject
+
+app = typer.Typer(
+    help="The emulator of Google's APIs (docs/google-emulator.md): what is in it, and faults.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+)
+
+
+def folder() -> Path:
+    """Where the emulator of the cloud that ``--cloud`` chose keeps everything."""
+    return Places.of().cloud
+
+
+@app.command()
+def show(
+    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(overview.COLUMNS)}.")] = "resources",
+    as_json: Annotated[bool, typer.Option("--json", help="Everything that is known, as JSON.")] = False,
+) -> None:
+    """Print resources, operations, the last requests, or faults."""
+    if what not in overview.COLUMNS:
+        raise BadInput(f"{what} is not known. Allowed: {', '.join(overview.COLUMNS)}.\nFix: google show resources")
+    cloud = Cloud(folder())
+    cloud.look()
+    rows = overview.rows(cloud, what)
+    if as_json:
+        print(json.dumps(rows, indent=1))
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in overview.COLUMNS[what]:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*(str(row[column]) for column in overview.COLUMNS[what]))
+    Console().print(table if rows else f"no {what}")
+
+
+@app.command()
+def faults(
+    given: Annotated[str, typer.Argument(metavar="JSON", help="A list of faults; [] takes all away.")],
+) -> None:
+    """Set what goes wrong from now on, for every process that uses this cloud."""
+    try:
+        read: object = json.loads(given)
+        if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
+            raise ValueError("a list of objects is expected")
+        cloud = Cloud(folder())
+        with cloud.opened():
+            cloud.faults.set(cast("list[JsonObject]", read))
+    except ValueError as error:
+        raise BadInput(f"{error}\nFix: see docs/google-emulator.md#faults") from None
+    show("faults")
+
+
+@app.command()
+def page(port: Annotated[int, typer.Option(help="0: any that is free.")] = 0) -> None:
+    """Serve the page that shows all of this, on this machine only, until Ctrl-C."""
+    raise typer.Exit(main([str(folder()), str(port)]))

@@ -1,0 +1,82 @@
+"""What exists in the emulator, as rows: the same for the command line and for the page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.journal import without_secrets
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "resources": ("type", "name", "location", "project", "status"),
+    "operations": ("name", "type", "target", "status", "progress", "failure"),
+    "requests": ("time", "status", "http", "method", "path", "error"),
+    "faults": ("fault", "method", "resource", "times", "after", "details"),
+}
+"""What there is to see, and the columns of each. A row may have a ``body`` besides."""
+
+
+def rows(cloud: Cloud, what: str) -> list[JsonObject]:
+    """Rows of one of :data:`COLUMNS`. The cloud is open."""
+    return {"resources": _resources, "operations": _operations, "requests": _requests, "faults": _faults}[what](cloud)
+
+
+def _resources(cloud: Cloud) -> list[JsonObject]:
+    return [_resource(key, body) for key, body in sorted(cloud.resources.items())]
+
+
+def _resource(key: str, body: JsonObject) -> JsonObject:
+    parts = key.split("/")
+    where = next((parts[at + 1] for at, part in enumerate(parts) if part in ("regions", "zones", "locations")), "")
+    if "global" in parts:
+        where = "global"
+    name = key.rpartition("/")[2]
+    if "clusters" in parts[:-2]:  # a pool's name is that of its cluster, too
+        name = f"{parts[parts.index('clusters') + 1]}/{name}"
+    return {
+        "type": {"b": "buckets"}.get(parts[-2], parts[-2]),
+        "name": name,
+        "location": where or text(body, "location"),
+        "project": parts[1] if parts[0] == "projects" else "",
+        "status": " ".join(part for part in (text(body, "status") or text(body, "state"), _cause(body)) if part),
+        "body": without_secrets(body),
+    }
+
+
+def _cause(body: JsonObject) -> str:
+    cause = text(body, "statusMessage")
+    return f"({cause})" if cause else ""
+
+
+def _operations(cloud: Cloud) -> list[JsonObject]:
+    found: list[JsonObject] = []
+    for name, operation in cloud.operations.items():
+        status, progress, failure = cloud.progress(name)
+        row: JsonObject = {key: operation[key] for key in ("type", "target")}
+        found.append({"name": name, **row, "status": status, "progress": progress, "failure": failure})
+    return found
+
+
+def _requests(cloud: Cloud) -> list[JsonObject]:
+    """The newest first, as a console has them."""
+    found: list[JsonObject] = []
+    for one in reversed(cloud.requests.last()):
+        at = one.get("time")
+        clock = time.strftime("%H:%M:%S", time.localtime(at if isinstance(at, int | float) else 0))
+        row: JsonObject = {key: one.get(key, "") for key in ("status", "http", "method", "path", "body")}
+        found.append({"time": clock, **row, "error": dig(one, "error", "message") or ""})
+    return found
+
+
+def _faults(cloud: Cloud) -> list[JsonObject]:
+    columns = COLUMNS["faults"]
+    found: list[JsonObject] = []
+    for one in cloud.faults.shown():
+        fault: JsonObject = one if isinstance(one, dict) else {}
+        rest: list[JsonValue] = [f"{key}={value}" for key, value in fault.items() if key not in columns]
+        found.append(
+            {**{key: fault.get(key, "") for key in columns[:-1]}, "details": " ".join(str(one) for one in rest)}
+        )
+    return found

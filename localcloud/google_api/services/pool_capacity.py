@@ -1,0 +1,82 @@
+"""Node pools: whether their nodes can be made, and GKE's further attempts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.request import in_background
+from localcloud.google_api.services.pool_bodies import target_of
+from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
+from localcloud.providers.google.references import NODE_POOL
+from localcloud.providers.google.registry import KINDS
+from localcloud.providers.google.resource_type import Target, World
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+
+RETRY_SECONDS = 10.0
+"""How long GKE waits before it tries again to make nodes. Minutes at Google."""
+
+
+def settle(cloud: Cloud, key: str) -> str:
+    """The pool's nodes are there, or the reason why they are not."""
+    if key not in cloud.resources:
+        return ""
+    with cloud.world() as world:
+        target = target_of(key, cloud.resources[key])
+        with _without_stock(cloud, world, target):
+            KINDS[NODE_POOL].after(world, target)
+        record = world.get(NODE_POOL, key) or {}
+        record["triedAt"] = time.time()
+    cause = text(record, "statusMessage")
+    cloud.resources[key] |= {"status": text(record, "status")}
+    cloud.resources[key].pop("statusMessage", None)
+    if cause:
+        cloud.resources[key]["statusMessage"] = cause
+    return cause
+
+
+@contextmanager
+def _without_stock(cloud: Cloud, world: World, target: Target) -> Generator[None]:
+    """Zones that the fault ``stockout`` names for this attempt have no host."""
+    given, zones_ = (
+        cloud.faults.world.given,
+        pool_zones(target.inputs, cluster_of(world, target), target.place["location"]),
+    )
+    out: list[JsonValue] = [
+        zone
+        for zone in zones_
+        if first_nodes(target.inputs)
+        and cloud.faults.strike("stockout", "", target.id, zone=zone, capacity=_capacity(target.inputs))
+    ]
+    before = given.get("stockout")
+    if out:
+        given["stockout"] = [*(before if isinstance(before, list) else []), *out]
+    yield
+    if before is None:
+        given.pop("stockout", None)
+    else:
+        given["stockout"] = before
+
+
+def _capacity(inputs: JsonObject) -> str:
+    config = dig(inputs, "nodeConfig")
+    if dig(config, "spot") is True or dig(config, "flexStart") is True:
+        return "spot" if dig(config, "spot") is True else "flex-start"
+    reserved = text(config, "reservationAffinity", "consumeReservationType") == "SPECIFIC_RESERVATION"
+    return "reserved" if reserved else "on-demand"
+
+
+@in_background
+def try_again(cloud: Cloud) -> None:
+    """GKE goes on trying to make the nodes of a pool in ``ERROR`` (hashicorp/terraform-provider-google#10121)."""
+    failed = [key for key, one in cloud.resources.items() if "/nodePools/" in key and text(one, "status") == "ERROR"]
+    if not failed:
+        return
+    with cloud.world() as world:
+        records = world.all(NODE_POOL)
+    for key in failed:
+        tried = records.get(key, {}).get("triedAt")
+        if isinstance(tried, int | float) and time.time() - tried >= RETRY_SECONDS:
+            settle(cloud, key)

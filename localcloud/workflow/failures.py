@@ -1,0 +1,73 @@
+"""Why the engine failed: its errors, and the cause and fix of those that Google is known to answer with."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from rich.console import Console
+
+from llmd_gke import google_errors
+from localcloud.common.workdir import Places
+from localcloud.workflow import cloud_files
+from localcloud.workflow.say import say
+
+NODE_POOL = "gcp:container/nodePool:NodePool"
+
+SUMMARIES = ("preview failed", "update failed")
+"""They name no resource (``reportExecResult`` in pulumi/pkg/resource/deploy/deployment_executor.go)."""
+
+
+def log(places: Places) -> Path:
+    """Where the engine's own events of the last operation are."""
+    return places.home / "last-events.jsonl"
+
+
+def errors(events: Path) -> Iterator[str]:
+    """What went wrong, error by error.
+
+    The engine's last one, which only says that there were others, is left out, and so is what another attempt mended.
+    """
+    found = list(_read(events))
+    failed = {_urn(one["resOpFailedEvent"]) for one in found if "resOpFailedEvent" in one}
+    made = {_urn(one["resOutputsEvent"]) for one in found if "resOutputsEvent" in one} - failed
+    for one in found:
+        event = one.get("diagnosticEvent")
+        if not event or event.get("severity") != "error" or event.get("urn") in made - {""}:
+            continue
+        if str(event["message"]).strip() not in SUMMARIES:
+            yield str(event["message"])
+
+
+def _urn(event: dict[str, Any]) -> str:
+    return str(event.get("metadata", {}).get("urn", ""))
+
+
+def _read(events: Path) -> Iterator[dict[str, Any]]:
+    if not events.exists():
+        return
+    for line in events.read_text(encoding="utf-8").splitlines():
+        try:
+            yield cast("dict[str, Any]", json.loads(line))
+        except json.JSONDecodeError:  # the last line of an engine that was killed
+            continue
+
+
+def say_causes(places: Places, stack: str, console: Console) -> bool:
+    """Names cause and fix of Google's errors in the last operation. Says whether there were any."""
+    pools = list(_pools_in_error(places))
+    known = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(places))], stack))
+    for name, cause in pools:
+        say(console, f"\nNode pool {name} is in the state ERROR: {cause}")
+    for cause, fix in known:
+        say(console, f"\nCause: {cause}.\nFix: {fix}.")
+    return bool(known)
+
+
+def _pools_in_error(places: Places) -> Iterator[tuple[str, str]]:
+    """Name and reason: Google has it in the pool, and the provider does not pass it on."""
+    for ident, entry in cloud_files.objects(places).items():
+        if entry.get("type") == NODE_POOL and entry.get("status") == "ERROR" and entry.get("statusMessage"):
+            yield ident.rpartition("/")[2], str(entry["statusMessage"])

@@ -1,0 +1,41 @@
+"""Texts that Google and its provider really write, and what is said about them."""
+
+from __future__ import annotations
+
+import pytest
+
+from llmd_gke.google_errors import ERRORS, explained
+from llmd_gke.repository import CLONE
+
+EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' already exists, alreadyExists"
+
+
+@pytest.mark.parametrize(
+    ("message", "cause", "fix"),
+    [
+        ('* NodePool v6e1 was created in the error state "ERROR"', "does not say why", "doctor --stack dev --probe"),
+        ("[GCE_STOCKOUT]: Instance 'gke-x-0' creation failed", "no such host is free", "another zone or capacity"),
+        ("[GCE_QUOTA_EXCEEDED]: Quota 'TPUS_PER_TPU_FAMILY' exceeded. Limit: 0.0", "quota is used up", "which quota"),
+        ("googleapi: Error 401: Request had invalid authentication credentials.", "expired", "gcloud auth login"),
+        ("googleapi: Error 403: … has not been used in project p before or it is disabled", "is off", "wait"),
+        (EXISTS, "made by hand", "pulumi import"),
+        ("googleapi: Error 400: … is already being used by 'x', resourceInUse", "still uses it", "llmd-gke destroy"),
+        ("googleapi: Error 503: backend error, backendError", "refused for the moment", "wait"),
+        ('Error creating Router: Post "https://compute.googleapis.com/v1/x": EOF', "connection", "try again"),
+        ("Error waiting to create Address: backend down", "failed later", "what the message names"),
+    ],
+)
+def test_a_known_error_has_a_cause_and_a_fix(message: str, cause: str, fix: str) -> None:
+    ((said, do),) = explained([message], "dev")
+    assert cause in said
+    assert fix in do
+
+
+def test_a_cause_is_said_once_and_what_is_not_google_s_is_left_alone() -> None:
+    others = ["dial tcp 10.0.0.1:443: connection refused", 'namespaces "x" already exists', "update failed"]
+    assert len(list(explained([EXISTS, EXISTS, *others], "dev"))) == 1
+
+
+def test_every_cause_is_in_the_documentation() -> None:
+    page = (CLONE / "docs" / "troubleshooting.md").read_text()
+    assert [one.cause for one in ERRORS if one.cause.split(";")[0].split(":")[0] not in page] == []

@@ -1,0 +1,189 @@
+"""What exists, as the command prints it and as the page shows it: over HTTP, and in a browser where there is one."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from localcloud.google_api import cli
+from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
+from localcloud.google_api.server import running
+from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
+
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
+
+
+@pytest.fixture
+def busy(cluster: Client) -> Client:
+    """With a pool that has no hosts, a certificate, a request that was refused, and markup in a name."""
+    cluster.faults(
+        {"fault": "world", "enabledApis": ["*"]}, {"fault": "stockout", "zone": "us-east5-b"},
+        {"fault": "slow", "method": "compute.addresses.*", "seconds": 100},
+    )  # fmt: skip
+    cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    cluster.ok("POST", f"{COMPUTE}/regions/us-east5/sslCertificates", CERTIFICATE)
+    cluster.ok("POST", f"{COMPUTE}/regions/us-east5/addresses", {"name": "ip", "description": "<b>bold</b>"})
+    cluster.refused("GET", f"{COMPUTE}/global/networks/<i>none<i>")
+    return cluster
+
+
+@pytest.fixture
+def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+    monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
+    monkeypatch.setenv("COLUMNS", "300")
+    return busy
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(cli.app, words, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+def test_the_command_prints_what_exists(shown: Client) -> None:
+    lines = printed("show").splitlines()
+    assert lines[0].split() == ["type", "name", "location", "project", "status"]
+    table = {line.split()[1]: line.split() for line in lines[1:]}
+    assert table["vpc"][:4] == ["networks", "vpc", "global", "my-project"]
+    assert table["gke"] == ["clusters", "gke", "us-east5", "my-project", "RUNNING"]
+    assert table["gke/tpu"][:6] == ["nodePools", "gke/tpu", "us-east5", "my-project", "ERROR", "(Google"]
+
+
+def test_the_command_prints_operations_requests_and_faults(shown: Client) -> None:
+    operations = printed("show", "operations")
+    assert "CREATE_NODE_POOL" in operations
+    assert "GCE_STOCKOUT" in operations
+    assert "RUNNING" in next(line for line in operations.splitlines() if "/addresses/ip" in line)
+    newest = printed("show", "requests").splitlines()[1]
+    assert "compute.networks.get" in newest
+    assert "404" in newest
+    assert "zone=us-east5-b" in printed("show", "faults")
+
+
+def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
+    assert "compute.*" in printed("faults", '[{"fault": "error", "method": "compute.*", "code": 503}]')
+    assert shown.refused("GET", f"{COMPUTE}/global/networks/vpc")[0] == 503
+    assert "no faults" in printed("faults", "[]")
+    with pytest.raises(Exception, match="'meteor' is not known"):
+        printed("faults", '[{"fault": "meteor"}]')
+    with pytest.raises(Exception, match="a list of objects is expected"):
+        printed("faults", '{"fault": "meteor"}')
+
+
+def test_the_command_makes_nothing_where_there_is_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "folder", lambda: tmp_path / "cloud")
+    assert printed("show").strip() == "no resources"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_nothing_secret_is_written_down(busy: Client) -> None:
+    seen = json.dumps(busy.seen())
+    assert HIDDEN in seen
+    assert "SECRET" not in seen
+    assert all(b"SECRET" not in file.read_bytes() for file in busy.cloud.folder.iterdir())
+
+
+def test_the_record_of_requests_does_not_grow_forever(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "requests.jsonl")
+    for index in range(REMEMBERED + 300):
+        journal.append({"path": "x" * 2000, "index": index})
+    assert journal.path.stat().st_size < LONGEST + 3000
+    assert journal.last()[-1]["index"] == REMEMBERED + 299
+    assert len(journal.last()) == REMEMBERED
+
+
+# -- over HTTP ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def serving(busy: Client) -> Iterator[Cloud]:
+    with running(busy.cloud.folder) as cloud:
+        yield cloud
+
+
+def get(url: str, **headers: str) -> tuple[str, str]:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+        return answer.headers["Content-Type"], answer.read().decode()
+
+
+def test_the_page_and_its_parts_are_served_with_what_exists(serving: Cloud) -> None:
+    assert get(f"{serving.url}/")[0] == "text/html; charset=UTF-8"
+    for part in ("console.css", "console.js"):
+        assert len(get(f"{serving.url}/_emulator/console/{part}")[1]) > 500
+    overview: dict[str, Any] = json.loads(get(f"{serving.url}/_emulator/overview")[1])
+    assert list(overview) == ["resources", "operations", "requests", "faults"]
+    assert {"vpc", "gke", "gke/tpu", "ip"} <= {row["name"] for row in overview["resources"]["rows"]}
+
+
+@pytest.mark.parametrize("path", ["/", "/_emulator/", "/_emulator/overview"])
+def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: Cloud, path: str) -> None:
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        get(f"{serving.url}{path}", Host="evil.example.com:80")
+
+
+# -- in a browser ------------------------------------------------------------------------------------------------------
+
+
+class Page(HTMLParser):
+    """The text of every cell and tab, after the page's script has run."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.cells: list[str] = []
+        self.tabs: list[str] = []
+        self.tags: set[str] = set()
+        self._into: list[str] | None = None
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        del attrs
+        self.tags.add(tag)
+        self._into = {"td": self.cells, "a": self.tabs}.get(tag)
+
+    def handle_data(self, data: str) -> None:
+        if self._into is not None:
+            self._into.append(data)
+
+    def handle_endtag(self, tag: str) -> None:
+        del tag
+        self._into = None
+
+
+def browsed(url: str, folder: Path) -> Page:
+    assert BROWSER is not None
+    command = [
+        BROWSER, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}",
+        "--virtual-time-budget=3000", "--dump-dom", url,
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return Page(done.stdout)
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
+@pytest.mark.parametrize(
+    ("tab", "words"),
+    [
+        ("", ["clusters", "gke/tpu", "us-east5"]),
+        ("#operations", ["CREATE_CLUSTER", "CREATE_NODE_POOL", "RUNNING"]),
+        ("#requests", ["compute.networks.get", "404", f"{COMPUTE}/global/networks/<i>none<i>"]),
+    ],
+)  # fmt: skip
+def test_a_browser_shows_resources_operations_and_requests(
+    serving: Cloud, tmp_path_factory: pytest.TempPathFactory, tab: str, words: list[str]
+) -> None:
+    page = browsed(f"{serving.url}/{tab}", tmp_path_factory.mktemp("browser"))
+    assert [one.partition(" ")[0] for one in page.tabs] == ["resources", "operations", "requests", "faults"]
+    assert [word for word in words if word not in page.cells] == []
+    assert "i" not in page.tags, "what somebody wrote into a name is text"

@@ -1,0 +1,68 @@
+"""What is said of the engine's errors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from localcloud.common.workdir import Places
+from localcloud.workflow import failures
+
+NETWORK, ROUTER = "urn:pulumi:dev::p::gcp:compute/network:Network::n", "urn:pulumi:dev::p::gcp:compute/router:Router::r"
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    places = Places(tmp_path, tmp_path / "home")
+    places.cloud.mkdir(parents=True)
+    return places
+
+
+def logged(places: Places, *events: object) -> None:
+    failures.log(places).write_text("".join(json.dumps(one) + "\n" for one in events) + '{"cut')
+
+
+def error(message: str, urn: str = "") -> object:
+    return {"diagnosticEvent": {"severity": "error", "message": message, "urn": urn}}
+
+
+def said(places: Places) -> str:
+    console = Console(record=True, width=1000, file=None, quiet=False)
+    failures.say_causes(places, "dev", console)
+    return console.export_text()
+
+
+def test_cause_and_fix_of_a_resource_that_failed_are_said(places: Places) -> None:
+    logged(
+        places,
+        error("googleapi: Error 401: no", ROUTER),
+        {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
+        error("update failed"),
+    )
+    assert "Cause: the sign-in has expired." in said(places)
+    assert "Fix: gcloud auth login --update-adc." in said(places)
+
+
+def test_an_error_that_another_attempt_mended_is_no_cause(places: Places) -> None:
+    logged(
+        places,
+        error("googleapi: Error 403: SERVICE_DISABLED", NETWORK),
+        {"resOutputsEvent": {"metadata": {"urn": NETWORK}}},
+    )
+    assert said(places) == ""
+    assert list(failures.errors(failures.log(places))) == []
+
+
+def test_a_pool_in_error_says_why_as_google_has_it(places: Places) -> None:
+    pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
+    content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
+    (places.cloud / "google.json").write_text(json.dumps(content))
+    assert "Node pool tpu is in the state ERROR: [GCE_STOCKOUT]: no" in said(places)
+    assert "Cause: no such host is free in the zone right now" in said(places)
+
+
+def test_without_an_operation_nothing_is_said(places: Places) -> None:
+    assert said(places) == ""

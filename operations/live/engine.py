@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import subprocess
@@ -11,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from localcloud.common.child_process import follow
+from operations import outputs
 from operations.live.report import without_secrets
 from operations.options import Cloud
 from operations.target import Target
@@ -33,23 +33,15 @@ def unchanged(target: Target) -> list[str]:
     return up(target)
 
 
-def was_unchanged(target: Target, status: int, said: str) -> bool:
-    """Whether the run of :func:`unchanged` that ended with ``status`` and ``said`` that found nothing to change.
+def was_unchanged(target: Target, status: int) -> bool:
+    """Whether the run of :func:`unchanged` that ended with ``status`` found nothing to change.
 
-    A preview fails when it does. An ``up`` succeeds all the same: there the engine's summary has to name no other step
-    than ``33 unchanged``.
+    A preview fails when it does. An ``up`` succeeds all the same: there the engine's history has to name no other step
+    than ``same``. Raises as :func:`operations.outputs.last_steps` does.
     """
     if status or target.cloud is Cloud.GOOGLE:
         return status == 0
-    steps = summary(said)
-    return bool(steps) and all(step.endswith(" unchanged") for step in steps)
-
-
-def summary(said: str) -> list[str]:
-    """The lines of the engine's last summary (``Resources:``), such as ``+ 3 created``; empty where there is none."""
-    _, found, after = said.rpartition("\nResources:\n")
-    lines = (line.strip() for line in after.splitlines()) if found else iter(())
-    return list(itertools.takewhile(bool, lines))
+    return set(outputs.last_steps(target)) == {"same"}
 
 
 def down(target: Target) -> list[str]:

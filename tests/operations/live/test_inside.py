@@ -16,6 +16,7 @@ from typing import Any
 import psutil
 import pytest
 
+from operations import outputs
 from operations.bench import result as bench_result
 from operations.cli import main
 from operations.live import engine, report
@@ -29,8 +30,7 @@ from operations.status.objects import Line, State
 from operations.target import Target
 from tests.operations.live.conftest import ROOT, Project, running
 
-UNCHANGED = "Updating (local):\n\n\nResources:\n    33 unchanged\n\nDuration: 4s\n\nOutputs:\n  gatewayIp  10.0.0.9\n"
-CHANGED = "Resources:\n    2 unchanged\n\nonce more:\n\nResources:\n    ~ 1 updated\n    32 unchanged\n\nDuration: 9s\n"
+UNCHANGED = {"same": 33}
 
 
 def level(kind: str, concurrency: int) -> bench_result.Level:
@@ -59,13 +59,19 @@ def seen_as(state: State) -> dict[str, object]:
 
 @pytest.fixture
 def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Project:
-    """A laptop cloud in which all is well; ``second-up`` is what the engine says of a second up."""
+    """A laptop cloud in which all is well; ``history`` is what the engine keeps of the second up."""
     (project.root / "result.json").write_text(json.dumps(bench_result.as_json(MEASURED)))
     project.answers("status", seen_as(State.GOOD))
     project.answers("smoke", smoke_report.as_json("local", "laptop", [Outcome("health", "qwen", "passed", "")]))
     project.answers("bench", {}, said="random prompts, 4 at a time, before: 900 tokens/s ...\n")
-    (tmp_path / "second-up").write_text(UNCHANGED)
-    for name, words in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["cat", str(tmp_path / "second-up")])):
+    (tmp_path / "history").write_text(json.dumps([{"resourceChanges": UNCHANGED}]))
+
+    def asked(_: Target, *words: str) -> str:
+        assert words[:3] == ("stack", "history", "--json")
+        return (tmp_path / "history").read_text()
+
+    monkeypatch.setattr(outputs, "_ask", asked)
+    for name, words in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["true"])):
         monkeypatch.setattr(engine, name, lambda target, words=words: words)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return project
 
@@ -105,14 +111,18 @@ def test_the_report_shows_what_was_seen_inside_and_that_it_measures_nothing(lapt
 
 
 @pytest.mark.parametrize(
-    ("said", "why"),
-    [(CHANGED, "an update"), ("Resources:\n    + 1 created\n", "a new one"), ("Outputs:\n    33 unchanged\n", "none")],
+    "history",
+    [
+        [{"resourceChanges": {"same": 32, "update": 1}}, {"resourceChanges": UNCHANGED}],
+        [{"resourceChanges": {"create": 1}}],
+        [{"kind": "update"}],
+        [],
+    ],
 )
-def test_a_second_up_that_changes_something_or_does_not_say_fails(
-    laptop: Project, tmp_path: Path, said: str, why: str
+def test_a_second_up_that_changes_something_or_left_no_history_fails(
+    laptop: Project, tmp_path: Path, history: list[object]
 ) -> None:
-    del why
-    (tmp_path / "second-up").write_text(f"Updating\n\n{said}")
+    (tmp_path / "history").write_text(json.dumps(history))
     seen, _ = go(laptop, tmp_path)
     assert verdicts(seen)["second up"] == "failed"
     assert seen.unchanged is False
@@ -122,9 +132,9 @@ def test_the_second_up_of_a_cloud_of_this_machine_is_its_up_and_that_of_google_a
     assert engine.unchanged(Target("local", Cloud.LAPTOP, ROOT)) == ["make", "up", "STACK=local", "CLOUD=laptop"]
     google = Target("eu4a", Cloud.GOOGLE, ROOT)
     assert engine.unchanged(google)[:3] == ["pulumi", "preview", "--expect-no-changes"]
-    assert engine.was_unchanged(google, 0, "")
-    assert not engine.was_unchanged(google, 1, UNCHANGED)
-    assert not engine.was_unchanged(Target("local", Cloud.LAPTOP, ROOT), 1, UNCHANGED)
+    assert engine.was_unchanged(google, 0)
+    assert not engine.was_unchanged(google, 1)
+    assert not engine.was_unchanged(Target("local", Cloud.LAPTOP, ROOT), 1)
 
 
 def test_a_screen_with_something_bad_fails_the_step_and_stays_in_the_report(laptop: Project, tmp_path: Path) -> None:

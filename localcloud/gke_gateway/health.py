@@ -52,8 +52,9 @@ def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
 
 
 def _endpoint(host: JsonObject) -> Seen:
-    """https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/clusters.proto: what is healthy is left out."""
-    failed = dig(host, "health_status", "failed_active_health_check") is True
+    """https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/clusters.proto: a status says what is wrong only."""
+    states = dig(host, "health_status")
+    failed = not isinstance(states, dict) or bool(states.keys() - {"eds_health_status"})
     return Seen(
         text(host, "address", "socket_address", "address"),
         number(host, "address", "socket_address", "port_value") or 0,

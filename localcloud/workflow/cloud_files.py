@@ -87,7 +87,7 @@ def clear(places: Places) -> None:
 
 def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
     """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it."""
-    there = objects(places)
+    there = {**_emulated(places.cloud / EMULATOR), **objects(places)}
     clear(places)
     if there and had_stacks:
         names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
@@ -100,6 +100,15 @@ def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
     if there:
         say(console, f"Removed {len(there)} objects that no stack knew from the stand-ins' clouds.")
     return 0
+
+
+def _emulated(file: Path) -> dict[str, Mapping[str, object]]:
+    """Resources and IAM policies that the emulator keeps, by name."""
+    if not file.exists():
+        return {}
+    content = cast("dict[str, dict[str, object]]", json.loads(file.read_text()))
+    found: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
+    return found | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:

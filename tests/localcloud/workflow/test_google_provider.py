@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from llmd_gke.problems import BadInput, Stale
 from localcloud.common.workdir import Kind, Places
@@ -101,3 +102,18 @@ def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tm
     asked = {"name": "vpc", "autoCreateSubnetworks": False, "deleteDefaultRoutesOnCreate": False}
     assert cloud_files.find(places, Pending(URN, "creating", NETWORK, asked)) == "projects/p/global/networks/vpc"
     assert cloud_files.find(places, Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
+
+
+def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> None:
+    places = places_of(tmp_path, "laptop")
+    places.cloud.mkdir(parents=True)
+    left = {"resources": {"b/weights": {}}, "policies": {"projects/p": {}}, "operations": {"done": {}}}
+    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps(left))
+    console = Console(record=True, width=200)
+    assert cloud_files.remove(places, console, had_stacks=True) == 1
+    said = console.export_text()
+    assert "resource b/weights" in said
+    assert "IAM policy of projects/p" in said
+    assert "done" not in said
+    assert list(places.cloud.iterdir()) == []
+    assert cloud_files.remove(places, console, had_stacks=True) == 0

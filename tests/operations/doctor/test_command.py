@@ -73,3 +73,17 @@ def test_a_stack_of_this_machine_needs_no_google(google: Google, stack: Path) ->
     assert done.returncode == 0, done.stderr
     assert "nothing to ask Google" in done.stdout
     assert google.calls == []
+
+
+def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(
+    stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "laptop"))
+    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["findings"]
+    assert {one["verdict"] for one in found} == {"ok"}
+    assert {one["check"] for one in found} >= {"APIs", "billing", "TPU quota", "capacity of v6e4", "network"}
+    assert not {"images", "weights", "Kubernetes sign-in"} & {one["check"] for one in found}
+    assert "at list price" not in done.stderr, "nobody is asked about money"

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import date
 from typing import Literal
 
-from llmd_gke.catalog.accelerators import FAMILIES
+from llmd_gke.catalog.accelerators import DEFAULT, FAMILIES
 
 Capacity = Literal["on-demand", "spot", "reservation", "flex-start"]
 
@@ -28,7 +28,7 @@ PRICES_AS_OF = "2026-08"
 """State of :attr:`Family.prices`: skypilot-org/skypilot-catalog ``catalogs/v8/gcp/vms.csv`` @006059e0.
 Spot prices change monthly."""
 
-PRICING = "https://cloud.google.com/tpu/pricing"
+PRICING = DEFAULT.pricing
 
 CLUSTER_FEE_USD_PER_HOUR = 0.10
 """GKE's management fee for one cluster (https://cloud.google.com/kubernetes-engine/pricing). The first zonal cluster of

@@ -20,6 +20,7 @@ from llmd_gke.gateways.gke import GKE
 __all__ = [
     "DEFAULT",
     "GKE",
+    "HEALTH_CHECK_RANGES",
     "IMPLEMENTATIONS",
     "INFERENCE_POOL_GROUP",
     "Explained",
@@ -34,3 +35,6 @@ IMPLEMENTATIONS: tuple[GatewayImplementation, ...] = (GKE,)
 
 DEFAULT = GKE
 """The one that stacks use."""
+
+HEALTH_CHECK_RANGES = tuple(sorted({block for one in IMPLEMENTATIONS for block in one.health_check_ranges}))
+"""What has to come into a VPC, whichever implementation is used."""

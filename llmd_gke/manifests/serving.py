@@ -9,8 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.catalog import kserve, scheduling
-from llmd_gke.catalog.accelerators import POOL_LABEL
+from llmd_gke.catalog import kserve, scheduling, versions
+from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
 from llmd_gke.manifests import egress, multi_host, naming, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
@@ -26,7 +26,10 @@ PRE_STOP_SECONDS = 15
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)
 """vLLM's first version with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
 
-NUMBERED_AS_VLLM = ("vllm/vllm-tpu", "vllm/vllm-openai")
+NUMBERED_AS_VLLM = (
+    "vllm/vllm-openai",
+    *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
+)
 """Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
 ``rhaiis/vllm-tpu-rhel9:3.2.5`` holds a vLLM of 2025, which would end at an argument that it does not know."""
 

@@ -46,8 +46,7 @@ def _sources(place: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Findin
             "public-firewall",
             f"{where} {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
             allowed="ranges, tags, groups of addresses or service accounts that name somebody",
-            fix="name who may come: Google's load balancers need "
-            f"{' and '.join(sorted(gateways.DEFAULT.health_check_ranges))} only",
+            fix=f"name who may come: Google's load balancers need {' and '.join(gateways.HEALTH_CHECK_RANGES)} only",
         )
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmd_gke.catalog import accelerators
-from llmd_gke.catalog.accelerators import Slice
+from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator, Slice
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 
@@ -75,7 +74,9 @@ def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
         )
 
 
-def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
+def room(
+    pool: str, shape: Slice, maximum: int, replicas: Iterable[int], kind: Accelerator = DEFAULT
+) -> Iterator[Finding]:
     """Each replica has a slice to itself.
 
     No spare one is needed: LeaderWorkerSet's default takes a group away before its successor comes (``maxUnavailable``
@@ -85,7 +86,7 @@ def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iter
     needed, slices = sum(counts), maximum // shape.hosts
     if needed > slices:
         yield Finding(
-            "tpu-pool-size",
+            kind.rule("pool-size"),
             f"the models on pool {pool} need {needed} slices ({needed * shape.hosts} hosts), it is {slices} "
             f"{'slice' if slices == 1 else 'slices'} of {shape.hosts} hosts",
             allowed=f"{slices} {'replica' if slices == 1 else 'replicas'} in all: a multi-host node pool is one slice",
@@ -96,10 +97,10 @@ def room(pool: str, shape: Slice, maximum: int, replicas: Iterable[int]) -> Iter
 def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
     """``parallelism`` of a service (or Config) with workers describes the slice that its pods select."""
     selector = pod.get("nodeSelector")
-    accelerator = selector.get(accelerators.TPU.family_label).text()
-    topology = selector.get(accelerators.TPU.topology_label).text()
+    kind = next((kind for kind in ACCELERATORS if selector.get(kind.family_label).value is not None), DEFAULT)
+    topology = selector.get(kind.topology_label).text()
     tensor, pipeline = parallelism.get("tensor"), parallelism.get("pipeline")
-    family = next((family for family in accelerators.FAMILIES if family.accelerator == accelerator), None)
+    family = kind.family_by_label(selector.get(kind.family_label).text())
     shapes = [shape for shape in family.slices() if shape.topology == topology] if family else []
     stages = pipeline.integer()
     if not shapes or stages is None:
@@ -107,7 +108,7 @@ def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
     allowed = sorted({shape.hosts for shape in shapes})
     if stages not in allowed:
         yield Finding(
-            "tpu-parallelism",
+            kind.rule("parallelism"),
             f"{pipeline.path}: KServe would make a group of {stages} pods, a {topology} slice has "
             f"{' or '.join(map(str, allowed))} hosts",
             allowed=" or ".join(map(str, allowed)),
@@ -117,7 +118,7 @@ def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
     each, chips = tensor.integer(), shapes[0].chips
     if each is not None and each * stages != chips:
         yield Finding(
-            "tpu-parallelism",
+            kind.rule("parallelism"),
             f"{tensor.path}: {each} x {stages} is not the {chips} chips of {topology}",
             allowed=str(chips // stages),
             fix="let tensor be the chips of one host",

@@ -11,13 +11,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import cast
 
+from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.wording import counted
 from operations.doctor.context import Context
 from operations.doctor.google import Missing, items
 from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
-FAMILY_QUOTA = "TPUS_PER_TPU_FAMILY"
+CHIPS = f"{' and '.join(kind.name for kind in ACCELERATORS)} quota"
+"""The name of the check about chips."""
 
 DISK_QUOTAS = {
     "hyperdisk-balanced": "HDB_TOTAL_GB",
@@ -32,27 +34,27 @@ REGIONAL = {"FORWARDING_RULES": 2, "NETWORK_ENDPOINT_GROUPS": 2}
 
 
 def chips(context: Context) -> Iterator[Result]:
-    """TPU chips: limit of the quota that each pool draws on, against its ``maxNodes``."""
+    """Chips: limit of the quota that each pool draws on, against its ``maxNodes``."""
     settings = context.settings
     region = settings.cluster.region
-    wanted: Counter[tuple[str, str]] = Counter()
+    wanted: Counter[tuple[str, tuple[str, str] | None]] = Counter()
     for pool in settings.pools:
-        wanted[pool.quota.split()[0], pool.family.quota_family] += pool.max_nodes * pool.slice.machine.chips
-    for (quota, family), need in wanted.items():
-        name = f"{quota} ({family}) in {region}" if quota == FAMILY_QUOTA else f"{quota} in {region}"
-        limit = _limit(context, quota, {"region": region, "tpu_family": family})
+        quota = pool.quota.split()[0]
+        divided = pool.accelerator.quota_dimension(pool.family, quota)
+        wanted[quota, divided] += pool.max_nodes * pool.slice.machine.chips
+    for (quota, divided), need in wanted.items():
+        name = f"{quota} ({divided[1]}) in {region}" if divided else f"{quota} in {region}"
+        limit = _limit(context, quota, {"region": region, **dict([divided] if divided else [])})
         if limit is None:
-            yield warning("TPU quota", f"{name}: Service Usage does not tell it", _page(context))
+            yield warning(CHIPS, f"{name}: Service Usage does not tell it", _page(context))
         elif 0 <= limit < need:
             yield failed(
-                "TPU quota",
+                CHIPS,
                 f"{name} is {counted(limit, 'chip')}, and the pools may grow to {need}",
                 f"ask for {need}: {_page(context)}, or lower maxNodes",
             )
         else:
-            yield ok(
-                "TPU quota", f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are asked for"
-            )
+            yield ok(CHIPS, f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are asked for")
 
 
 def regional(context: Context) -> Iterator[Result]:

@@ -41,7 +41,7 @@ CHECKS: tuple[Check, ...] = (
     Check("GKE version", availability.gke_version),
     Check("zone", availability.zones),
     Check("machine type", availability.machine_types),
-    Check("TPU quota", quota.chips),
+    Check(quota.CHIPS, quota.chips),
     Check("quota of the region", quota.regional),
     Check("quota of the project", quota.in_project),
     Check("network", network.network),

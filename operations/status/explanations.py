@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from llmd_gke.catalog.accelerators import RESOURCES
 from llmd_gke.gateways import IMPLEMENTATIONS
 from operations.status.objects import State
 
@@ -184,7 +185,9 @@ EVENTS: tuple[Word, ...] = (
     ),
     Word(BUSY, "no node pool fits the pod, or none may grow", reason="NotTriggerScaleUp"),
     Word(BUSY, "the pool grows: a TPU node takes about ten minutes", reason="TriggeredScaleUp"),
-    Word(BUSY, "waits for a node with free chips", reason="FailedScheduling", message="google.com/tpu"),
+    Word(
+        BUSY, "waits for a node with free chips", reason="FailedScheduling", message="|".join(map(re.escape, RESOURCES))
+    ),
     Word(BUSY, "waits for a node that fits", reason="FailedScheduling"),
     Word(
         BAD,

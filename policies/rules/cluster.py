@@ -41,7 +41,7 @@ def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _ai_zones(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    if subject.kind == CLUSTER or not node_pools.is_tpu(subject.node):
+    if subject.kind == CLUSTER or node_pools.accelerator(subject.node) is None:
         yield from cluster.ai_zones(subject.node.get("nodeLocations"), subject.node.get("location"))
 
 
@@ -68,7 +68,7 @@ def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]
 
 def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
     pools = list(program.of(NODE_POOL))
-    if not pools or not all(node_pools.is_tpu(pool.node) for pool in pools):
+    if not pools or not all(node_pools.accelerator(pool.node) is not None for pool in pools):
         return
     for owner in program.of(CLUSTER):
         if owner.node.get("removeDefaultNodePool").flag() is True:

@@ -88,7 +88,7 @@ def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
 def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
     if not settings.is_production:
         return
-    pools = [pool for pool in program.of(NODE_POOL) if node_pools.is_tpu(pool.node)]
+    pools = [pool for pool in program.of(NODE_POOL) if node_pools.accelerator(pool.node) is not None]
     if pools and all(node_pools.capacity_mode(pool.node) == "spot" for pool in pools):
         finding = Finding(
             "production-spot-only",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules import node_pools
+from llmd_gke.rules import tpu_pools
 from llmd_gke.rules.finding import Finding
 from policies.rules.cluster import (
     on_inputs,
@@ -22,7 +22,7 @@ TOOLKIT = "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/modu
 
 
 def _unlisted(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    for finding in node_pools.zone(subject.node):
+    for finding in tpu_pools.zone(subject.node):
         if finding.severity == "warning":
             yield Finding("tpu-zone-unlisted", finding.problem, finding.allowed, finding.fix)
 
@@ -33,7 +33,7 @@ MACHINE_TYPE = Rule(
     why="v6e comes as ct6e-standard-1t, -4t and -8t only; larger numbers seen in older material never existed.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.machine),
+    check=on_inputs(tpu_pools.machine),
 )
 
 TOPOLOGY = Rule(
@@ -43,7 +43,7 @@ TOPOLOGY = Rule(
     "ct6e-standard-8t only 2x4.",
     sources=(PLAN, "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/pkg/config/hardware.go"),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.topology),
+    check=on_inputs(tpu_pools.topology),
 )
 
 ZONE = Rule(
@@ -53,7 +53,7 @@ ZONE = Rule(
     "configuration` or retries for about 35 minutes.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.zone),
+    check=on_inputs(tpu_pools.zone),
     opt_out="Zones newer than the table: the rule tpu-zone-unlisted only advises. Else set this rule to advisory.",
 )
 
@@ -75,7 +75,7 @@ PLACEMENT = Rule(
     "workload policy instead (`Creation of a managed instance group … with placement policy is not supported`).",
     sources=(XPK, "https://github.com/vllm-project/ci-infra/issues/547"),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.placement),
+    check=on_inputs(tpu_pools.placement),
 )
 
 NODE_COUNT = Rule(
@@ -84,7 +84,7 @@ NODE_COUNT = Rule(
     why="GKE scales a multi-host slice atomically: chips divided by chips per host nodes, or none.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.node_counts),
+    check=on_inputs(tpu_pools.node_counts),
 )
 
 CAPACITY = Rule(
@@ -94,7 +94,7 @@ CAPACITY = Rule(
     "queued provisioning and reservations exclude each other, and flex-start nodes cannot be repaired or counted.",
     sources=(TOOLKIT, "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.capacity),
+    check=on_inputs(tpu_pools.capacity),
 )
 
 BOOT_DISK = Rule(
@@ -103,7 +103,7 @@ BOOT_DISK = Rule(
     why="v6e attaches Hyperdisk only; GKE's default pd-balanced does not attach, and the pool never gets a node.",
     sources=("https://cloud.google.com/compute/docs/disks/hyperdisks", TOOLKIT),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.boot_disk),
+    check=on_inputs(tpu_pools.boot_disk),
 )
 
 UPGRADE = Rule(
@@ -112,7 +112,7 @@ UPGRADE = Rule(
     why="Compact placement is not supported with blue-green upgrades.",
     sources=(TOOLKIT,),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.upgrade),
+    check=on_inputs(tpu_pools.upgrade),
 )
 
 TAINT = Rule(
@@ -122,7 +122,7 @@ TAINT = Rule(
     "replaces the pool.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus",),
     kinds=(NODE_POOL,),
-    check=on_inputs(node_pools.taint),
+    check=on_inputs(tpu_pools.taint),
     severity="medium",
 )
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
-from llmd_gke.catalog.accelerators import FAMILIES
+from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
@@ -101,17 +101,19 @@ def project(request: Request) -> JsonObject:
 
 @answers("serviceusage.services.consumerQuotaMetrics.get")
 def metric(request: Request) -> JsonObject:
-    """Limits of one metric: chips of each TPU family, which Compute Engine does not tell."""
+    """Limits of one metric: chips of each family, which Compute Engine does not tell."""
     name = request.at["name"]
     called = name.rpartition("%2F")[2].upper()
     found: list[JsonValue] = []
-    if called == "TPUS_PER_TPU_FAMILY":
+    divided = next((kind for kind in ACCELERATORS if called in kind.quota_dimensions), None)
+    if divided is not None:
+        dimension = divided.quota_dimensions[called]
         buckets: list[JsonValue] = [{"effectiveLimit": "0", "defaultLimit": "0"}]
-        for family in FAMILIES:
+        for family in divided.families:
             for region in sorted({zones.region_of(zone) for zone in family.zones}):
-                place: JsonObject = {"region": region, "tpu_family": family.quota_family}
+                place: JsonObject = {"region": region, dimension: family.quota_family}
                 buckets.append(_bucket(request.cloud, family.quota_family, place))
-        found = [_of_metric(name, "1/{project}/{region}/{tpu_family}", buckets)]
+        found = [_of_metric(name, f"1/{{project}}/{{region}}/{{{dimension}}}", buckets)]
     elif family := next((one for one in FAMILIES if called in (one.spot_quota, one.quota)), None):
         places = sorted({zones.region_of(zone) for zone in family.zones})
         limited = family.quota_family if called == family.quota else called

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import gateway, health, node_pools, pods, routes, serving, tpu_pods, versions
+from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools, versions
 from llmd_gke.rules.inputs import UNKNOWN, Node, Value
 
 SLICES = [(family, shape) for family in accelerators.FAMILIES for shape in family.slices()]
@@ -128,13 +128,13 @@ def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(
         **({"placementPolicy": workload} if shape.multi_host else {}),
     }
     for check in (
-        node_pools.machine,
-        node_pools.topology,
-        node_pools.placement,
-        node_pools.node_counts,
-        node_pools.boot_disk,
-        node_pools.upgrade,
-        node_pools.taint,
+        tpu_pools.machine,
+        tpu_pools.topology,
+        tpu_pools.placement,
+        tpu_pools.node_counts,
+        tpu_pools.boot_disk,
+        tpu_pools.upgrade,
+        tpu_pools.taint,
     ):
         assert list(check(Node(pool))) == [], check.__name__
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 from llmd_gke.catalog import accelerators, kserve, zones
 from llmd_gke.catalog.accelerators import Family, Slice
 from llmd_gke.manifests import naming, serving
-from llmd_gke.rules import multi_host, names, node_pools
+from llmd_gke.rules import multi_host, names, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
@@ -116,7 +116,7 @@ def test_a_zone_is_accepted_exactly_where_the_family_is(family: Family, zone: st
 def test_zones_of_pools_in_programs_are_judged_as_those_of_settings(family: Family, zone: str) -> None:
     machine = family.machines[0].name
     pool = Node({"nodeConfig": {"machineType": machine}, "nodeLocations": [zone]})
-    assert list(node_pools.zone(pool)) == list(rules.zone(machine, zone))
+    assert list(tpu_pools.zone(pool)) == list(rules.zone(machine, zone))
 
 
 # --- node counts ---------------------------------------------------------------------------------------------------

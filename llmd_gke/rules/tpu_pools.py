@@ -1,0 +1,189 @@
+"""Rules about node pools of TPU hosts, as pulumi-gcp describes them (``container.NodePool``).
+
+Sources: GoogleCloudPlatform/cluster-toolkit ``modules/compute/gke-node-pool/main.tf`` @10470803 (preconditions of
+capacity modes); AI-Hypercomputer/xpk ``src/xpk/core/nodepool.py`` @367c8382 (placement).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import accelerators
+from llmd_gke.catalog.accelerators import TPU
+from llmd_gke.rules import tpu as slices
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
+
+DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
+LONGEST_RUN = 604800
+"""Seconds: seven days."""
+
+
+def _parts(pool: Node) -> tuple[str, str | None, str | None]:
+    """Machine type, topology and placement type."""
+    placement = pool.get("placementPolicy")
+    return (
+        pool.get("nodeConfig", "machineType").text() or "",
+        placement.get("tpuTopology").text(),
+        placement.get("type").text(),
+    )
+
+
+def machine(pool: Node) -> Iterator[Finding]:
+    """The machine type is a TPU host that GKE offers."""
+    if accelerator(pool) is TPU:
+        yield from slices.machine_type(_parts(pool)[0])
+
+
+def topology(pool: Node) -> Iterator[Finding]:
+    """The machines can form the topology."""
+    name, shape, _ = _parts(pool)
+    if accelerator(pool) is TPU and shape is not None:
+        yield from slices.topology(name, shape)
+
+
+def zone(pool: Node) -> Iterator[Finding]:
+    """GKE offers the family in every zone of the pool; a zone nobody knows is a warning."""
+    if accelerator(pool) is TPU:
+        for name in pool_zones(pool):
+            yield from slices.zone(_parts(pool)[0], name)
+
+
+def placement(pool: Node) -> Iterator[Finding]:
+    """Single hosts have no placement policy; a multi-host slice has COMPACT, its topology and one zone."""
+    if accelerator(pool) is not TPU:
+        return
+    name, shape, kind = _parts(pool)
+    family = accelerators.family_of(name)
+    if shape is None:
+        if kind == "COMPACT" and pool.get("placementPolicy", "tpuTopology").value is None:
+            yield _placement(
+                "COMPACT without tpuTopology: a single-host pool must have no placement policy, a multi-host one its "
+                "topology",
+                "no placementPolicy, or COMPACT with tpuTopology",
+            )
+        return
+    found = accelerators.find_slice(name, shape)
+    if found is None or family is None:
+        return
+    if not found.multi_host:
+        yield from slices.placement(name, shape, kind or "COMPACT")
+        return
+    yield from slices.placement(name, shape, kind)
+    policy = pool.get("placementPolicy", "policyName")
+    if family.workload_policy and (kind or policy.value is None):
+        yield _placement(
+            f"{name} takes no COMPACT placement ('Use workload policy instead')",
+            "policyName of a ResourcePolicy with workloadPolicy, and type ''",
+        )
+    if len(pool_zones(pool)) > 1:
+        yield _placement("a multi-host slice lies in one zone", "one entry in nodeLocations")
+
+
+def _placement(problem: str, allowed: str) -> Finding:
+    return Finding("tpu-placement", problem, allowed=allowed, fix=f"placementPolicy: {allowed}")
+
+
+def upgrade(pool: Node) -> Iterator[Finding]:
+    """Multi-host slices are upgraded by surge: compact placement does not go with blue-green."""
+    name, shape, _ = _parts(pool)
+    found = accelerators.find_slice(name, shape) if shape else None
+    if found and found.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
+        yield Finding(
+            "tpu-upgrade-strategy",
+            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {shape} slice: GKE refuses it with compact placement",
+            allowed="SURGE",
+            fix="set strategy: SURGE",
+        )
+
+
+def node_counts(pool: Node) -> Iterator[Finding]:
+    """A multi-host slice exists in whole or not at all."""
+    name, shape, _ = _parts(pool)
+    if accelerator(pool) is not TPU:
+        return
+    scaling = pool.get("autoscaling")
+    limits = [
+        (least.integer(), most.integer())
+        for least, most in (
+            (scaling.get("minNodeCount"), scaling.get("maxNodeCount")),
+            (scaling.get("totalMinNodeCount"), scaling.get("totalMaxNodeCount")),
+        )
+        if most.value is not None
+    ]
+    fixed = pool.get("nodeCount").integer()
+    if fixed is not None:
+        limits.append((fixed, fixed))
+    for least, most in limits:
+        if most is not None and not (most == 0 and fixed == 0):
+            yield from slices.node_counts(name, shape or "", least or 0, most)
+
+
+def capacity(pool: Node) -> Iterator[Finding]:
+    """The capacity mode exists in the zone, and its settings fit each other."""
+    if accelerator(pool) is not TPU:
+        return
+    mode = capacity_mode(pool)
+    for name in pool_zones(pool):
+        yield from slices.capacity(mode, _parts(pool)[0], name)
+    config = pool.get("nodeConfig")
+    affinity = config.get("reservationAffinity")
+    reserved = affinity.get("consumeReservationType").text()
+    queued = pool.get("queuedProvisioning", "enabled").flag() is True
+    spot = config.get("spot").flag() is True
+    if spot and config.get("flexStart").flag():
+        yield _capacity("spot and flexStart exclude each other", "one of them")
+    if (spot or mode == "flex-start" or queued) and reserved not in (None, "NO_RESERVATION"):
+        yield _capacity(f"{mode} capacity with {reserved}: a reservation is on-demand capacity", "NO_RESERVATION")
+    if reserved == "SPECIFIC_RESERVATION" and not list(affinity.get("values").each()) and not pool.notes.unknown:
+        yield _capacity(
+            "SPECIFIC_RESERVATION names no reservation", "key compute.googleapis.com/reservation-name and values"
+        )
+    if queued and spot:
+        yield _capacity("queued provisioning and spot exclude each other", "one of them")
+    if queued and (pool.get("autoscaling", "minNodeCount").integer() or 0) > 0:
+        yield _capacity("queued provisioning starts at no nodes", "autoscaling.minNodeCount: 0")
+    if mode == "flex-start":
+        yield from _flex_start(pool)
+
+
+def _flex_start(pool: Node) -> Iterator[Finding]:
+    if pool.get("management", "autoRepair").flag() is not False and not pool.notes.unknown:
+        yield _capacity("flex-start nodes cannot be repaired", "management.autoRepair: false")
+    if pool.get("nodeCount").value is not None:
+        yield _capacity("flex-start takes no fixed nodeCount", "autoscaling")
+    if pool.get("autoscaling", "totalMaxNodeCount").value is not None:
+        yield _capacity("flex-start TPU pools take per-zone limits", "minNodeCount and maxNodeCount")
+    longest = (pool.get("nodeConfig", "maxRunDuration").text() or "").removesuffix("s")
+    if longest.isdigit() and int(longest) > LONGEST_RUN:
+        yield _capacity(f"maxRunDuration {longest}s is more than seven days", f"at most {LONGEST_RUN}s")
+
+
+def _capacity(problem: str, allowed: str) -> Finding:
+    return Finding("tpu-capacity", problem, allowed=allowed, fix=f"use {allowed}")
+
+
+def boot_disk(pool: Node) -> Iterator[Finding]:
+    """The boot disk attaches: left out, GKE takes pd-balanced."""
+    if accelerator(pool) is not TPU:
+        return
+    config = pool.get("nodeConfig")
+    for node in (config.get("diskType"), config.get("bootDisk", "diskType")):
+        if node.value is not None:
+            text = node.text()
+            if text is not None:
+                yield from slices.boot_disk(_parts(pool)[0], text)
+            return
+    yield from slices.boot_disk(_parts(pool)[0], DEFAULT_BOOT_DISK)
+
+
+def taint(pool: Node) -> Iterator[Finding]:
+    """GKE adds the TPU taint itself."""
+    for entry in pool.get("nodeConfig", "taints").each():
+        if entry.get("key").text() == TPU.resource:
+            yield Finding(
+                "tpu-taint",
+                f"{entry.path}: GKE adds the taint {TPU.resource}=present:NoSchedule to TPU nodes itself",
+                fix="leave the taint out",
+            )

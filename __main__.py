@@ -14,6 +14,7 @@ from components.model_storage import ModelStorage, ModelStorageArgs
 from components.network import Network, NetworkArgs
 from components.platform import Platform, PlatformArgs
 from components.project import Project, ProjectArgs
+from components.scraping import Scraping, ScrapingArgs
 from components.tpu_pool import TpuPool, TpuPoolArgs
 from components.worker_preset import WorkerPreset, WorkerPresetArgs
 
@@ -111,6 +112,12 @@ namespaces = {
     name: ModelNamespace(name, ModelNamespaceArgs(name, settings.models_in(name), cluster.provider), after(gateway_api))
     for name in settings.namespaces
 }
+if settings.monitoring.scrape:
+    Scraping(
+        "monitoring",
+        ScrapingArgs(settings.monitoring, settings.namespaces, cluster.provider),
+        after(gateway_api, *namespaces.values()),
+    )
 presets = {
     name: WorkerPreset(f"{name}-workers", WorkerPresetArgs(name, cluster.provider), after(platform, namespaces[name]))
     for name in settings.multi_host_namespaces

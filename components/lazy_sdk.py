@@ -11,11 +11,13 @@ if TYPE_CHECKING:
     from pulumi_kubernetes.core import v1 as core
     from pulumi_kubernetes.helm import v3 as helm
     from pulumi_kubernetes.networking import v1 as networking
+    from pulumi_kubernetes.rbac import v1 as rbac
 else:
     compute = package("pulumi_gcp.compute")
     container = package("pulumi_gcp.container")
     core = package("pulumi_kubernetes.core.v1")
     helm = package("pulumi_kubernetes.helm.v3")
     networking = package("pulumi_kubernetes.networking.v1")
+    rbac = package("pulumi_kubernetes.rbac.v1")
 
-__all__ = ["compute", "container", "core", "helm", "networking"]
+__all__ = ["compute", "container", "core", "helm", "networking", "rbac"]

@@ -63,6 +63,7 @@ PICKER = f"{PART}-router-scheduler"
 WORKLOAD_PORT = 8000
 PICKER_PORT = 9002
 PICKER_HEALTH_PORT = 9003
+PICKER_METRICS_PORT = 9090
 
 POOL_SUFFIX = "-inference-pool"
 WORKLOAD_SUFFIX = "-kserve-workload-svc"

@@ -39,6 +39,11 @@ def of(type_: str) -> Select:
     return lambda graph: [node for node in graph.nodes.values() if node.type == type_]
 
 
+def without_scraping(type_: str) -> Select:
+    """Every resource of that type that is not there for the collectors of metrics."""
+    return lambda graph: [node for node in of(type_)(graph) if "llmd-gke:monitoring:Scraping" not in node.parent]
+
+
 def chart(name: str) -> Select:
     """The Helm release of that name."""
     return lambda graph: [node for node in of(RELEASE)(graph) if node.inputs["name"] == name]

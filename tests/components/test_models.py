@@ -112,9 +112,8 @@ def test_each_model_has_an_identity_of_its_own_for_its_own_buckets(record: Recor
         "my-weights": f"{subject}/models/sa/llmd-eu4a-qwen",
         "their-weights": f"{subject}/team/sa/llmd-eu4a-other",
     }
-    accounts = {
-        (kinds.metadata(node, "namespace"), kinds.metadata(node, "name")) for node in kinds.of(SERVICE_ACCOUNT)(graph)
-    }
+    made = kinds.without_scraping(SERVICE_ACCOUNT)(graph)
+    accounts = {(kinds.metadata(node, "namespace"), kinds.metadata(node, "name")) for node in made}
     assert accounts == {("models", "llmd-eu4a-qwen"), ("team", "llmd-eu4a-other")}
 
 
@@ -125,7 +124,7 @@ def test_the_first_preview_knows_no_member_yet_and_asks_nothing(record: Record) 
 
 def test_pods_start_after_their_account_and_their_grants_which_come_after_the_cluster(record: Record) -> None:
     graph = with_buckets(record)
-    service, account = graph.find(kinds.SERVICE), graph.find(SERVICE_ACCOUNT)
+    service, account = graph.find(kinds.SERVICE), graph.find(SERVICE_ACCOUNT, "qwen-account")
     assert account.inputs["automountServiceAccountToken"] is False
     assert graph.comes_before(account, service)
     for grant in kinds.of(BUCKET_MEMBER)(graph):
@@ -146,7 +145,7 @@ def test_a_private_image_brings_its_pull_secret_first(record: Record) -> None:
     assert kinds.metadata(pull, "name") == "image-pull-secret"
     assert graph.comes_before(pull, graph.find(kinds.SERVICE))
     assert "c2VjcmV0" not in str(graph.find(kinds.CONFIG).inputs)
-    account = graph.find("kubernetes:core/v1:ServiceAccount")
+    account = graph.find(SERVICE_ACCOUNT, "qwen-account")
     assert account.inputs["imagePullSecrets"] == [{"name": "image-pull-secret"}], "KServe gives them to the picker"
 
 

@@ -37,7 +37,7 @@ EDGES: dict[str, tuple[Select, Select]] = {
     "KServe's controller runs before the TPU config": (CONTROLLER, of(kinds.CONFIG)),
     "the TPU config exists before the service": (of(kinds.CONFIG), of(kinds.SERVICE)),
     "the HTTPRoute exists before the service": (of(kinds.ROUTE), of(kinds.SERVICE)),
-    "the NetworkPolicies exist before the service": (of(kinds.NETWORK_POLICY), of(kinds.SERVICE)),
+    "the NetworkPolicies exist before the service": (kinds.without_scraping(kinds.NETWORK_POLICY), of(kinds.SERVICE)),
     "the Gateway exists before the HTTPRoute": (of(kinds.GATEWAY), of(kinds.ROUTE)),
     "the namespace exists before the service": (of(kinds.NAMESPACE), of(kinds.SERVICE)),
     "the TPU pool exists before the service": (kinds.tpu_pool, of(kinds.SERVICE)),

@@ -12,7 +12,7 @@ import pytest
 
 from llmd_gke.catalog import deployer
 from llmd_gke.graph.resources import Graph
-from llmd_gke.manifests import charts, firewall, naming, platform_firewall
+from llmd_gke.manifests import charts, firewall, naming, platform_firewall, scraping
 from llmd_gke.pulumi_signatures import UNKNOWN
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
@@ -74,6 +74,7 @@ def test_components_hang_below_the_stack(graph: Graph) -> None:
         "llmd-gke:pools:TpuPool",
         "llmd-gke:models:ModelNamespace",
         "llmd-gke:models:Model",
+        "llmd-gke:monitoring:Scraping",
     }
     assert [node.name for node in components if kinds.STACK not in node.parent] == []
 
@@ -180,6 +181,7 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
             namespace, settings.network, private_nodes=settings.cluster.private_nodes
         ).values()
     ]
+    due += [scraping.network_policy(namespace)["spec"] for namespace in settings.namespaces]
     found = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
     assert len(found) == len(due)
     assert [policy for policy in due if policy not in found] == []

@@ -96,7 +96,7 @@ def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: s
 
 
 def test_an_ungated_model_has_no_token_secret(graph: Graph) -> None:
-    assert of(kinds.SECRET)(graph) == []
+    assert kinds.without_scraping(kinds.SECRET)(graph) == []
 
 
 @pytest.mark.parametrize("in_preview", [True, False])
@@ -104,7 +104,7 @@ def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(
     record: Callable[..., Graph], in_preview: bool
 ) -> None:
     graph = record(gated(), preview=in_preview)
-    (secret,) = of(kinds.SECRET)(graph)
+    (secret,) = kinds.without_scraping(kinds.SECRET)(graph)
     assert metadata(secret, "namespace") == "models"
     marked = secret.inputs["stringData"]
     assert is_secret(marked), "in plain text in the state, otherwise"
@@ -117,7 +117,7 @@ def test_the_token_of_a_gated_model_is_in_its_secret_and_nowhere_else(
 
 def test_a_gated_model_finds_its_token_by_annotation(record: Callable[..., Graph]) -> None:
     graph = record(gated())
-    (secret,), (service,) = of(kinds.SECRET)(graph), of(kinds.SERVICE)(graph)
+    (secret,), (service,) = kinds.without_scraping(kinds.SECRET)(graph), of(kinds.SERVICE)(graph)
     annotations = metadata(service, "annotations")
     assert isinstance(annotations, dict)
     assert annotations["serving.kserve.io/secretName"] == metadata(secret, "name")

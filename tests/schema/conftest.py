@@ -15,8 +15,11 @@ from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.schema import sources
 from tests.schema.structural import Table, table
 
-collect_ignore = [] if sources.gke_folder() else ["test_gke_as_published.py"]
-"""What compares with GKE's own files, which no package registry has, is no test where they are not at hand."""
+collect_ignore = [
+    *([] if sources.gke_folder() else ["test_gke_as_published.py"]),
+    *([] if sources.gmp_folder() else ["test_pod_monitoring_as_published.py"]),
+]
+"""What compares with Google's own files, which no package registry has, is no test where they are not at hand."""
 
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))

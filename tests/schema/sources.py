@@ -15,10 +15,12 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import versions
+from localcloud.gke_gateway.crds import pod_monitoring
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
 GKE_FOLDER = "LLMD_GKE_GKE_CRDS"
+GMP_FOLDER = "LLMD_GKE_GMP_CRDS"
 
 KSERVE = "github.com/kserve/kserve"
 GATEWAY_API = "sigs.k8s.io/gateway-api"
@@ -60,6 +62,12 @@ def gke_folder() -> Path | None:
     return folder if folder.is_dir() else None
 
 
+def gmp_folder() -> Path | None:
+    """The folder of managed Prometheus' CRDs, ``charts/operator/crds`` of GoogleCloudPlatform/prometheus-engine."""
+    named = os.environ.get(GMP_FOLDER)
+    return Path(named) if named and Path(named).is_dir() else None
+
+
 @cache
 def read(file: Path) -> dict[str, object]:
     """A YAML file with one document."""
@@ -79,16 +87,18 @@ _PLACES: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_PLACES, *record_gke.PLURALS)
+KINDS = (*_PLACES, *record_gke.PLURALS, "PodMonitoring")
 
 
 def crd(kind: str) -> dict[str, object]:
-    """The CustomResourceDefinition of a kind, of GKE's kinds what is recorded of it.
+    """The CustomResourceDefinition of a kind, of GKE's kinds what is recorded of it, of PodMonitoring our own.
 
     Raises ``KeyError`` for a kind nobody has placed here.
     """
     if kind in record_gke.PLURALS:
         return record_gke.definition(record_gke.read(), kind)
+    if kind == "PodMonitoring":
+        return cast("dict[str, object]", pod_monitoring.definition())
     path, file = _PLACES[kind]
     return read(module(path) / file)
 

@@ -11,7 +11,9 @@ import pytest
 from tests.schema import rules, sources, structural
 from tests.schema.structural import Table, table
 
-BUILT_IN = frozenset({"APIService", "Namespace", "NetworkPolicy", "Secret", "ServiceAccount"})
+BUILT_IN = frozenset({"APIService", "Namespace", "NetworkPolicy", "Secret", "ServiceAccount"}) | frozenset(
+    {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+)
 
 DOCUMENTED = frozenset({"FQDNNetworkPolicy"})
 """Kinds whose CRDs are not published: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies."""
@@ -75,6 +77,10 @@ def test_services_and_configs_fit_kserves_crds(emitted: list[Table]) -> None:
 
 def test_health_checks_and_backend_policies_fit_gkes_crds(emitted: list[Table]) -> None:
     judge(emitted, "HealthCheckPolicy", "GCPBackendPolicy")
+
+
+def test_what_is_scraped_fits_the_definition_of_managed_prometheus(emitted: list[Table]) -> None:
+    judge(emitted, "PodMonitoring")
 
 
 def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:

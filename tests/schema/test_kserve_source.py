@@ -180,7 +180,7 @@ def test_the_size_of_a_group_cannot_change_in_place() -> None:
 def test_the_picker_listens_where_network_policies_open() -> None:
     preset = sources.module(sources.KSERVE) / "config/llmisvcconfig/config-llm-scheduler.yaml"
     ports = {int(port) for port in re.findall(r"containerPort: (\d+)", preset.read_text(encoding="utf-8"))}
-    assert {kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT} <= ports
+    assert {kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT, kserve.PICKER_METRICS_PORT} <= ports
 
 
 def test_the_pinned_picker_is_the_one_kserve_brings() -> None:

@@ -15,6 +15,7 @@ from llmd_gke.settings.sections.cluster import (
 )
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
+from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
@@ -32,6 +33,7 @@ __all__ = [
     "GatewaySettings",
     "MaintenanceSettings",
     "ModelSettings",
+    "MonitoringSettings",
     "NetworkSettings",
     "PlatformSettings",
     "PluginSettings",

@@ -10,6 +10,7 @@ from llmd_gke.settings.sections.base import Shape
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
 from llmd_gke.settings.sections.models import ModelSettings
+from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import NetworkSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
@@ -31,6 +32,8 @@ class StackSettings(Shape):
     """The gateway in front of all models."""
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
     """The controllers of the cluster."""
+    monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
+    """What is measured."""
     registry: dict[str, str] = Field(default_factory=dict[str, str])
     """A mirror of charts and images: each registry, and what takes its place, such as
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""

@@ -1,0 +1,136 @@
+"""What lets Google's collectors read the metrics of model servers and endpoint pickers, namespace by namespace.
+
+The picker answers on ``/metrics`` only to callers that the API server knows and that may ``get`` it
+(``--metrics-endpoint-auth``, on by default: kubernetes-sigs/gateway-api-inference-extension
+``pkg/epp/server/options.go`` @v1.5.0), so the collector sends the token of an account that may do nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke.catalog import kserve, monitoring
+from llmd_gke.manifests import firewall
+from llmd_gke.manifests.types import Json, JsonObject
+
+RBAC = "rbac.authorization.k8s.io/v1"
+
+READER = "metrics-reader"
+"""The account whose token collectors show to endpoint pickers. Its ClusterRole has the same name."""
+TOKEN = "metrics-reader-token"  # noqa: S105 - the name of an object
+TOKEN_KEY = "token"  # noqa: S105 - the key that Kubernetes writes
+READ_TOKEN = "read-metrics-reader-token"  # noqa: S105 - the name of an object
+
+SERVERS = "model-servers"
+PICKERS = "endpoint-pickers"
+"""Names of the PodMonitorings; Prometheus has them as the label ``job``."""
+
+_OF_MODELS: JsonObject = {kserve.PART_OF: kserve.PART}
+
+
+def cluster_role() -> JsonObject:
+    """May read ``/metrics`` of what asks the API server, and nothing else."""
+    return {
+        "apiVersion": RBAC,
+        "kind": "ClusterRole",
+        "metadata": {"name": READER},
+        "rules": [{"nonResourceURLs": ["/metrics"], "verbs": ["get"]}],
+    }
+
+
+def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
+    """The accounts of all model namespaces."""
+    subjects: list[Json] = [{"kind": "ServiceAccount", "name": READER, "namespace": name} for name in namespaces]
+    return {
+        "apiVersion": RBAC,
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": READER},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": READER},
+        "subjects": subjects,
+    }
+
+
+def read_token(namespace: str) -> JsonObject:
+    """May read the one Secret. ``list`` and ``watch`` with a name are how collectors follow it."""
+    return {
+        "apiVersion": RBAC,
+        "kind": "Role",
+        "metadata": {"name": READ_TOKEN, "namespace": namespace},
+        "rules": [
+            {"apiGroups": [""], "resources": ["secrets"], "resourceNames": [TOKEN], "verbs": ["get", "list", "watch"]}
+        ],
+    }
+
+
+def read_token_binding(namespace: str) -> JsonObject:
+    """GKE's collectors get that right."""
+    return {
+        "apiVersion": RBAC,
+        "kind": "RoleBinding",
+        "metadata": {"name": READ_TOKEN, "namespace": namespace},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": READ_TOKEN},
+        "subjects": [
+            {
+                "kind": "ServiceAccount",
+                "name": monitoring.COLLECTOR_ACCOUNT,
+                "namespace": monitoring.COLLECTOR_NAMESPACE,
+            }
+        ],
+    }
+
+
+def network_policy(namespace: str) -> JsonObject:
+    """Opens the metrics ports of models and pickers to the collectors: the namespace is closed otherwise."""
+    collectors: JsonObject = {
+        "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": monitoring.COLLECTOR_NAMESPACE}}
+    }
+    ports: list[Json] = [
+        {"protocol": "TCP", "port": port} for port in (kserve.WORKLOAD_PORT, kserve.PICKER_METRICS_PORT)
+    ]
+    return firewall.policy(
+        "allow-collectors",
+        namespace,
+        {
+            "podSelector": {"matchLabels": _OF_MODELS},
+            "policyTypes": ["Ingress"],
+            "ingress": [{"from": [collectors], "ports": ports}],
+        },
+    )
+
+
+def servers(namespace: str, interval_seconds: int) -> JsonObject:
+    """Scrapes every server of the namespace: of a model that spans hosts, the leader."""
+    endpoint: JsonObject = {"port": kserve.WORKLOAD_PORT, "path": "/metrics"}
+    labels = {**_OF_MODELS, kserve.OWN_COMPONENT: kserve.WORKLOAD}
+    return _pod_monitoring(SERVERS, namespace, labels, endpoint, interval_seconds)
+
+
+def pickers(namespace: str, interval_seconds: int) -> JsonObject:
+    """Scrapes every endpoint picker of the namespace, with the token of :data:`READER`."""
+    endpoint: JsonObject = {
+        "port": kserve.PICKER_METRICS_PORT,
+        "path": "/metrics",
+        "authorization": {"type": "Bearer", "credentials": {"secret": {"name": TOKEN, "key": TOKEN_KEY}}},
+    }
+    return _pod_monitoring(
+        PICKERS, namespace, {**_OF_MODELS, kserve.COMPONENT: kserve.PICKER}, endpoint, interval_seconds
+    )
+
+
+def _pod_monitoring(
+    name: str, namespace: str, labels: JsonObject, endpoint: JsonObject, interval_seconds: int
+) -> JsonObject:
+    return {
+        "apiVersion": monitoring.API_VERSION,
+        "kind": monitoring.POD_MONITORING,
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": {
+            "selector": {"matchLabels": labels},
+            "endpoints": [{**endpoint, "interval": f"{interval_seconds}s"}],
+            "targetLabels": {
+                "metadata": ["container", "node", "pod"],
+                # `model` is the model's name in the settings; what clients send is vLLM's own label `model_name`.
+                "fromPod": [{"from": kserve.NAME, "to": "model"}],
+            },
+        },
+    }

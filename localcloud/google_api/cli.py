@@ -16,6 +16,7 @@ from localcloud.google_api import overview
 from localcloud.google_api.__main__ import main
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.providers.protocol.values import JsonObject
+from localcloud.workflow import home
 
 app = typer.Typer(
     help="The emulator of Google's APIs (docs/google-emulator.md): what is in it, and faults.",
@@ -27,6 +28,20 @@ app = typer.Typer(
 def folder() -> Path:
     """Where the emulator of the cloud that ``--cloud`` chose keeps everything."""
     return Places.of().cloud
+
+
+def used_folder() -> Path:
+    """The same, to write into. Raises ``BadInput`` where the cloud's Google is the hand-written provider.
+
+    A file of the emulator's there would say that the emulator made everything.
+    """
+    here = Places.of()
+    if home.real_providers(here).get("gcp") not in home.EMULATED:
+        raise BadInput(
+            f"The Google of this {here.label} is the hand-written provider, not the emulator; its faults are in the "
+            f"file that LLMD_GKE_FAULTS names.\nFix: set {home.GOOGLE}=published for this and every other command."
+        )
+    return folder()
 
 
 @app.command()
@@ -60,7 +75,7 @@ def faults(
         read: object = json.loads(given)
         if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
             raise ValueError("a list of objects is expected")
-        cloud = Cloud(folder())
+        cloud = Cloud(used_folder())
         with cloud.opened():
             cloud.faults.set(cast("list[JsonObject]", read))
     except ValueError as error:
@@ -71,4 +86,4 @@ def faults(
 @app.command()
 def page(port: Annotated[int, typer.Option(help="0: any that is free.")] = 0) -> None:
     """Serve the page that shows all of this, on this machine only, until Ctrl-C."""
-    raise typer.Exit(main([str(folder()), str(port)]))
+    raise typer.Exit(main([str(used_folder()), str(port)]))

@@ -21,6 +21,10 @@ EMULATOR = "google-api.json"
 """What the emulator of Google's APIs keeps beside ``google.json``: the same objects, as Google shows them."""
 
 
+REQUESTS = "google-requests.jsonl"
+"""What the emulator was asked last."""
+
+
 def objects(places: Places) -> dict[str, Mapping[str, object]]:
     """Everything that exists in both clouds: id to what the stand-in knows of it."""
     return {ident: entry for name in FILES for ident, entry in _entries(places.cloud / name)}
@@ -81,7 +85,7 @@ def check_google(places: Places) -> None:
 
 def clear(places: Places) -> None:
     """Forgets both clouds."""
-    for name in (*FILES, EMULATOR):
+    for name in (*FILES, EMULATOR, REQUESTS):
         (places.cloud / name).unlink(missing_ok=True)
 
 

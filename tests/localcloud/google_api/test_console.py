@@ -15,10 +15,12 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from llmd_gke.problems import BadInput
 from localcloud.google_api import cli
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
 from localcloud.google_api.server import running
+from localcloud.workflow import home
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -42,6 +44,7 @@ def busy(cluster: Client) -> Client:
 @pytest.fixture
 def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     monkeypatch.setattr(cli, "folder", lambda: busy.cloud.folder)
+    monkeypatch.setenv(home.GOOGLE, "published")
     monkeypatch.setenv("COLUMNS", "300")
     return busy
 
@@ -85,6 +88,18 @@ def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
 def test_the_command_makes_nothing_where_there_is_no_emulator(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "folder", lambda: tmp_path / "cloud")
     assert printed("show").strip() == "no resources"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [("faults", "[]"), ("page",)])
+def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
+    monkeypatch.setenv(home.GOOGLE, "hand-written")
+    with pytest.raises(BadInput, match="LLMD_GKE_GOOGLE=published"):
+        printed(*words)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -88,7 +88,7 @@ The pack never sees:
   keeps.
 - What webhooks, admission policies and controllers change or make afterwards: a `MutatingWebhookConfiguration`, a
   `ComputeClass` that creates node pools, a StorageClass whose provisioner makes folders of the node.
-- What a chart's or container's file says that is not in the program: `envFrom` of somebody else's ConfigMap, arguments
+- What a chart's or container's file says that is not in the program: `envFrom` of a ConfigMap from elsewhere, arguments
   in a `--config` file, output of a command, text that is encrypted or packed (base64 is read).
 - What a rule of one resource makes of another: 256 firewall rules of a /8 each, a ReferenceGrant that lets a route of
   the Gateway's namespace reach a model, an EndpointSlice or an `externalName` behind a backend.

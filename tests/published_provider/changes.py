@@ -91,6 +91,18 @@ MADE: dict[str, tuple[str, Props]] = {
             "customFeatures": ["A", "B"],
         },
     ),
+    "certificate": (
+        CERTIFICATE,
+        {"name": "tls-1", "region": REGION, "certificate": "PEM", "privateKey": "KEY", "description": "For clients"},
+    ),
+    "accountMember": (
+        ACCOUNT_MEMBER,
+        {
+            "serviceAccountId": f"projects/{PROJECT}/serviceAccounts/nodes-account@{PROJECT}.iam.gserviceaccount.com",
+            "role": "roles/iam.workloadIdentityUser",
+            "member": "user:a@example.com",
+        },
+    ),
     "policy": (
         POLICY,
         {
@@ -252,6 +264,12 @@ CHANGES: tuple[tuple[str, Props], ...] = (
     ("sslPolicy", {"minTlsVersion": "TLS_1_3"}),
     ("sslPolicy", {"customFeatures": ["B", "A"]}),
     ("sslPolicy", {"customFeatures": ["A", "C"]}),
+    ("certificate", {}),
+    ("certificate", {"name": "tls-2"}),
+    ("certificate", {"description": None}),
+    ("certificate", {"certificate": "OTHER"}),
+    ("accountMember", {"role": "roles/iam.serviceAccountUser"}),
+    ("accountMember", {"member": "user:A@example.com"}),
     ("policy", {"workloadPolicy.acceleratorTopology": "2x2x4"}),
     ("policy", {"name": "other"}),
     ("policy", {"description": "Slices"}),

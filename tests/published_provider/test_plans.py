@@ -78,6 +78,10 @@ def sides(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Side, Side
         ours.close()
 
 
+def test_changes_of_every_type_are_compared() -> None:
+    assert {MADE[name][0] for name, _ in CHANGES} == schema.table()["types"].keys()
+
+
 @pytest.mark.parametrize(("name", "over"), [pytest.param(*one, id=label(*one)) for one in CHANGES])
 def test_a_change_is_planned_alike(sides: tuple[Side, Side], name: str, over: dict[str, Any]) -> None:
     real, ours = (side.plan(name, over) for side in sides)

@@ -51,7 +51,8 @@ def made_up(name: str, autoname: Autoname, longest: int) -> str:
 def forces(type_: str, change: Change, old: JsonObject, new: JsonObject) -> bool:
     """Whether a change needs a new object: what the schema marks ``ForceNew``, and what ``CustomizeDiff`` forces.
 
-    A block that is marked forces only where it comes or goes (plugin SDK, ``helper/schema`` schemaMap.diffList).
+    A block that is marked forces only where it comes or goes (plugin SDK, ``helper/schema`` schemaMap.diffList). Of
+    what only the official plugin has there are no facts: the worst is assumed.
     """
     where = ".".join(names(change.path))
     judged = KINDS[type_].force_new_if
@@ -62,6 +63,7 @@ def forces(type_: str, change: Change, old: JsonObject, new: JsonObject) -> bool
         return True
     parts = {".".join(names(part)) for part in change.parts}
     leaves = [path for path in marked if not schema.is_block(type_, path)]
+    leaves += schema.facts(type_).get("onlyOfficial", [])
     return any(part == path or part.startswith(f"{path}.") for part in parts for path in leaves)
 
 

@@ -16,6 +16,9 @@ POOL = "gcp:container/nodePool:NodePool"
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 NETWORK = "gcp:compute/network:Network"
 SUBNETWORK = "gcp:compute/subnetwork:Subnetwork"
+MEMBER = "gcp:projects/iAMMember:IAMMember"
+ACCOUNT = "gcp:serviceaccount/account:Account"
+BUCKET = "gcp:storage/bucket:Bucket"
 Props = dict[str, Any]
 
 BEFORE: Props = {
@@ -34,6 +37,10 @@ BEFORE: Props = {
         "labels": {"a": "", "b": "c"},
     },
 }
+
+SECOND_SCOPE = "nodeConfig.oauthScopes[1]"
+ONLY_BETA = "nodeConfig.ephemeralStorageConfig"
+"""The schema says nothing about it, so it is planned as the worst: a replacement."""
 
 
 def node(**over: Any) -> Props:
@@ -55,6 +62,8 @@ def planned(google: Standin, kind: str, before: Props, after: Props) -> tuple[li
         ({}, [], []),
         ({"nodeLocations": ["europe-west4-b", "europe-west4-a"]}, [], []),
         (node(oauthScopes=BEFORE["nodeConfig"]["oauthScopes"][::-1]), [], []),
+        (node(oauthScopes=BEFORE["nodeConfig"]["oauthScopes"][:1]), [SECOND_SCOPE], [SECOND_SCOPE]),
+        (node(ephemeralStorageConfig={"localSsdCount": 1}), [ONLY_BETA], [ONLY_BETA]),
         (node(spot=None), [], []),
         (node(spot=True), ["nodeConfig.spot"], ["nodeConfig.spot"]),
         ({"maxPodsPerNode": None}, [], []),
@@ -94,6 +103,32 @@ def test_a_network_is_compared_by_what_the_reference_means(
     cluster = {"name": "gke", "location": "europe-west4", "initialNodeCount": 1}
     plan = planned(google, CLUSTER, {**cluster, "network": before}, {**cluster, "network": after})
     assert plan == (changed, changed)
+
+
+@pytest.mark.parametrize(
+    ("kind", "before", "over", "changed"),
+    [
+        (SUBNETWORK, {"name": "n", "network": "vpc", "region": "us-east5"}, {"region": "regions/us-east5"}, ["region"]),
+        (MEMBER, {"project": "p", "role": "roles/viewer", "member": "user:a@b.c"}, {"member": "user:A@B.c"}, []),
+        (BUCKET, {"name": "weights", "location": "US-EAST5"}, {"location": "us-east5"}, []),
+    ],
+)
+def test_a_value_is_compared_as_upstream_keeps_it(
+    google: Standin, kind: str, before: Props, over: Props, changed: list[str]
+) -> None:
+    assert planned(google, kind, before, {**before, **over}) == (changed, changed)
+
+
+def test_a_project_member_is_deleted_before_it_is_made_again(google: Standin) -> None:
+    member: Props = {"project": "rehearsal", "role": "roles/viewer", "member": "user:a@example.com"}
+    made = google.create(MEMBER, member)
+    assert google.diff(MEMBER, made, {**member, "role": "roles/editor"}).deleteBeforeReplace
+
+
+def test_an_account_without_an_id_gets_one_of_at_most_30_characters(google: Standin) -> None:
+    made_up = google.check(ACCOUNT, {}, name="a-rather-long-name-of-an-account").values
+    assert len(made_up["accountId"]) == 30
+    assert made_up["__defaults"] == ["accountId"]
 
 
 def test_a_link_to_nothing_is_no_link() -> None:

@@ -98,15 +98,15 @@ The pack never sees:
 The pack does not judge:
 
 - Roles that become owner by a detour: `serviceAccountTokenCreator`, `serviceAccountUser` or a key for an account that
-  has more, a custom role with `setIamPolicy`, the annotation `iam.gke.io/gcp-service-account`, a workload identity
-  provider without a condition, `ANY_IDENTITY` of a perimeter. Basic roles and those that grant them directly are
-  judged.
+  has more, `iam.roleAdmin`, a custom role with `setIamPolicy`, the annotation `iam.gke.io/gcp-service-account`, a
+  workload identity provider without a condition, `ANY_IDENTITY` of a perimeter. Basic roles and those that grant them
+  directly are judged.
 - What the roles of a cluster allow (wildcards, `impersonate`, `escalate`, aggregation, `system:masters`). Judged is
   whether everybody has them.
 - Ways into the network past Gateway, Service, Ingress and firewall: forwarding rules and network endpoint groups made
   by hand, addresses of instances, Istio's, Traefik's and other vendors' entry points.
 - What the restricted Pod Security Standard asks beyond access to the node: root users, writable file systems, sysctls,
-  SELinux types, AppArmor by annotation. The namespaces' labels do.
+  SELinux types, AppArmor by annotation, `allowNetAdmin` of an Autopilot cluster. The namespaces' labels do.
 - Tokens in annotations, labels, headers of routes and options of volumes, and in templates that other controllers
   make Secrets of (`ExternalSecret`).
 - What was there before, and what somebody changes in the console: `pulumi policy analyze --policy-pack policies

@@ -14,7 +14,7 @@ from localcloud.common import child_process
 
 ANSWER_SECONDS = 10.0
 MARK = b"localcloud"
-"""Stands in every script that a laptop cloud puts on a shell's PATH."""
+"""Is in every script that a local cloud puts on a shell's PATH or into its plugin cache."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -45,17 +45,17 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
 
     Another version would do, too, but would be no better than the one that is built.
     """
-    own = Path(environ.get("HOME") or "/") / ".pulumi"
-    given, ours = environ.get("PULUMI_HOME"), environ.get("LLMD_GKE_HOME")
-    # In a shell of ours it is the laptop cloud's own folder, with a script that runs what is looked for here.
-    home = own if not given or (ours and Path(given).is_relative_to(ours)) else Path(given)
     version = metadata.version("pulumi-kubernetes")
-    found = home / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
-    return found if os.access(found, os.X_OK) else None
+    for home in (environ.get("PULUMI_HOME"), f"{environ.get('HOME') or '/'}/.pulumi"):
+        found = Path(home or "/") / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
+        # In a shell of a local cloud $PULUMI_HOME is that cloud's own, with a script of ours in the provider's place.
+        if os.access(found, os.X_OK) and not _is_ours(found):
+            return found
+    return None
 
 
 def _is_ours(candidate: Path) -> bool:
-    """Whether it is a script of a laptop cloud's shell, such as its `kubectl`, which runs the program in the end."""
+    """Whether it is a script of a local cloud, such as its `kubectl`, which runs the program in the end."""
     try:
         with candidate.open("rb") as file:
             return MARK in file.read(1024)

@@ -62,7 +62,8 @@ def launchers(places: Places) -> dict[Path, str]:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
             found[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
         elif program:
-            found[file] = f'#!/bin/sh\nexec {quote(str(binaries.path(program)))} "$@"\n'
+            comment = "localcloud: the provider that was built, or the official one."
+            found[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
             comment = f"Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody."
             found[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'

@@ -137,6 +137,19 @@ def test_the_official_provider_of_the_sdks_version_is_taken_from_the_plugin_cach
     assert binaries.path(PROVIDER_NAME) == found
 
 
+def test_a_script_in_the_plugin_folder_of_another_local_cloud_is_not_the_official_provider(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a shell that has sourced the rehearsal's env.sh: `make up CLOUD=laptop` took its stand-in."""
+    version = metadata.version("pulumi-kubernetes")
+    script = executable(tmp_path / "pulumi" / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
+    script.write_text("#!/bin/sh\n# Stand-in\nexec python -m localcloud.providers.kubernetes\n")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert official.find(BY_NAME[PROVIDER_NAME]) is None
+    theirs = executable(tmp_path / "home/.pulumi/plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
+    assert official.find(BY_NAME[PROVIDER_NAME]) == theirs
+
+
 def test_who_wants_to_build_while_another_builds_waits_and_is_told_for_whom(tmp_path: Path) -> None:
     waited, held, free = list[str](), threading.Event(), threading.Event()
 

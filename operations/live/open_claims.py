@@ -236,6 +236,7 @@ BY_HAND: Mapping[int, str] = {
     48: "curl --path-as-is URL/v1/models/%2e%2e/%2e%2e/metrics answers 404",
     49: "needs a second model that is added: `Reconciled` of the first one's route meanwhile",
     50: "pulumi up, and a second one that changes nothing, of a stack with each of these resources",
+    51: "about this machine, not about Google: the official plugin, fetched once, and `make up` without a network",
 }
 """Points that this run cannot answer, and what would."""
 

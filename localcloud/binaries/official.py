@@ -46,9 +46,11 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
     Another version would do, too, but would be no better than the one that is built.
     """
     version = metadata.version("pulumi-kubernetes")
-    for home in (environ.get("PULUMI_HOME"), f"{environ.get('HOME') or '/'}/.pulumi"):
+    given, ours = environ.get("PULUMI_HOME"), environ.get("LLMD_GKE_HOME")
+    # In a shell of a local cloud $PULUMI_HOME is that cloud's own, with a script of ours in the provider's place.
+    own = bool(given and ours and Path(given).is_relative_to(ours))
+    for home in (None if own else given, f"{environ.get('HOME') or '/'}/.pulumi"):
         found = Path(home or "/") / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
-        # In a shell of a local cloud $PULUMI_HOME is that cloud's own, with a script of ours in the provider's place.
         if os.access(found, os.X_OK) and not _is_ours(found):
             return found
     return None

@@ -1,0 +1,27 @@
+"""The page of figures is what the command writes, and names the machine."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from benchmarks import figures
+
+
+def test_the_page_names_machine_day_and_command_of_each_figure() -> None:
+    text = figures.page("2 cores", date(2026, 1, 31), [figures.Figure("make up", 61.234), figures.Figure("a|b", 0.5)])
+    assert "Measured 2026-01-31 on 2 cores." in text
+    assert "| `make up` | 61.23 |" in text
+    assert r"| `a\|b` | 0.50 |" in text
+
+
+def test_the_machine_is_described_by_cores_memory_python_and_load() -> None:
+    said = figures.machine()
+    assert all(word in said for word in ("cores", "GB of memory", "Python", "load average"))
+
+
+def test_the_stored_page_was_written_by_the_command() -> None:
+    stored = figures.PAGE.read_text(encoding="utf-8")
+    start = figures.page("", date.min, []).partition("Measured")[0]
+    assert stored.startswith(start)
+    assert all(f"`llmd-gke {words}`" in stored for words in (*figures.HELP, *figures.CALLS))
+    assert all(f"`make {step} CLOUD=rehearsal" in stored for step in figures.STEPS)

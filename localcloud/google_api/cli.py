@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 from rich.console import Console
@@ -12,11 +12,11 @@ from rich.table import Table
 
 from llmd_gke.problems import BadInput
 from localcloud.common.workdir import Places
-from localcloud.google_api import overview
-from localcloud.google_api.__main__ import main
-from localcloud.google_api.core.cloud import Cloud
-from localcloud.providers.protocol.values import JsonObject
+from localcloud.google_api.columns import COLUMNS
 from localcloud.workflow import home
+
+if TYPE_CHECKING:
+    from localcloud.providers.protocol.values import JsonObject
 
 app = typer.Typer(
     help="The emulator of Google's APIs (docs/google-emulator.md): what is in it, and faults.",
@@ -46,12 +46,15 @@ def used_folder() -> Path:
 
 @app.command()
 def show(
-    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(overview.COLUMNS)}.")] = "resources",
+    what: Annotated[str, typer.Argument(help=f"One of: {', '.join(COLUMNS)}.")] = "resources",
     as_json: Annotated[bool, typer.Option("--json", help="Everything that is known, as JSON.")] = False,
 ) -> None:
     """Print resources, operations, the last requests, or faults."""
-    if what not in overview.COLUMNS:
-        raise BadInput(f"{what} is not known. Allowed: {', '.join(overview.COLUMNS)}.\nFix: google show resources")
+    from localcloud.google_api import overview
+    from localcloud.google_api.core.cloud import Cloud
+
+    if what not in COLUMNS:
+        raise BadInput(f"{what} is not known. Allowed: {', '.join(COLUMNS)}.\nFix: google show resources")
     cloud = Cloud(folder())
     cloud.look()
     rows = overview.rows(cloud, what)
@@ -59,10 +62,10 @@ def show(
         print(json.dumps(rows, indent=1))
         return
     table = Table(box=None, pad_edge=False)
-    for column in overview.COLUMNS[what]:
+    for column in COLUMNS[what]:
         table.add_column(column, overflow="fold")
     for row in rows:
-        table.add_row(*(str(row[column]) for column in overview.COLUMNS[what]))
+        table.add_row(*(str(row[column]) for column in COLUMNS[what]))
     Console().print(table if rows else f"no {what}")
 
 
@@ -71,6 +74,8 @@ def faults(
     given: Annotated[str, typer.Argument(metavar="JSON", help="A list of faults; [] takes all away.")],
 ) -> None:
     """Set what goes wrong from now on, for every process that uses this cloud."""
+    from localcloud.google_api.core.cloud import Cloud
+
     try:
         read: object = json.loads(given)
         if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
@@ -86,4 +91,6 @@ def faults(
 @app.command()
 def page(port: Annotated[int, typer.Option(help="0: any that is free.")] = 0) -> None:
     """Serve the page that shows all of this, on this machine only, until Ctrl-C."""
+    from localcloud.google_api.__main__ import main
+
     raise typer.Exit(main([str(used_folder()), str(port)]))

@@ -3,23 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 
+from localcloud.google_api.columns import COLUMNS
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.journal import without_secrets
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
-COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "resources": ("type", "name", "location", "project", "status"),
-    "operations": ("name", "type", "target", "status", "progress", "failure"),
-    "requests": ("time", "status", "http", "method", "path", "error"),
-    "faults": ("fault", "method", "resource", "times", "after", "details"),
-}
-"""What there is to see, and the columns of each. A row may have a ``body`` besides."""
-
 
 def rows(cloud: Cloud, what: str) -> list[JsonObject]:
-    """Rows of one of :data:`COLUMNS`. The cloud is open."""
+    """Rows of one of :data:`~localcloud.google_api.columns.COLUMNS`. The cloud is open."""
     return {"resources": _resources, "operations": _operations, "requests": _requests, "faults": _faults}[what](cloud)
 
 

@@ -14,6 +14,7 @@ from typing import cast
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from localcloud.google_api import overview
+from localcloud.google_api.columns import COLUMNS
 from localcloud.google_api.core import discovery
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
@@ -158,7 +159,7 @@ class Emulator:
         if path == "overview":
             return 200, {
                 what: {"columns": list[JsonValue](columns), "rows": list[JsonValue](overview.rows(cloud, what))}
-                for what, columns in overview.COLUMNS.items()
+                for what, columns in COLUMNS.items()
             }
         return 200, {
             "faults": cloud.faults.shown(),

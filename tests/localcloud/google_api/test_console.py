@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from localcloud.google_api.server import running
 from localcloud.workflow import home
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
+ROOT = Path(__file__).parents[3]
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 CERTIFICATE = {"name": "cert", "certificate": "PUBLIC", "privateKey": "SECRET"}
 
@@ -202,3 +204,18 @@ def test_a_browser_shows_resources_operations_and_requests(
     assert [one.partition(" ")[0] for one in page.tabs] == ["resources", "operations", "requests", "faults"]
     assert [word for word in words if word not in page.cells] == []
     assert "i" not in page.tags, "what somebody wrote into a name is text"
+
+
+LOADED = """
+import contextlib, sys
+from localcloud.__main__ import main
+sys.argv = ["localcloud", "--help"]
+with contextlib.suppress(SystemExit):
+    main()
+print([name for name in ("google.protobuf", "localcloud.google_api.core") if name in sys.modules])
+"""
+
+
+def test_help_imports_no_part_of_the_emulator() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADED], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

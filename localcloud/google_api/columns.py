@@ -1,0 +1,13 @@
+"""What the emulator shows; apart from the rows, so that ``--help`` imports nothing large."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+COLUMNS: Mapping[str, tuple[str, ...]] = {
+    "resources": ("type", "name", "location", "project", "status"),
+    "operations": ("name", "type", "target", "status", "progress", "failure"),
+    "requests": ("time", "status", "http", "method", "path", "error"),
+    "faults": ("fault", "method", "resource", "times", "after", "details"),
+}
+"""What there is to see, and the columns of each. A row may have a ``body`` besides."""

@@ -274,18 +274,18 @@ def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi
         # The DNS endpoint has a public certificate.
         endpoints = cluster.control_plane_endpoints_config
         return endpoints.apply(
-            lambda found: access.kubeconfig(
+            lambda values: access.kubeconfig(
                 settings.name,
-                _known(found.dns_endpoint_config.endpoint if found.dns_endpoint_config else None),
+                _required(values.dns_endpoint_config.endpoint if values.dns_endpoint_config else None),
                 None,
                 impersonate,
             )
         )
     parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
-    return parts.apply(lambda found: access.kubeconfig(settings.name, str(found[0]), str(found[1]), impersonate))
+    return parts.apply(lambda values: access.kubeconfig(settings.name, str(values[0]), str(values[1]), impersonate))
 
 
-def _known(endpoint: str | None) -> str:
+def _required(endpoint: str | None) -> str:
     if not endpoint:
         raise pulumi.RunError(
             "the cluster has no DNS endpoint although its settings ask for one; "

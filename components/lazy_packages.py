@@ -14,7 +14,7 @@ import re
 import sys
 from types import ModuleType
 
-_WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_WORD_STARTS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 class LeanPackage(ModuleType):
@@ -24,13 +24,13 @@ class LeanPackage(ModuleType):
         """The class of that name. Raises ``AttributeError`` where the package has no module for it."""
         if name.startswith("__"):
             raise AttributeError(name)
-        snake = _WORDS.sub("_", name).lower()
+        snake = _WORD_STARTS.sub("_", name).lower()
         for module in (snake, name, snake.removesuffix("_args"), name.removesuffix("Args"), "_inputs"):
             if importlib.util.find_spec(f"{self.__name__}.{module}") is not None:
-                found = getattr(_imported(f"{self.__name__}.{module}"), name, None)
-                if found is not None:
-                    setattr(self, name, found)
-                    return found
+                member = getattr(_imported(f"{self.__name__}.{module}"), name, None)
+                if member is not None:
+                    setattr(self, name, member)
+                    return member
         raise AttributeError(f"{self.__name__} has no {name} that can be found by its name; import the package itself")
 
 

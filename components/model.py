@@ -94,7 +94,9 @@ class Model(pulumi.ComponentResource):
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path)
-        self.curl = None if model.stopped else url.apply(lambda known: client_request.curl(known, model.served_name))
+        self.curl = (
+            None if model.stopped else url.apply(lambda base_url: client_request.curl(base_url, model.served_name))
+        )
         self.endpoint = {
             "url": url,
             "servedModelName": pulumi.Output.from_input(model.served_name),

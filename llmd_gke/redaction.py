@@ -45,7 +45,7 @@ _DOUBTFUL_NAMES = re.compile(
 _DOUBTFUL_TEXTS = re.compile(r"-----BEGIN|[0-9A-Za-z+/_-]{40,}")
 """The begin of a key, and any long run without a space, dot or colon."""
 
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_KEY_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "pass", "pw", "pwd"})
 _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "key", "kubeconfig")
 _HARMLESS = re.compile(
@@ -59,10 +59,10 @@ _FLAG = re.compile(r"""(?<![\w-])(--?[A-Za-z][\w-]*)(\s+|=|["'],\s*["'])([^\s"',
 def is_secret_name(name: str) -> bool:
     """Whether a value of this name is secret: ``HF_TOKEN``, ``--api-key``, ``tlskey``; not ``maxTokens``."""
     rest = _HARMLESS.sub("", name)
-    words = [word.lower() for word in _WORDS.findall(rest)]
-    if words and words[-1] == "private":
+    parts = [word.lower() for word in _KEY_PARTS.findall(rest)]
+    if parts and parts[-1] == "private":
         return True
-    return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in words)
+    return any(word in _SECRET_WORDS or word.endswith(_SECRET_ENDS) for word in parts)
 
 
 def without(text: str, secrets: Collection[str], instead: str = HIDDEN) -> str:
@@ -181,10 +181,10 @@ def _named(value: object) -> Iterator[tuple[object, str, object]]:
             yield key, names.get(str(key), str(key)), inner
     elif isinstance(value, list | tuple):
         before: object = None
-        for place, entry in enumerate(cast("list[object]", value)[:MOST_ENTRIES]):
+        for index, entry in enumerate(cast("list[object]", value)[:MOST_ENTRIES]):
             # After `--hf-token` comes a token.
             follows = isinstance(before, str) and before.startswith("-") and "=" not in before
-            yield place, str(before) if follows and isinstance(entry, str) and not entry.startswith("-") else "", entry
+            yield index, str(before) if follows and isinstance(entry, str) and not entry.startswith("-") else "", entry
             before = entry
 
 

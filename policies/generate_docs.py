@@ -119,8 +119,8 @@ it (`checks`), name owners for `policies/`, or enforce it by a policy group of P
 
 def pages() -> dict[Path, str]:
     """Every page, by its file: the index, and one for each group."""
-    found = {INDEX: "\n".join([MARK.format(source="policies/rules"), HEAD, *_overview()])}
-    return found | {FOLDER / f"{group.slug}.md": "\n".join(_group(group)) for group in GROUPS}
+    pages_by_file = {INDEX: "\n".join([MARK.format(source="policies/rules"), HEAD, *_overview()])}
+    return pages_by_file | {FOLDER / f"{group.slug}.md": "\n".join(_group(group)) for group in GROUPS}
 
 
 def _overview() -> Iterator[str]:

@@ -160,12 +160,12 @@ def _misshapen(rule: Rule, wrong: str) -> Finding:
 
 
 def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterable[Finding]:
-    found: list[Finding] = []
+    findings: list[Finding] = []
     try:
-        found.extend(check())
+        findings.extend(check())
     except Exception as error:
-        found.append(Finding("rule-failed", _broken(error)))
-    return found
+        findings.append(Finding("rule-failed", _broken(error)))
+    return findings
 
 
 def _broken(error: Exception) -> str:
@@ -248,15 +248,15 @@ class Analyzer(_PolicyAnalyzerServicer):
         if is_crd and "spec" in request.properties.fields:
             inputs["spec"] = {}
         protect = request.options.protect
-        found = list(subjects(request.type, inputs, urn=request.urn, name=request.name, protect=protect))
-        if self.collected.wants(request.type, found):
-            self.collected.add(found, request.urn, request.type)
+        extracted = list(subjects(request.type, inputs, urn=request.urn, name=request.name, protect=protect))
+        if self.collected.wants(request.type, extracted):
+            self.collected.add(extracted, request.urn, request.type)
             self.collected.secrets.update(wire.secret_texts(inputs))
-        names = tuple(rule.name for rule in self._single if any(rule.covers(subject) for subject in found))
+        names = tuple(rule.name for rule in self._single if any(rule.covers(subject) for subject in extracted))
         if not names:
             return proto.AnalyzeResponse()
         bare = proto.AnalyzeRequest(type=request.type, urn=request.urn, name=request.name, options=request.options)
-        token = _shown.set(found)
+        token = _shown.set(extracted)
         try:
             response = self._server(names).Analyze(bare, _context)
         finally:
@@ -308,9 +308,9 @@ def _without_secrets(
     What looks like a secret goes, too, and so does what a terminal obeys. A message has 2 KB at most.
     """
     if response.diagnostics:
-        known = set(secrets())
+        texts = set(secrets())
         for diagnostic in response.diagnostics:
-            text = redaction.without(diagnostic.message, known, "[secret]")
+            text = redaction.without(diagnostic.message, texts, "[secret]")
             diagnostic.message = _shortened(redaction.printable(redaction.masked(text)))
     return response
 

@@ -28,13 +28,13 @@ class Collected:
     def __post_init__(self) -> None:
         self._kinds = {RELEASE, CHART, *(kind for rule in self.rules for kind in rule.kinds)}
 
-    def wants(self, type_: str, found: Sequence[Subject]) -> bool:
+    def wants(self, type_: str, subjects: Sequence[Subject]) -> bool:
         """Whether a resource holds, or may hold, what a rule about the whole program needs."""
-        return type_ in BUNDLES or any(subject.kind in self._kinds for subject in found)
+        return type_ in BUNDLES or any(subject.kind in self._kinds for subject in subjects)
 
-    def add(self, found: Iterable[Subject], urn: str, type_: str) -> None:
+    def add(self, subjects: Iterable[Subject], urn: str, type_: str) -> None:
         """Keeps the objects of a resource."""
-        self._subjects[urn] = list(found)
+        self._subjects[urn] = list(subjects)
         for subject in self._subjects[urn]:
             if subject.kind in (RELEASE, CHART):
                 chart = subject.node.get("chart").value

@@ -59,14 +59,14 @@ def _map(fields: Mapping[str, struct_pb2.Value], *, secret: bool) -> Value:
 
 def secret_texts(value: Value) -> set[str]:
     """The texts inside a value that were marked as secret, without the shortest ones."""
-    found: set[str] = set()
+    texts: set[str] = set()
     if isinstance(value, SecretText):
         if len(value) >= SHORTEST_SECRET:
-            found.add(str(value))
+            texts.add(str(value))
     elif isinstance(value, Mapping):
         for item in value.values():
-            found |= secret_texts(item)
+            texts |= secret_texts(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            found |= secret_texts(item)
-    return found
+            texts |= secret_texts(item)
+    return texts

@@ -95,10 +95,10 @@ CONDITION = "api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).has
 
 def permissions(types: Iterable[str]) -> tuple[str, ...]:
     """The permissions of the custom role for resources of these types. Raises ``KeyError`` for an unknown type."""
-    found = set[str](ALWAYS)
+    required = set[str](ALWAYS)
     for type_ in set(types) - BY_ROLE.keys():
-        found.update(BY_TYPE[type_])
-    return tuple(sorted(found))
+        required.update(BY_TYPE[type_])
+    return tuple(sorted(required))
 
 
 def condition(roles: Iterable[str] = NODE_ROLES) -> str:

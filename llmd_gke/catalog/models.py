@@ -54,7 +54,7 @@ def repository_of(uri: str) -> str | None:
     return uri.removeprefix("hf://").split("@")[0].split(":")[0].strip("/")
 
 
-def known(uri: str) -> KnownModel | None:
+def lookup(uri: str) -> KnownModel | None:
     """What is known about the model behind a URI."""
     repository = repository_of(uri)
     return KNOWN_MODELS.get(repository) if repository else None
@@ -62,7 +62,7 @@ def known(uri: str) -> KnownModel | None:
 
 def is_gated(uri: str) -> bool:
     """Whether a Hugging Face token is needed: by the table, else by the owner."""
-    model = known(uri)
+    model = lookup(uri)
     if model is not None:
         return model.gated
     repository = repository_of(uri)
@@ -98,30 +98,30 @@ BYTES = ((re.compile(r"(?:^|[-_])(?:FP8|INT8|W8A8)", re.I), 1.0), (re.compile(r"
 
 @dataclass(frozen=True)
 class Size:
-    """Of weights, in GB. ``known``: by the table; otherwise estimated from the model's name."""
+    """Of weights, in GB. ``is_exact``: by the table; otherwise estimated from the model's name."""
 
     gb: float
-    known: bool
+    is_exact: bool
 
     def __str__(self) -> str:
         """For messages."""
-        return f"about {self.gb:.0f} GB" + ("" if self.known else " (by its name)")
+        return f"about {self.gb:.0f} GB" + ("" if self.is_exact else " (by its name)")
 
 
 def size(uri: str) -> Size | None:
     """Size of the weights: by the table, else by the model's name; ``None`` where neither tells, e.g. of a bucket."""
-    if (model := known(uri)) is not None:
-        return Size(model.parameters * 2, known=True)
+    if (model := lookup(uri)) is not None:
+        return Size(model.parameters * 2, is_exact=True)
     name = (repository_of(uri) or "").rpartition("/")[2]
-    found = BILLIONS.search(name)
-    if found is None:
+    match = BILLIONS.search(name)
+    if match is None:
         return None
-    experts, billions = found.groups()
+    experts, billions = match.groups()
     each = next((per for sign, per in BYTES if sign.search(name)), 2.0)
-    return Size(int(experts or 1) * float(billions) * each, known=False)
+    return Size(int(experts or 1) * float(billions) * each, is_exact=False)
 
 
 def weights_gb(uri: str) -> float | None:
     """Size of the weights, GB, known or estimated; ``None`` where nobody knows."""
-    found = size(uri)
-    return found.gb if found else None
+    estimate = size(uri)
+    return estimate.gb if estimate else None

@@ -83,13 +83,13 @@ def needed(types: Iterable[str]) -> tuple[str, ...]:
     """Permissions for resources of these types; components and providers need none. Raises ``KeyError`` for a Google
     type that is not known.
     """
-    found: set[str] = set()
+    required: set[str] = set()
     for type_ in types:
         if type_.startswith("gcp:"):
-            found.update(GOOGLE[type_])
+            required.update(GOOGLE[type_])
         elif type_.startswith("kubernetes:helm.sh/"):
-            found.update(RELEASE)
+            required.update(RELEASE)
         elif type_.startswith("kubernetes:"):
             kind = type_.rpartition(":")[2].removesuffix("Patch")
-            found.update(_all(OBJECTS.get(kind, "thirdPartyObjects")))
-    return tuple(sorted(found))
+            required.update(_all(OBJECTS.get(kind, "thirdPartyObjects")))
+    return tuple(sorted(required))

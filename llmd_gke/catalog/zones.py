@@ -72,8 +72,8 @@ def chip_price(family: str, zone: str, capacity: Capacity) -> float | None:
 
     A reservation is billed at the on-demand rate unless a commitment says otherwise; flex-start prices are not public.
     """
-    known = next((one for one in FAMILIES if one.name == family), None)
-    price = None if known is None else known.prices.get(region_of(zone))
+    match = next((one for one in FAMILIES if one.name == family), None)
+    price = None if match is None else match.prices.get(region_of(zone))
     if price is None or capacity == "flex-start":
         return None
     return price.spot if capacity == "spot" else price.on_demand

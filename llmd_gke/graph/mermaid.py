@@ -44,7 +44,7 @@ class Picture:
         """As Mermaid. Names are written so that they can be nothing but names."""
         lines = ["flowchart LR"]
         lines += [f'  {ident(box.name)}["{_label(box)}"]' for box in self.boxes]
-        order = {box.name: place for place, box in enumerate(self.boxes)}
+        order = {box.name: index for index, box in enumerate(self.boxes)}
         for edge in sorted(self.edges, key=lambda edge: (order[edge[0]], order[edge[1]])):
             arrow = "==>" if edge in self.thick else "-.->" if edge in self.dotted else "-->"
             lines.append(f"  {ident(edge[0])} {arrow} {ident(edge[1])}")
@@ -74,7 +74,7 @@ def box(part: Part) -> Box:
 
 def ident(name: str) -> str:
     """A name as a Mermaid identifier; the prefix keeps it apart from words such as ``end``."""
-    return "c_" + re.sub(r"[^0-9A-Za-z]", lambda found: f"_{ord(found.group()):x}_", name)
+    return "c_" + re.sub(r"[^0-9A-Za-z]", lambda match: f"_{ord(match.group()):x}_", name)
 
 
 def summary(part: Part) -> str:
@@ -85,10 +85,14 @@ def summary(part: Part) -> str:
 
 
 def _label(box: Box) -> str:
-    lines = [f"<b>{_words(box.name)}</b>", _words(box.kind), *([_words(box.holds)] if box.holds else [])]
+    lines = [
+        f"<b>{_split_label(box.name)}</b>",
+        _split_label(box.kind),
+        *([_split_label(box.holds)] if box.holds else []),
+    ]
     return "<br>".join(lines)
 
 
-def _words(text: str) -> str:
+def _split_label(text: str) -> str:
     """Text that Mermaid reads as text: no markup, no end of the label, no address."""
     return re.sub(r"[^0-9A-Za-z ,.()_-]", "'", text)

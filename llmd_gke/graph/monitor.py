@@ -75,7 +75,7 @@ class RecordingMonitor(MockMonitor):
     ) -> resource_pb2.RegisterResourceResponse:
         """Answers as the mocks do, and keeps what was asked."""
         response = super().RegisterResource(request)  # pyright: ignore[reportUnknownMemberType] - untyped in Pulumi
-        through = {urn for found in request.propertyDependencies.values() for urn in found.urns}
+        through = {urn for dependencies in request.propertyDependencies.values() for urn in dependencies.urns}
         timeouts = request.customTimeouts
         named = {"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete}
         self.nodes[response.urn] = Node(

@@ -69,14 +69,14 @@ class Parts:
     @cached_property
     def _waits(self) -> dict[str, set[str]]:
         """For every component, those that it waits for."""
-        found: dict[str, set[str]] = {}
+        earlier_by_part: dict[str, set[str]] = {}
         for node in self.graph.nodes.values():
             later = self._name_of(node.urn)
             if not later:
                 continue
             earliers = {self._name_of(urn) for urn in node.depends_on} - {"", later}
-            found.setdefault(later, set()).update(earliers)
-        return found
+            earlier_by_part.setdefault(later, set()).update(earliers)
+        return earlier_by_part
 
     @cached_property
     def _depths(self) -> dict[str, int]:
@@ -120,12 +120,12 @@ class Parts:
 
     def _owner(self, urn: str) -> str:
         """The outermost component around a resource (itself, if it is one); empty for what has none."""
-        found = ""
+        owner = ""
         while (node := self.graph.nodes.get(urn)) is not None and node.type != STACK:
             if not node.custom:
-                found = node.urn
+                owner = node.urn
             urn = node.parent
-        return found
+        return owner
 
     def _name_of(self, urn: str) -> str:
         owner = self._owner(urn)

@@ -34,10 +34,12 @@ class Graph:
 
     def find(self, type_: str, name: str | None = None) -> Node:
         """The only resource of that type (and name). Raises ``LookupError`` when there is none or more than one."""
-        found = [node for node in self.nodes.values() if node.type == type_ and name in (None, node.name)]
-        if len(found) != 1:
-            raise LookupError(f"{len(found)} resources of type {type_} {name or ''}: {[node.name for node in found]}")
-        return found[0]
+        matches = [node for node in self.nodes.values() if node.type == type_ and name in (None, node.name)]
+        if len(matches) != 1:
+            raise LookupError(
+                f"{len(matches)} resources of type {type_} {name or ''}: {[node.name for node in matches]}"
+            )
+        return matches[0]
 
     def all(self, type_: str) -> list[Node]:
         """Every resource whose type starts like that."""

@@ -37,13 +37,13 @@ def main(stacks: list[str]) -> int:
     """Records the stacks of the current folder. Status 0, also when single recordings fail: their error is data."""
     from llmd_gke.graph.recording import load
 
-    found: dict[str, object] = {}
+    graphs: dict[str, object] = {}
     for stack in stacks:
         try:
-            found[stack] = to_data(load(Path.cwd(), stack))
+            graphs[stack] = to_data(load(Path.cwd(), stack))
         except Exception as error:
-            found[stack] = {"error": f"{type(error).__name__}: {error}"}
-    json.dump(found, sys.stdout)
+            graphs[stack] = {"error": f"{type(error).__name__}: {error}"}
+    json.dump(graphs, sys.stdout)
     return 0
 
 

@@ -16,7 +16,7 @@ GAP_ACROSS, GAP_DOWN, MARGIN = 56, 22, 16
 LETTERS = 28
 """Characters of 11 px that fit into a box."""
 
-Place = tuple[float, float, float]
+Rectangle = tuple[float, float, float]
 """Left, top and height of a box."""
 
 
@@ -68,14 +68,14 @@ def _columns(parts: Mapping[str, Part], edges: list[Edge]) -> tuple[list[list[st
     row: dict[str, float] = {}
     for column in columns:
         column.sort(key=lambda stop: mean([row[one] for one in before[stop]]) if stop in before else 0.0)
-        row.update({stop: place - (len(column) - 1) / 2 for place, stop in enumerate(column)})
+        row.update({stop: index - (len(column) - 1) / 2 for index, stop in enumerate(column)})
     return columns, routes
 
 
-def _places(parts: Mapping[str, Part], columns: list[list[str]]) -> dict[str, Place]:
+def _places(parts: Mapping[str, Part], columns: list[list[str]]) -> dict[str, Rectangle]:
     heights = [[_height(parts[stop]) if stop in parts else 0.0 for stop in column] for column in columns]
     tallest = max(sum(column) + GAP_DOWN * (len(column) - 1) for column in heights)
-    places: dict[str, Place] = {}
+    places: dict[str, Rectangle] = {}
     for number, (column, tall) in enumerate(zip(columns, heights, strict=True)):
         top = MARGIN + (tallest - sum(tall) - GAP_DOWN * (len(tall) - 1)) / 2
         for stop, one in zip(column, tall, strict=True):
@@ -92,8 +92,8 @@ def _height(part: Part) -> float:
     return 2 * PADDING + LINE * (2 + len(_texts(part)))
 
 
-def _box(part: Part, place: Place, critical: bool) -> list[str]:
-    left, top, tall = place
+def _box(part: Part, rectangle: Rectangle, critical: bool) -> list[str]:
+    left, top, tall = rectangle
     stroke = 'stroke="#b35900" stroke-width="3"' if critical else 'stroke="#57606a" stroke-width="1.2"'
     lines = [f'<rect x="{left:g}" y="{top:g}" width="{WIDTH}" height="{tall:g}" rx="6" fill="#f6f8fa" {stroke}/>']
     styles = ['font-size="13" font-weight="bold"', 'font-size="11" fill="#57606a"']
@@ -105,7 +105,7 @@ def _box(part: Part, place: Place, critical: bool) -> list[str]:
     return lines
 
 
-def _edge(stops: list[Place], critical: bool) -> str:
+def _edge(stops: list[Rectangle], critical: bool) -> str:
     look = 'stroke="#b35900" stroke-width="3"' if critical else 'stroke="#8c959f" stroke-width="1.3"'
     curve, bend = "", GAP_ACROSS * 0.7
     for (left, top, tall), (left2, top2, tall2) in pairwise(stops):

@@ -11,5 +11,5 @@ QUESTION = "Why is the sky blue?"
 def curl(url: str, served_name: str) -> str:
     """A ``curl`` call in one line, to be pasted as it is: a chat with ``served_name`` at ``url`` (without ``/v1``)."""
     body = {"model": served_name, "messages": [{"role": "user", "content": QUESTION}]}
-    words = ["curl", f"{url}/v1/chat/completions", "-H", "content-type: application/json", "-d", json.dumps(body)]
-    return shlex.join(words)
+    command = ["curl", f"{url}/v1/chat/completions", "-H", "content-type: application/json", "-d", json.dumps(body)]
+    return shlex.join(command)

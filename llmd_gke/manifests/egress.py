@@ -76,8 +76,8 @@ def control_plane() -> list[Json]:
 def names(model: ModelSettings, egress: EgressSettings) -> list[str]:
     """Names that a model's pods may reach in mode ``names``: those of its sources, and the settings' own."""
     uris = [model.uri, *([model.compile_cache] if model.compile_cache else [])]
-    known = [name for uri in uris for name in SOURCES.get(uri.split("://")[0], ())]
-    return list(dict.fromkeys([*known, *egress.names]))
+    sources = [name for uri in uris for name in SOURCES.get(uri.split("://")[0], ())]
+    return list(dict.fromkeys([*sources, *egress.names]))
 
 
 def fqdn_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | None:

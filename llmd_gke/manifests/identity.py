@@ -54,11 +54,11 @@ def grants(model: ModelSettings) -> list[Grant]:
 
     Reading a cache's bucket has no condition: a mount lists it, and no condition on an object's name covers that.
     """
-    found: dict[str, Grant] = {}
+    by_bucket: dict[str, Grant] = {}
     for bucket in (model.weights_bucket, model.cache_bucket):
         if bucket is not None:
-            found.setdefault(bucket, Grant(f"{bucket}-read", bucket, READ))
+            by_bucket.setdefault(bucket, Grant(f"{bucket}-read", bucket, READ))
     if model.compile_cache is None or model.cache_bucket is None:
-        return list(found.values())
+        return list(by_bucket.values())
     path = model.compile_cache.removeprefix(f"gs://{model.cache_bucket}").strip("/")
-    return [*found.values(), Grant(f"{model.cache_bucket}-write", model.cache_bucket, WRITE, path or None)]
+    return [*by_bucket.values(), Grant(f"{model.cache_bucket}-write", model.cache_bucket, WRITE, path or None)]

@@ -83,7 +83,7 @@ def _drains(image: str) -> bool:
     it.
     """
     name, _, tag = image.split("@")[0].rpartition(":")
-    if not any(f"/{name}".endswith(f"/{known}") for known in NUMBERED_AS_VLLM):
+    if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
         return False
     version = version_of(tag)
     return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE

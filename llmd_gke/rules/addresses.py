@@ -25,16 +25,16 @@ NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     """A range as Google and Kubernetes read it, also with host bits, netmask or spaces; ``None`` for other text."""
     try:
-        found = ipaddress.ip_network(text.strip(), strict=False)
+        network = ipaddress.ip_network(text.strip(), strict=False)
     except ValueError:
         return None
-    if isinstance(found, ipaddress.IPv6Network) and (found.subnet_of(MAPPED_V4) or found.subnet_of(NAT64)):
-        mapped = ipaddress.IPv4Address(int(found.network_address) & 0xFFFFFFFF)
-        return ipaddress.ip_network((mapped, found.prefixlen - MAPPED_V4.prefixlen), strict=False)
-    if isinstance(found, ipaddress.IPv6Network) and found.subnet_of(SIX_TO_FOUR) and found.prefixlen <= 48:
-        inside = ipaddress.IPv4Address(int(found.network_address) >> 80 & 0xFFFFFFFF)
-        return ipaddress.ip_network((inside, found.prefixlen - SIX_TO_FOUR.prefixlen), strict=False)
-    return found
+    if isinstance(network, ipaddress.IPv6Network) and (network.subnet_of(MAPPED_V4) or network.subnet_of(NAT64)):
+        mapped = ipaddress.IPv4Address(int(network.network_address) & 0xFFFFFFFF)
+        return ipaddress.ip_network((mapped, network.prefixlen - MAPPED_V4.prefixlen), strict=False)
+    if isinstance(network, ipaddress.IPv6Network) and network.subnet_of(SIX_TO_FOUR) and network.prefixlen <= 48:
+        inside = ipaddress.IPv4Address(int(network.network_address) >> 80 & 0xFFFFFFFF)
+        return ipaddress.ip_network((inside, network.prefixlen - SIX_TO_FOUR.prefixlen), strict=False)
+    return network
 
 
 def unreadable(ranges: Iterable[str]) -> list[str]:
@@ -47,10 +47,10 @@ def everybody(ranges: Iterable[str]) -> list[str]:
 
     Neighbours are joined first: ``0.0.0.0/1`` and ``128.0.0.0/1`` are everybody, and so are 256 ranges of /8.
     """
-    found = [network for text in ranges if (network := parse(text)) is not None]
+    networks = [network for text in ranges if (network := parse(text)) is not None]
     joined = [
-        *ipaddress.collapse_addresses(one for one in found if one.version == 4),
-        *ipaddress.collapse_addresses(one for one in found if one.version == 6),
+        *ipaddress.collapse_addresses(one for one in networks if one.version == 4),
+        *ipaddress.collapse_addresses(one for one in networks if one.version == 6),
     ]
     return [str(one) for one in joined if one.prefixlen < (NARROWEST_V4 if one.version == 4 else NARROWEST_V6)]
 

@@ -101,9 +101,9 @@ def bucket(uri: str, mode: str) -> Iterator[Finding]:
 
 def range_(value: str) -> Iterator[Finding]:
     """A range of addresses inside the VPC or behind it."""
-    found = list(names.cidr(value))
-    yield from found
-    if not found and addresses.everybody([value]):
+    findings = list(names.cidr(value))
+    yield from findings
+    if not findings and addresses.everybody([value]):
         yield Finding(
             "egress-range",
             f"{value} is a large part of all addresses",

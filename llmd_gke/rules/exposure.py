@@ -231,5 +231,5 @@ def _exposed(rule: str, problem: str, allowed: str, fix: str) -> Finding:
 
 def named(label: tuple[str | None, str], allowed: Collection[str]) -> bool:
     """Whether an object, given by namespace and name, is in a list of ``NAME`` or ``NAMESPACE/NAME``."""
-    place, name = label
-    return name in allowed or (place is not None and f"{place}/{name}" in allowed)
+    owner, name = label
+    return name in allowed or (owner is not None and f"{owner}/{name}" in allowed)

@@ -19,10 +19,10 @@ POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags"
 
 def rule(node: Node) -> Iterator[Finding]:
     """A firewall rule that allows traffic in names who may come. Also as Config Connector's or Crossplane's object."""
-    for place in (node, node.get("spec"), node.get("spec", "forProvider")):
-        allows = [*place.get("allows").each(), *place.get("allow").each()]
-        if allows and place.get("direction").text() != "EGRESS" and place.get("disabled").flag() is not True:
-            yield from _sources(place, SOURCES, "sourceRanges")
+    for section in (node, node.get("spec"), node.get("spec", "forProvider")):
+        allows = [*section.get("allows").each(), *section.get("allow").each()]
+        if allows and section.get("direction").text() != "EGRESS" and section.get("disabled").flag() is not True:
+            yield from _sources(section, SOURCES, "sourceRanges")
 
 
 def policy(node: Node) -> Iterator[Finding]:
@@ -37,11 +37,11 @@ def policy(node: Node) -> Iterator[Finding]:
             yield from _sources(match, POLICY_SOURCES, "srcIpRanges")
 
 
-def _sources(place: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
-    written = [text for entry in place.get(ranges).each() if (text := entry.text())]
+def _sources(section: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
+    written = [text for entry in section.get(ranges).each() if (text := entry.text())]
     wide = addresses.not_naming(written)
-    if wide or not any(_names_somebody(place.get(key)) for key in keys):
-        where = f"{place.path}.{ranges}" if place.path else ranges
+    if wide or not any(_names_somebody(section.get(key)) for key in keys):
+        where = f"{section.path}.{ranges}" if section.path else ranges
         yield Finding(
             "public-firewall",
             f"{where} {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",

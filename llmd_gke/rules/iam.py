@@ -73,12 +73,12 @@ def members(node: Node) -> Iterator[Finding]:
             allowed="false",
             fix="leave it out, and name who may call",
         )
-    for place in _texts(node, MEMBER_KEY):
-        found = EVERYBODY.search(_decoded(place.value)) if isinstance(place.value, str) else None
-        if found:
+    for member in _texts(node, MEMBER_KEY):
+        match = EVERYBODY.search(_decoded(member.value)) if isinstance(member.value, str) else None
+        if match:
             yield Finding(
                 "public-iam-member",
-                f"{place.path} grants access to {found[0]}: everybody on the Internet, or everybody of a pool",
+                f"{member.path} grants access to {match[0]}: everybody on the Internet, or everybody of a pool",
                 allowed="named accounts, groups and service accounts",
                 fix="name who needs it",
             )
@@ -86,12 +86,12 @@ def members(node: Node) -> Iterator[Finding]:
 
 def roles(node: Node) -> Iterator[Finding]:
     """Nobody gets a basic role, which may change nearly everything, or a role that can grant one."""
-    for place in _texts(node, ROLE_KEY):
-        found = BASIC_ROLE.search(_decoded(place.text() or ""))
-        if found:
+    for role in _texts(node, ROLE_KEY):
+        match = BASIC_ROLE.search(_decoded(role.text() or ""))
+        if match:
             yield Finding(
                 "basic-iam-role",
-                f"{place.path} is {found[0]}, which may change nearly everything in the project, or grant itself that",
+                f"{role.path} is {match[0]}, which may change nearly everything in the project, or grant itself that",
                 allowed="predefined or custom roles",
                 fix="grant the roles that the work needs",
             )

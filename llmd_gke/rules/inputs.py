@@ -47,15 +47,15 @@ class Notes:
 
     def note_malformed(self, path: str, value: Value, due: str) -> None:
         """Remembers a wrong shape, once. The value itself may be a secret: only its type is kept."""
-        found = "text" if isinstance(value, str) else type(value).__name__
-        found = {
+        type_name = "text" if isinstance(value, str) else type(value).__name__
+        type_name = {
             "int": "a number",
             "float": "a number",
             "bool": "a truth value",
             "dict": "a map",
             "list": "a list",
-        }.get(found, found)
-        text = f"{path or 'the object'} is {found} where {due} is due"
+        }.get(type_name, type_name)
+        text = f"{path or 'the object'} is {type_name} where {due} is due"
         if text not in self.malformed:
             self.malformed.append(text)
 

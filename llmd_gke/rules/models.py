@@ -126,7 +126,7 @@ def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
             f"the pool's disks have {disk_gb} GB",
             allowed=f"diskGb of at least {math.ceil(size.gb) + RESERVED_DISK_GB}",
             fix="enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
-            severity="error" if size.known else "warning",
+            severity="error" if size.is_exact else "warning",
         )
 
 
@@ -200,7 +200,7 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
             f"the weights of {model_uri} take {size}, {topology} of {machine_type} has {memory} GB of HBM",
             allowed=f"weights up to about {0.9 * memory:.0f} GB",
             fix="use a pool with more chips per slice, or a smaller or quantized model",
-            severity="error" if size.known else "warning",
+            severity="error" if size.is_exact else "warning",
         )
     elif size.gb > 0.7 * memory:
         yield Finding(
@@ -214,7 +214,7 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
 def known_to_run(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Finding]:
     """Whether upstream tests the model on the accelerator; an untested one may well work."""
     repository = models.repository_of(model_uri)
-    model = models.known(model_uri)
+    model = models.lookup(model_uri)
     if repository is not None and (model is None or not model.tested):
         unchecked = "" if models.size(model_uri) else "; its size is not known, so nobody checks whether it fits"
         yield Finding(
@@ -247,7 +247,7 @@ def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Fi
 
     Source: vllm-project/vllm ``vllm/config/model.py``, ``_get_and_verify_max_len``.
     """
-    model = models.known(model_uri)
+    model = models.lookup(model_uri)
     limit = model.context if model and model.context else LONGEST_CONTEXT
     if value <= limit or any(word.startswith(CHANGE_CONTEXT) for word in arguments):
         return

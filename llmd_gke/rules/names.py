@@ -141,16 +141,16 @@ def resource_label(key: str, value: str) -> Iterator[Finding]:
 
 def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
     """The full name of a Cloud KMS key (not of a version of it) in one of the locations."""
-    found = KMS_KEY.fullmatch(value)
-    place = f"projects/PROJECT/locations/{locations[0]}/keyRings/RING/cryptoKeys/KEY"
-    if not found:
+    match = KMS_KEY.fullmatch(value)
+    example = f"projects/PROJECT/locations/{locations[0]}/keyRings/RING/cryptoKeys/KEY"
+    if not match:
         yield Finding(
-            "kms-key", f"{value!r} is not the name of a Cloud KMS key", allowed=place, fix="copy its full name"
+            "kms-key", f"{value!r} is not the name of a Cloud KMS key", allowed=example, fix="copy its full name"
         )
-    elif found[1] not in locations:
+    elif match[1] not in locations:
         yield Finding(
             "kms-key",
-            f"the key is in {found[1]}, the cluster in {locations[0]}",
+            f"the key is in {match[1]}, the cluster in {locations[0]}",
             allowed=" or ".join(locations),
             fix=f"make a key in {locations[0]}",
         )

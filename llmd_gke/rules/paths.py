@@ -32,7 +32,7 @@ def path(value: str) -> Iterator[Finding]:
             f"{outer} and everything below it is passed on already",
             fix="remove it",
         )
-    elif (inner := [known for known in endpoints.INTERNAL if _covers(value, known)]) != []:
+    elif (inner := [endpoint for endpoint in endpoints.INTERNAL if _covers(value, endpoint)]) != []:
         yield Finding(
             "route-path-internal",
             f"{value} passes {', '.join(inner)} on to everybody who reaches the gateway: it describes or changes the "

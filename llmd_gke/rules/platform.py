@@ -113,18 +113,18 @@ def chart_version(release: Node, floors: Mapping[str, str], why: Mapping[str, st
     if name is None:
         return
     places = [release.get("version"), release.get("fetchOpts", "version")]
-    written = [text for place in places if (text := place.text())]
+    written = [text for value in places if (text := value.text())]
     if inside is not None:
         written.append(inside)
     if not written and not is_folder(reference) and not release.notes.unknown:
         yield _chart_version(f"{chart} has no version: the newest of the day is installed", floors[name])
     for text in written:
-        found, floor = version_of(text), version_of(floors[name])
+        version, floor = version_of(text), version_of(floors[name])
         if not EXACT_VERSION.fullmatch(text) and not text.startswith("sha256:"):
             yield _chart_version(
                 f"{chart} {text} is no exact version: what is installed depends on the day", floors[name]
             )
-        elif found and floor and (found < floor or (found == floor and "-" in text)):
+        elif version and floor and (version < floor or (version == floor and "-" in text)):
             yield _chart_version(f"{chart} {text} is older than {floors[name]}: {why[name]}", floors[name])
 
 
@@ -166,8 +166,8 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
         for expression in selector.get("matchExpressions").each():
             if expression.get("key").text() == label:
                 labels += [(node, node.text()) for node in expression.get("values").each()]
-        for node, found in labels:
-            if found == value:
+        for node, current in labels:
+            if current == value:
                 yield Finding(
                     "network-policy-labels",
                     f"{node.path}: {label}={value} matches no pod of KServe's",

@@ -31,8 +31,8 @@ PICKER_FLOORS: Mapping[str, str] = {
 def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
     """The model pods in the ``spec`` of a KServe object, a workload or a pod; ``pods_within`` has the rest."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
-        for place in (spec, spec.get("prefill")):
-            yield from (place.get(key) for key in ("template", "worker") if place.get(key).value is not None)
+        for section in (spec, spec.get("prefill")):
+            yield from (section.get(key) for key in ("template", "worker") if section.get(key).value is not None)
     elif kind == "Pod":
         yield spec
     elif kind == "LeaderWorkerSet":
@@ -45,8 +45,8 @@ def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
 def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
     """As :func:`pod_specs`, without workers beside a leader, which serve nothing themselves."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
-        for place in (spec, spec.get("prefill")):
-            yield from [place.get(key) for key in ("template", "worker") if place.get(key).value is not None][:1]
+        for section in (spec, spec.get("prefill")):
+            yield from [section.get(key) for key in ("template", "worker") if section.get(key).value is not None][:1]
     else:
         yield from list(pod_specs(kind, spec))[:1]
 
@@ -80,10 +80,10 @@ def arguments(container: Node) -> list[str]:
     for variable in container.get("env").each():
         if variable.get("name").text() == ADDITIONAL_ARGUMENTS:
             texts.append(variable.get("value").text() or "")
-    return [word for text in texts for word in (_words(text) if any(c.isspace() for c in text) else [text])]
+    return [word for text in texts for word in (_script_words(text) if any(c.isspace() for c in text) else [text])]
 
 
-def _words(text: str) -> list[str]:
+def _script_words(text: str) -> list[str]:
     try:
         return shlex.split(text, comments=True)
     except ValueError:
@@ -102,11 +102,11 @@ def images(pod: Node) -> Iterator[Finding]:
     """Every image is pinned, those of image volumes, too."""
     places = [(container, container.get("image")) for container in containers(pod)]
     places += [(volume, volume.get("image", "reference")) for volume in pod.get("volumes").each()]
-    for place, image in places:
+    for owner, image in places:
         value = image.text()
         if value is not None:
             for finding in models.image(value):
-                yield replace(finding, problem=f"{place.path}.{finding.problem}")
+                yield replace(finding, problem=f"{owner.path}.{finding.problem}")
 
 
 def plain_secrets(pod: Node) -> Iterator[Finding]:
@@ -134,8 +134,8 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
     scripts = [container.get(key) for key in ("command", "args")]
     hooks = [container.get("lifecycle", key, "exec", "command") for key in ("postStart", "preStop")]
     probes = [container.get(f"{key}Probe", "exec", "command") for key in ("startup", "readiness", "liveness")]
-    for place in (*scripts, *hooks, *probes):
-        for word in place.each():
+    for node in (*scripts, *hooks, *probes):
+        for word in node.each():
             text = word.text() or ""
             for name in secret_texts.assigned(text):
                 yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
@@ -221,18 +221,18 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
         image = container.get("image").text() or ""
         name, _, tag = image.split("@")[0].partition(":") if "/" not in image else _split(image)
         floor = next((version for end, version in floors.items() if name.endswith(end)), None)
-        found, least = version_of(tag), version_of(floor or "")
-        if floor and found and least and found < least:
+        current, least = version_of(tag), version_of(floor or "")
+        if floor and current and least and current < least:
             yield Finding(
                 "endpoint-picker",
                 f"{container.path}.image: endpoint picker {tag} does not offer h2 in its TLS (No ALPN negotiated)",
                 allowed=f"{floor} or newer",
                 fix=f"use {floor} or newer",
             )
-        words = arguments(container)
-        for position, word in enumerate(words):
+        argv = arguments(container)
+        for position, word in enumerate(argv):
             key, given, value = word.partition("=")
-            value = value if given else (words[position + 1] if position + 1 < len(words) else "")
+            value = value if given else (argv[position + 1] if position + 1 < len(argv) else "")
             if key.lstrip("-") == "secure-serving" and value.lower() in ("false", "f", "0"):
                 yield Finding(
                     "endpoint-picker",
@@ -249,8 +249,8 @@ def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
     """
     for container in containers(pod):
         name, _, tag = _split(container.get("image").text() or "")
-        found, most = version_of(tag), version_of(ceiling)
-        if name.endswith(LLM_D_PICKER) and found and most and found[:2] > most[:2]:
+        version, most = version_of(tag), version_of(ceiling)
+        if name.endswith(LLM_D_PICKER) and version and most and version[:2] > most[:2]:
             yield Finding(
                 "endpoint-picker",
                 f"{container.path}.image: endpoint picker {tag} is newer than KServe's preset, which starts {ceiling}: "

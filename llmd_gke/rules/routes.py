@@ -41,14 +41,14 @@ def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: It
 
 
 def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> bool:
-    name, place = parent.get("name"), parent.get("namespace")
+    name, parent_namespace = parent.get("name"), parent.get("namespace")
     if isinstance(name.value, Unknown):
         return bool(others) and name.text() is None
     written = name.text() or ""
     if written in others:
         return True
     places = {other.rpartition("/")[0] for other in others if other.endswith(f"/{written}")}
-    where = namespace if place.value is None else place.text()
+    where = namespace if parent_namespace.value is None else parent_namespace.text()
     return where in places or (where is None and bool(places))
 
 

@@ -81,11 +81,11 @@ def has_shape(text: str) -> bool:
 
 def _decoded(text: str) -> Iterator[str]:
     """What stands in base64 in a text."""
-    for number, found in enumerate(ENCODED.finditer(text)):
+    for number, match in enumerate(ENCODED.finditer(text)):
         if number >= MOST_ENCODED:
             return
         try:
-            yield base64.b64decode(found[0] + "=" * (-len(found[0]) % 4)).decode("ascii")
+            yield base64.b64decode(match[0] + "=" * (-len(match[0]) % 4)).decode("ascii")
         except (binascii.Error, ValueError):
             continue
 
@@ -95,13 +95,13 @@ def assigned(script: str) -> Iterator[str]:
 
     A variable's default (``${HF_TOKEN:-…}``) and the output of ``echo`` are values that are written out, too.
     """
-    for found in ASSIGNMENT.finditer(script):
-        name, value, rest = found[1], found[3], script[found.start(3) :]
+    for match in ASSIGNMENT.finditer(script):
+        name, value, rest = match[1], match[3], script[match.start(3) :]
         literal = COMMAND.match(rest) or DEFAULT.match(rest)
         if value and is_name(name) and (literal or not value.startswith(("$", "`"))):
             yield name
-    for found in GIVEN.finditer(script):
-        if is_name(name := found[1] or found[2]):
+    for match in GIVEN.finditer(script):
+        if is_name(name := match[1] or match[2]):
             yield name
 
 

@@ -24,31 +24,31 @@ def model_uri(spec: Node) -> Iterator[Finding]:
     if spec.get("storageInitializer", "enabled").flag() is False:
         return
     model = spec.get("model")
-    for place in (model, *model.get("lora", "adapters").each()):
-        value = place.get("uri").text()
+    for source in (model, *model.get("lora", "adapters").each()):
+        value = source.get("uri").text()
         if value is not None:
             for finding in models.uri(value):
-                yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
+                yield replace(finding, problem=f"{source.path}.uri: {finding.problem}")
 
 
 def model_images(spec: Node) -> Iterator[Finding]:
     """Models and adapters in images are pinned as every image is."""
     model = spec.get("model")
-    for place in (model, *model.get("lora", "adapters").each()):
-        scheme, _, reference = (place.get("uri").text() or "").partition("://")
+    for source in (model, *model.get("lora", "adapters").each()):
+        scheme, _, reference = (source.get("uri").text() or "").partition("://")
         if scheme == "oci":
             for finding in models.image(reference):
-                yield replace(finding, problem=f"{place.path}.uri: {finding.problem}")
+                yield replace(finding, problem=f"{source.path}.uri: {finding.problem}")
 
 
 def model_secrets(spec: Node) -> Iterator[Finding]:
     """No address of a model holds a password: KServe writes it into the arguments of the pod that downloads it."""
     model = spec.get("model")
-    for place in (model, *model.get("lora", "adapters").each()):
-        if secret_texts.has_shape(place.get("uri").text() or ""):
+    for source in (model, *model.get("lora", "adapters").each()):
+        if secret_texts.has_shape(source.get("uri").text() or ""):
             yield Finding(
                 "plain-secret",
-                f"{place.path}.uri holds a token or a password",
+                f"{source.path}.uri holds a token or a password",
                 fix="put it into a Secret of the service account that KServe downloads with",
             )
 
@@ -139,19 +139,19 @@ def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
 
     A Config (``config``) may leave the parallelism to the services that are based on it: the webhook does not look.
     """
-    for place in (spec, spec.get("prefill")):
-        kinds = place.get("parallelism")
+    for section in (spec, spec.get("prefill")):
+        kinds = section.get("parallelism")
         data, pipeline, local = kinds.get("data"), kinds.get("pipeline"), kinds.get("dataLocal")
         if (
             not config
-            and place.get("worker").present()
+            and section.get("worker").present()
             and not data.present()
             and not pipeline.present()
             and not kinds.notes.unknown
         ):
             yield Finding(
                 "worker-parallelism",
-                f"{place.get('worker').path} needs data or pipeline parallelism: KServe's webhook refuses it",
+                f"{section.get('worker').path} needs data or pipeline parallelism: KServe's webhook refuses it",
                 fix="set parallelism.data with dataLocal, or parallelism.pipeline",
             )
         if data.present() and pipeline.present():
@@ -163,14 +163,14 @@ def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
 def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
     """Configs that KServe refers to for pipeline-parallel workers and never ships, each with what it means."""
     prefill = spec.get("prefill")
-    for place, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
-        if place.get("worker").present() and place.get("parallelism", "pipeline").present():
+    for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
+        if section.get("worker").present() and section.get("parallelism", "pipeline").present():
             preset = kserve.PIPELINE_WORKERS.format(role=role)
             yield (
                 preset,
                 Finding(
                     "pipeline-worker-config",
-                    f"{place.get('worker').path} with pipeline parallelism: KServe refers to the "
+                    f"{section.get('worker').path} with pipeline parallelism: KServe refers to the "
                     f"LLMInferenceServiceConfig {preset}, which neither it (kserve/kserve#5047) nor this program makes",
                     fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
                     "parallelism.data with dataLocal",
@@ -200,11 +200,11 @@ def name_length(name: str) -> Iterator[Finding]:
 
 def scaling(spec: Node) -> Iterator[Finding]:
     """KServe hands scaling to an autoscaler that somebody else has to install."""
-    for place in (spec, spec.get("prefill")):
-        if place.get("scaling").present():
+    for section in (spec, spec.get("prefill")):
+        if section.get("scaling").present():
             yield Finding(
                 "service-scaling",
-                f"{place.get('scaling').path}: KServe scales only through the workload variant autoscaler with "
+                f"{section.get('scaling').path}: KServe scales only through the workload variant autoscaler with "
                 "HPA or KEDA; where their CRDs are missing the service never becomes Ready (ScalingCRDNotFound)",
                 fix="set replicas, or install both and disable this rule",
             )

@@ -169,10 +169,10 @@ def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
     family = accelerators.family_of(machine_type)
     if family is None or family.minimum_gke is None:
         return
-    found, least = version_of(minimum), version_of(family.minimum_gke)
+    version, least = version_of(minimum), version_of(family.minimum_gke)
     # "1.34" means the newest patch of 1.34.
     exact = len(minimum.split(".")) > 2
-    if found and least and (found < least if exact else found[:2] < least[:2]):
+    if version and least and (version < least if exact else version[:2] < least[:2]):
         yield Finding(
             "tpu-gke-version",
             f"{machine_type} needs GKE {family.minimum_gke}, the settings accept {minimum}",

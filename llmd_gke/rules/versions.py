@@ -18,10 +18,10 @@ def version_of(text: str) -> tuple[int, ...] | None:
 
 def gke(version: str, floor: str, key: str) -> Iterator[Finding]:
     """The control plane is new enough to own the InferencePool CRD. ``key`` is how the caller's field is called."""
-    found, least = version_of(version), version_of(floor)
+    current, least = version_of(version), version_of(floor)
     # "1.34" means the newest patch of 1.34.
     exact = len(version.split(".")) > 2
-    if found and least and (found < least if exact else found[:2] < least[:2]):
+    if current and least and (current < least if exact else current[:2] < least[:2]):
         yield Finding(
             "cluster-version",
             f"{key} {version} is older than {floor}, from which on GKE installs the InferencePool v1 CRD itself",

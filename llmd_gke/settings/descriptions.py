@@ -46,7 +46,7 @@ def about(shape: type[BaseModel]) -> str:
 def keys(shape: type[BaseModel]) -> dict[str, str]:
     """A description for each field that has a docstring, by the field's name in Python."""
     body = cast("ast.ClassDef", ast.parse(textwrap.dedent(inspect.getsource(shape))).body[0]).body
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     for field, below in itertools.pairwise(body):
         if (
             isinstance(field, ast.AnnAssign)
@@ -55,14 +55,14 @@ def keys(shape: type[BaseModel]) -> dict[str, str]:
             and isinstance(below.value, ast.Constant)
             and isinstance(below.value.value, str)
         ):
-            found[field.target.id] = _in_words(below.value.value)
-    return found
+            descriptions[field.target.id] = _in_words(below.value.value)
+    return descriptions
 
 
 def _in_words(text: str) -> str:
     """The words of a stack file: camelCase keys, ``null``, no roles of reStructuredText."""
     text = _ROLE.sub(r"``\1``", " ".join(text.split()))
-    return _CODE.sub(lambda found: f"`{_of_yaml(found[1])}`", text)
+    return _CODE.sub(lambda match: f"`{_of_yaml(match[1])}`", text)
 
 
 def _of_yaml(word: str) -> str:

@@ -91,10 +91,10 @@ def without(located: Located, secrets: Collection[str]) -> Located:
     )
 
 
-def from_pydantic(error: ValidationError, known: dict[str, tuple[str, ...]]) -> Iterable[Located]:
-    """Pydantic's complaints as findings. ``known`` maps a section's path to the keys that exist there."""
+def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> Iterable[Located]:
+    """Pydantic's complaints as findings. ``keys`` maps a section's path to the keys that exist there."""
     for detail in essential(error):
-        yield _located(detail, known)
+        yield _located(detail, keys)
 
 
 def essential(error: ValidationError) -> list[ErrorDetails]:
@@ -116,7 +116,7 @@ def key_of(path: tuple[int | str, ...]) -> str:
     return "gcp:project" if text == "project" else f"llmd-gke:{text}"
 
 
-def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located:
+def _located(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> Located:
     path = detail["loc"]
     section = ".".join(str(step) for step in path[:-1] if not isinstance(step, int))
     key, kind, value = key_of(path), detail["type"], detail["input"]
@@ -128,7 +128,7 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
     if kind == "extra_forbidden" and (refusal := _NOT_OFFERED.get((section, str(path[-1])))) is not None:
         return Located(key, value, Finding("not-offered", *refusal))
     if kind == "extra_forbidden":
-        allowed = tuple(key for key in known.get(section, ()) if (section, key) != ("", "project"))
+        allowed = tuple(key for key in keys.get(section, ()) if (section, key) != ("", "project"))
         near = wording.nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
         # Nobody knows what the value is: `tlskey` holds a private key.
@@ -137,11 +137,11 @@ def _located(detail: ErrorDetails, known: dict[str, tuple[str, ...]]) -> Located
         inside = ".".join(str(step) for step in path if not isinstance(step, int))
         problem, allowed, fix = (
             "this must be a table of settings",
-            ", ".join(known.get(inside, ())),
+            ", ".join(keys.get(inside, ())),
             "one `key: value` a line",
         )
     else:
-        problem, allowed, fix = wording.words(detail)
+        problem, allowed, fix = wording.explain(detail)
     return Located(key, value, Finding("wrong-value", problem, allowed, fix))
 
 

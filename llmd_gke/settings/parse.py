@@ -61,15 +61,17 @@ def parse(
 def _without_secrets(
     located: Iterable[Located], raw: Mapping[str, object], encrypted: Collection[str]
 ) -> list[Located]:
-    known = [key for key in raw if key in encrypted or key in SECRET_KEYS]
-    texts = {text for key in known for text in redaction.texts_in(raw[key])} | set(redaction.secrets_in(_ours(raw)))
+    secret_keys = [key for key in raw if key in encrypted or key in SECRET_KEYS]
+    texts = {text for key in secret_keys for text in redaction.texts_in(raw[key])} | set(
+        redaction.secrets_in(_ours(raw))
+    )
     return [without(replace(one, value=None) if _below(one.key, encrypted) else one, texts) for one in located]
 
 
 def _below(key: str, parents: Collection[str]) -> bool:
     """Whether a key is one of the parents, or inside of one."""
-    places = (place for place, character in enumerate(key) if character in ".[")
-    return key in parents or any(key[:place] in parents for place in places)
+    places = (index for index, character in enumerate(key) if character in ".[")
+    return key in parents or any(key[:index] in parents for index in places)
 
 
 def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None) -> Checked:
@@ -78,22 +80,22 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
     except Unreadable as unreadable:
         raise SettingsError(stack, [Located(key_of(unreadable.path), None, unreadable.finding)]) from None
     foreign = list(_foreign(raw))
-    found = [*foreign, *(Located(key_of(path), value, finding) for path, value, finding in unfit(ours))]
+    findings = [*foreign, *(Located(key_of(path), value, finding) for path, value, finding in unfit(ours))]
     try:
         settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
     except ValidationError as error:
-        found.extend(from_pydantic(error, known_keys(StackSettings)))
-        found.extend(_beyond(ours, error))
+        findings.extend(from_pydantic(error, known_keys(StackSettings)))
+        findings.extend(_beyond(ours, error))
         # A section under a misspelt namespace is there: saying that it is missing would hide the key to correct.
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
-        raise SettingsError(stack, _once(one for one in found if one.key not in there)) from None
-    found.extend(validation.check(settings))
+        raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
+    findings.extend(validation.check(settings))
     if secrets is not None:
-        found.extend(_missing_secrets(settings, secrets))
-    errors = _once(located for located in found if located.finding.severity == "error")
+        findings.extend(_missing_secrets(settings, secrets))
+    errors = _once(located for located in findings if located.finding.severity == "error")
     if errors:
         raise SettingsError(stack, errors)
-    return Checked(settings, tuple(located for located in found if located.finding.severity == "warning"))
+    return Checked(settings, tuple(located for located in findings if located.finding.severity == "warning"))
 
 
 def _ours(raw: Mapping[str, object]) -> dict[str, object]:
@@ -106,9 +108,9 @@ def _ours(raw: Mapping[str, object]) -> dict[str, object]:
     return ours
 
 
-def _once(found: Iterable[Located]) -> list[Located]:
+def _once(findings: Iterable[Located]) -> list[Located]:
     """Without what follows from characters that nobody sees: such a text breaks other rules, too."""
-    all_of_them = list(found)
+    all_of_them = list(findings)
     hidden = {located.key for located in all_of_them if located.finding.rule == "characters"}
     return [located for located in all_of_them if located.finding.rule == "characters" or located.key not in hidden]
 
@@ -132,13 +134,13 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
 
 def _foreign(raw: Mapping[str, object]) -> Iterator[Located]:
     """Keys without a namespace, or of one that looks like ours, misspelt: nobody reads them."""
-    known = (*known_keys(StackSettings)[""], *SECRETS)
+    keys = (*known_keys(StackSettings)[""], *SECRETS)
     for key in raw:
         namespace, colon, name = key.partition(":")
-        if not colon and key in known:
+        if not colon and key in keys:
             fix = f"did you mean {NAMESPACE}:{key}?"
             yield Located(key, None, Finding("unknown-key", "this key has no namespace", fix=fix))
-        elif namespace != NAMESPACE and name in known and nearest(namespace.lower(), (NAMESPACE,), 0.75):
+        elif namespace != NAMESPACE and name in keys and nearest(namespace.lower(), (NAMESPACE,), 0.75):
             fix = f"did you mean {NAMESPACE}:{name}?"
             yield Located(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
 
@@ -150,20 +152,20 @@ def required_secrets(settings: StackSettings) -> list[str]:
 
 def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
     """Needed secrets: full key, why, and what to paste."""
-    found: dict[str, tuple[str, str]] = {}
+    reasons: dict[str, tuple[str, str]] = {}
     gated = [model.name for model in settings.models if model.needs_token]
     if gated:
-        found["hfToken"] = (
+        reasons["hfToken"] = (
             f"the weights of {', '.join(gated)} are behind a licence gate",
             "a Hugging Face token that accepted the licence",
         )
     private = [model.name for model in settings.models if model.private_image]
     if private:
-        found["pullSecret"] = (f"privateImage of {', '.join(private)} asks for it", "the text of a .dockerconfigjson")
+        reasons["pullSecret"] = (f"privateImage of {', '.join(private)} asks for it", "the text of a .dockerconfigjson")
     if settings.gateway.tls is not None and settings.gateway.tls.from_config:
-        found["tlsCertificate"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the certificate chain, PEM")
-        found["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the private key, PEM")
-    return {f"{NAMESPACE}:{key}": reason for key, reason in found.items()}
+        reasons["tlsCertificate"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the certificate chain, PEM")
+        reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the private key, PEM")
+    return {f"{NAMESPACE}:{key}": reason for key, reason in reasons.items()}
 
 
 def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Located]:
@@ -200,22 +202,22 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
 
 def _set_aside(settings: dict[str, object], path: tuple[int | str, ...]) -> None:
     """Replaces the value at a path by one that fits, or removes it, so that its default holds."""
-    place: object = settings
+    parent: object = settings
     for step in path[:-1]:
-        place = cast("Mapping[int | str, object]", place)[step]
+        parent = cast("Mapping[int | str, object]", parent)[step]
     section, last = path[0], path[-1]
     example = _STAND_IN.get(str(section))
     if isinstance(example, list) and len(path) > 1:
         example = cast("list[object]", example)[0]
     if isinstance(last, str) and len(path) > 1 and isinstance(example, Mapping):
         example = cast("Mapping[str, object]", example).get(str(last))
-    if isinstance(place, dict):
-        table = cast("dict[int | str, object]", place)
+    if isinstance(parent, dict):
+        table = cast("dict[int | str, object]", parent)
         table.pop(last, None)
         if example is not None:
             table[last] = example
-    elif isinstance(place, list) and isinstance(last, int):
-        cast("list[object]", place)[last] = example
+    elif isinstance(parent, list) and isinstance(last, int):
+        cast("list[object]", parent)[last] = example
 
 
 _STAND_IN: dict[str, object] = {

@@ -47,7 +47,7 @@ def plain(settings: Mapping[str, object]) -> dict[str, object]:
             table = cast("Mapping[object, object]", value)
             return {(name := _name(key, path)): copied(inner, (*path, name)) for key, inner in table.items()}
         if isinstance(value, list | tuple):
-            return [copied(entry, (*path, place)) for place, entry in enumerate(cast("list[object]", value))]
+            return [copied(entry, (*path, index)) for index, entry in enumerate(cast("list[object]", value))]
         return value
 
     return cast("dict[str, object]", copied(settings, ()))
@@ -71,7 +71,7 @@ def unfit(settings: Mapping[str, object]) -> Iterator[tuple[Path, str, Finding]]
         if isinstance(value, Mapping):
             waiting += [((*path, key), inner) for key, inner in cast("Mapping[str, object]", value).items()]
         elif isinstance(value, list):
-            waiting += [((*path, place), entry) for place, entry in enumerate(cast("list[object]", value))]
+            waiting += [((*path, index), entry) for index, entry in enumerate(cast("list[object]", value))]
         elif isinstance(value, str):
             text = value.replace("\n", " ").replace("\t", " ") if _may_have_lines(path) else value
             if hidden := _unprintable(text):
@@ -94,7 +94,7 @@ def _unprintable(text: str) -> str:
     for character in text:
         if unicodedata.category(character) in UNPRINTABLE:
             code = ord(character)
-            words = {10: "a line end", 13: "a carriage return", 9: "a tab", 0: "a NUL", 27: "an escape character"}
-            name = words.get(code) or unicodedata.name(character, "a control character").lower()
+            names = {10: "a line end", 13: "a carriage return", 9: "a tab", 0: "a NUL", 27: "an escape character"}
+            name = names.get(code) or unicodedata.name(character, "a control character").lower()
             return f"{name} (U+{code:04X})"
     return ""

@@ -115,7 +115,7 @@ def _nullable(setting: Object) -> bool:
     return any(_table(one).get("type") == "null" for one in _list(setting.get("anyOf", [])))
 
 
-_WORDS = {"string": "text", "integer": "number", "number": "number", "boolean": "true or false", "object": "table"}
+_TYPE_NAMES = {"string": "text", "integer": "number", "number": "number", "boolean": "true or false", "object": "table"}
 
 
 def _type(setting: Object, definitions: Object) -> str:
@@ -131,14 +131,14 @@ def _one_type(choice: Object, definitions: Object) -> str:
     values = choice.get("additionalProperties")
     if kind == "object" and isinstance(values, dict) and values:
         return f"table of {_type(cast('Object', values), definitions)}"
-    return _WORDS.get(str(kind), "text" if "enum" in choice or "const" in choice else "any")
+    return _TYPE_NAMES.get(str(kind), "text" if "enum" in choice or "const" in choice else "any")
 
 
 def _allowed(setting: Object) -> str:
-    found = [text for choice in _choices(setting) for text in _limits(choice)]
+    limits = [text for choice in _choices(setting) for text in _limits(choice)]
     if _nullable(setting) and "default" in setting:
-        found.append("`null`")
-    return "; ".join(found)
+        limits.append("`null`")
+    return "; ".join(limits)
 
 
 def _limits(choice: Object) -> Iterator[str]:

@@ -83,7 +83,7 @@ def content(text: str, name: str) -> object:
             "delete that character",
         ) from None
     except yaml.YAMLError as error:
-        problem, fix = _place(error), "correct the file at that place"
+        problem, fix = _position(error), "correct the file at that place"
         if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
         raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
@@ -93,7 +93,7 @@ def content(text: str, name: str) -> object:
         ) from None
 
 
-def _place(error: yaml.YAMLError) -> str:
+def _position(error: yaml.YAMLError) -> str:
     """What is wrong and where, without the line itself: it may hold a secret."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return "it cannot be read"

@@ -39,8 +39,8 @@ class _Loader(yaml.SafeLoader):
 
     def _refusal(self, problem: str) -> yaml.MarkedYAMLError:
         event = cast("yaml.Event", self.peek_event())  # pyright: ignore[reportUnknownMemberType] - untyped upstream
-        place = cast("yaml.error.Mark", event.start_mark)
-        return yaml.MarkedYAMLError(problem=problem, problem_mark=place)
+        mark = cast("yaml.error.Mark", event.start_mark)
+        return yaml.MarkedYAMLError(problem=problem, problem_mark=mark)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, object]:
         seen: set[str] = set()
@@ -81,16 +81,16 @@ _CORE = (
 
 def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
     """By first character, which tags plain text may have: ``null``, what has to be in quotes, then YAML 1.2's core."""
-    found = {
+    by_first = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag in _KEPT]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
     for first in "-+.0123456789":
-        found.setdefault(first, []).append((_AMBIGUOUS, re.compile(_LOOKALIKES)))
+        by_first.setdefault(first, []).append((_AMBIGUOUS, re.compile(_LOOKALIKES)))
     for name, pattern, starts in _CORE:
         for first in starts:
-            found.setdefault(first, []).append((f"tag:yaml.org,2002:{name}", re.compile(pattern)))
-    return found
+            by_first.setdefault(first, []).append((f"tag:yaml.org,2002:{name}", re.compile(pattern)))
+    return by_first
 
 
 _Loader.yaml_implicit_resolvers = _resolvers()

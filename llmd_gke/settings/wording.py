@@ -10,10 +10,10 @@ from pydantic_core import ErrorDetails
 
 from llmd_gke.settings.sections.base import NO_SPACES
 
-Words = tuple[str, str, str]
+Explanation = tuple[str, str, str]
 """Problem, what is allowed, fix."""
 
-_SHAPES: Mapping[str, Words] = {
+_SHAPES: Mapping[str, Explanation] = {
     "int_type": ("this must be a whole number", "", "write a number without quotes"),
     "int_from_float": ("this must be a whole number", "", "write a number without a fraction"),
     "float_type": ("this must be a number", "", "write a number without quotes"),
@@ -33,7 +33,7 @@ _BOUNDS = {
 _NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the id; write that"
 
 
-def words(detail: ErrorDetails) -> Words:
+def explain(detail: ErrorDetails) -> Explanation:
     """A complaint about a value, in words."""
     kind, value = detail["type"], detail["input"]
     path = [str(step) for step in detail["loc"] if not isinstance(step, int)]
@@ -58,7 +58,7 @@ def words(detail: ErrorDetails) -> Words:
     return problem, allowed, _hint(path, kind, value) or fix
 
 
-def _choice(key: str, value: object, expected: str) -> Words:
+def _choice(key: str, value: object, expected: str) -> Explanation:
     """``expected`` is pydantic's: ``'on-demand', 'spot' or 'reservation'``."""
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
@@ -83,5 +83,5 @@ def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5
     """What was probably meant."""
     import difflib  # only errors need it, and every preview pays for imports
 
-    found = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
-    return found[0] if found else None
+    matches = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)
+    return matches[0] if matches else None

@@ -109,7 +109,7 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
 def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
     pool, found = settings.pool(model.pool), catalogue.size(model.uri)
     hbm = pool.slice.chips * pool.family.hbm_gb
-    return ModelFit(model.name, found.gb if found else None, found is not None and found.known, hbm)
+    return ModelFit(model.name, found.gb if found else None, found is not None and found.is_exact, hbm)
 
 
 def _pool(settings: StackSettings, pool: AcceleratorPool) -> PoolPrice:

@@ -33,13 +33,13 @@ def _text(node: Node, default: str | None = "") -> str | None:
 
 def _other_classes(program: Program) -> set[str]:
     """Gateways of the program whose class is not GKE's, or may turn out not to be."""
-    found: set[str] = set()
+    classes: set[str] = set()
     for gateway in program.of(GATEWAY):
         name = _text(gateway.spec.get("gatewayClassName"), CLASS_PREFIX)
         if name is None or not name.startswith(CLASS_PREFIX):
             namespace = gateway.namespace
-            found.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
-    return found
+            classes.add(gateway.name if namespace is None else f"{namespace}/{gateway.name}")
+    return classes
 
 
 def _backend(reference: Node, route: Subject) -> Backend | None:
@@ -47,8 +47,8 @@ def _backend(reference: Node, route: Subject) -> Backend | None:
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:
         return None
-    place = reference.get("namespace")
-    namespace = route.namespace if place.value is None else _text(place)
+    own_namespace = reference.get("namespace")
+    namespace = route.namespace if own_namespace.value is None else _text(own_namespace)
     return Backend(kind, namespace, name) if namespace else None
 
 
@@ -57,22 +57,22 @@ def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
 
     Backends whose name or namespace is not known yet are left out, and the unknown part is noted.
     """
-    found: dict[Backend, Subject] = {}
+    served_by: dict[Backend, Subject] = {}
     values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
-    known = Settings(values, settings.stack)
+    own_settings = Settings(values, settings.stack)
     for route in program.of(HTTP_ROUTE, SERVICE):
-        if is_elsewhere(route, known):
+        if is_elsewhere(route, own_settings):
             continue
         for rule in route_of(route).get("rules").each():
             for reference in rule.get("backendRefs").each():
                 backend = _backend(reference, route)
                 if backend is not None:
-                    found.setdefault(backend, route)
+                    served_by.setdefault(backend, route)
     for pool in program.of(POOL):
         identity = pool.identity
         if identity is not None:
-            found.setdefault(Backend("InferencePool", *identity), pool)
-    return found
+            served_by.setdefault(Backend("InferencePool", *identity), pool)
+    return served_by
 
 
 def aimed_at(policy: Subject) -> Backend | None:

@@ -37,12 +37,12 @@ class Examples:
 
 def file_of(rule: str) -> Path:
     """The file with the examples of a rule. Raises ``LookupError`` where there is not exactly one."""
-    found = sorted(FOLDER.glob(f"*/{rule}.yaml"))
-    if len(found) != 1:
+    files = sorted(FOLDER.glob(f"*/{rule}.yaml"))
+    if len(files) != 1:
         raise LookupError(
-            f"{rule} has {len(found)} files of examples. Allowed: one, policies/examples/GROUP/{rule}.yaml"
+            f"{rule} has {len(files)} files of examples. Allowed: one, policies/examples/GROUP/{rule}.yaml"
         )
-    return found[0]
+    return files[0]
 
 
 @cache

@@ -49,11 +49,11 @@ def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
     return None
 
 
-def _model(words: list[str]) -> str | None:
-    for position, word in enumerate(words[:-1]):
+def _model(argv: list[str]) -> str | None:
+    for position, word in enumerate(argv[:-1]):
         if word in ("--model", "serve"):
-            return words[position + 1]
-    return next((word.partition("=")[2] for word in words if word.startswith("--model=")), None)
+            return argv[position + 1]
+    return next((word.partition("=")[2] for word in argv if word.startswith("--model=")), None)
 
 
 def _selector(pool: Subject) -> dict[str, str]:

@@ -83,12 +83,12 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _all_references(subject: Subject) -> Iterator[Node]:
     """References at their known places, and in objects of any kind those that have their shape."""
-    known = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
-    found = {reference.path: reference for reference in _references(subject)} if known else {}
-    found |= {reference.path: reference for reference in gateway.targets(subject.node)}
+    is_known_kind = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
+    by_path = {reference.path: reference for reference in _references(subject)} if is_known_kind else {}
+    by_path |= {reference.path: reference for reference in gateway.targets(subject.node)}
     if subject.kind in (SERVICE, SERVICE_CONFIG):
-        found |= {reference.path: reference for reference in gateway.targets_in(route_of(subject))}
-    yield from found.values()
+        by_path |= {reference.path: reference for reference in gateway.targets_in(route_of(subject))}
+    yield from by_path.values()
 
 
 def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:

@@ -151,8 +151,8 @@ class Subject:
         if self.kind.group == "gcp":
             return f"{self.kind.name.rsplit(':', 1)[-1]} {self.resource}"
         value = self.node.get("metadata", "namespace").value if isinstance(self.node.value, Mapping) else None
-        place = "default" if value is None else value if isinstance(value, str) else "(unknown namespace)"
-        return f"{self.kind.name} {place}/{self.name}"
+        namespace = "default" if value is None else value if isinstance(value, str) else "(unknown namespace)"
+        return f"{self.kind.name} {namespace}/{self.name}"
 
 
 @dataclass
@@ -219,17 +219,17 @@ class Rule:
 
     def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
         """The parameters, from pack configuration where it has them. Raises ``TypeError`` for wrong ones."""
-        known = {parameter.name: parameter for parameter in self.parameters}
+        by_name = {parameter.name: parameter for parameter in self.parameters}
         for key in config:
-            if key not in known:
-                near = difflib.get_close_matches(key, known, 1)
-                allowed = f"; it has {', '.join(sorted(known))}" if known else "; it has none"
+            if key not in by_name:
+                near = difflib.get_close_matches(key, by_name, 1)
+                allowed = f"; it has {', '.join(sorted(by_name))}" if by_name else "; it has none"
                 hint = f" (meant: {near[0]}?)" if near else ""
                 raise TypeError(f"rule {self.name} has no parameter {key}{hint}{allowed}")
         try:
             values = {
                 name: parameter.read(config[name]) if name in config else parameter.default
-                for name, parameter in known.items()
+                for name, parameter in by_name.items()
             }
         except TypeError as wrong:
             raise TypeError(f"rule {self.name}: {wrong}") from None

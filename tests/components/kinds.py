@@ -76,16 +76,16 @@ def everything_in_google_cloud(graph: Graph) -> list[Node]:
 
 def metadata(node: Node, key: str) -> object:
     """A field of an object's metadata."""
-    found = node.inputs["metadata"]
-    assert isinstance(found, dict)
-    return found.get(key)
+    result = node.inputs["metadata"]
+    assert isinstance(result, dict)
+    return result.get(key)
 
 
 def spec(node: Node) -> dict[str, object]:
     """An object's specification."""
-    found = node.inputs["spec"]
-    assert isinstance(found, dict)
-    return found
+    result = node.inputs["spec"]
+    assert isinstance(result, dict)
+    return result
 
 
 def is_named(node: Node, type_: str, name: str) -> bool:
@@ -95,5 +95,5 @@ def is_named(node: Node, type_: str, name: str) -> bool:
 
 def is_in(node: Node, namespaces: frozenset[str]) -> bool:
     """Whether it is an object in one of those namespaces of the cluster."""
-    found = node.inputs.get("metadata")
-    return node.custom and isinstance(found, dict) and found.get("namespace") in namespaces
+    result = node.inputs.get("metadata")
+    return node.custom and isinstance(result, dict) and result.get("namespace") in namespaces

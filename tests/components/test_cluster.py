@@ -175,9 +175,9 @@ def test_what_happens_is_recorded_where_settings_ask(
     record: Record, audit: bool, components: list[str], subnet: object, nat: str, intranode: bool | None
 ) -> None:
     graph = cluster(record, audit=audit)
-    found: Any = graph.find(kinds.CLUSTER).inputs
-    assert found["loggingConfig"] == {"enableComponents": components}
-    assert found.get("enableIntranodeVisibility") is intranode
+    result: Any = graph.find(kinds.CLUSTER).inputs
+    assert result["loggingConfig"] == {"enableComponents": components}
+    assert result.get("enableIntranodeVisibility") is intranode
     subnets = {str(node.inputs.get("purpose", "")): node for node in of(kinds.SUBNET)(graph)}
     assert subnets[""].inputs.get("logConfig") == subnet
     assert "logConfig" not in subnets["REGIONAL_MANAGED_PROXY"].inputs, "Google refuses flow logs there"
@@ -186,5 +186,5 @@ def test_what_happens_is_recorded_where_settings_ask(
 
 
 def test_production_is_audited(record: Record) -> None:
-    found: Any = record(stack="prod").find(kinds.CLUSTER).inputs
-    assert "APISERVER" in found["loggingConfig"]["enableComponents"]
+    result: Any = record(stack="prod").find(kinds.CLUSTER).inputs
+    assert "APISERVER" in result["loggingConfig"]["enableComponents"]

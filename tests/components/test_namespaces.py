@@ -13,12 +13,12 @@ ENFORCE = "pod-security.kubernetes.io/enforce"
 
 def enforced(graph: Graph) -> dict[str, str]:
     """The level that each namespace enforces."""
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for node in [*kinds.of(kinds.NAMESPACE)(graph), *kinds.of(PATCH)(graph)]:
         labels = kinds.metadata(node, "labels")
         assert isinstance(labels, dict), node.name
-        found[str(kinds.metadata(node, "name"))] = str(labels[ENFORCE])
-    return found
+        result[str(kinds.metadata(node, "name"))] = str(labels[ENFORCE])
+    return result
 
 
 def test_every_namespace_enforces_a_pod_security_standard(graph: Graph) -> None:

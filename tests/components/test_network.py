@@ -112,9 +112,9 @@ def test_a_proxy_reaches_the_containers_that_download(record: Record) -> None:
 
 
 def test_hosts_that_download_get_more_ports_of_nat_than_its_default(graph: Graph, settings: StackSettings) -> None:
-    found = of(NAT)(graph)
-    assert found
-    for nat in found:
+    result = of(NAT)(graph)
+    assert result
+    for nat in result:
         assert nat.inputs["enableDynamicPortAllocation"] is True
         assert (nat.inputs["minPortsPerVm"], nat.inputs["maxPortsPerVm"]) == (256, 65536)
         logged = "ALL" if settings.cluster.audit else "ERRORS_ONLY"

@@ -19,9 +19,9 @@ POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 
 
 def config_of(node: Node) -> Mapping[str, object]:
-    found = node.inputs["nodeConfig"]
-    assert isinstance(found, dict)
-    return found
+    result = node.inputs["nodeConfig"]
+    assert isinstance(result, dict)
+    return result
 
 
 def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[Graph, Node]:

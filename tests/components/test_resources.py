@@ -25,17 +25,17 @@ REWRITE = "LLMD_GKE_REWRITE_GOLDEN"
 def identities(graph: Graph) -> list[str]:
     """What a stack's state knows each resource by: types from the outermost parent inwards, and the name."""
     root = f"{kinds.STACK}$"  # the engine leaves it out of URNs, the mocks do not
-    found = [node.urn.split("::", 2)[2] for node in graph.nodes.values() if node.type != kinds.STACK]
-    return sorted(identity.removeprefix(root) for identity in found)
+    result = [node.urn.split("::", 2)[2] for node in graph.nodes.values() if node.type != kinds.STACK]
+    return sorted(identity.removeprefix(root) for identity in result)
 
 
 def test_types_and_names_are_the_ones_that_stacks_remember(graph: Graph, stack: str) -> None:
     file = GOLDEN / f"{stack}.txt"
-    found = identities(graph)
+    result = identities(graph)
     if os.environ.get(REWRITE):
-        file.write_text("".join(f"{line}\n" for line in found))
+        file.write_text("".join(f"{line}\n" for line in result))
     remembered = file.read_text().splitlines()
-    difference = "\n".join(difflib.unified_diff(remembered, found, "remembered", "now", lineterm="", n=0))
+    difference = "\n".join(difflib.unified_diff(remembered, result, "remembered", "now", lineterm="", n=0))
     assert not difference, (
         f"{difference}\n\nA resource whose types or name change is deleted and recreated in every existing stack: "
         "for a cluster that means all of it. Give a renamed or moved resource `aliases` in its options first. "
@@ -112,8 +112,8 @@ def test_the_google_provider_is_bound_to_the_project_and_labels_everything(
 
 @pytest.mark.parametrize("protect", [True, False])
 def test_protection_follows_the_settings(record: Callable[..., Graph], protect: bool) -> None:
-    place = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
-    graph = record({"llmd-gke:cluster": {**place, "protect": protect, "deletionProtection": protect}})
+    cluster_name = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
+    graph = record({"llmd-gke:cluster": {**cluster_name, "protect": protect, "deletionProtection": protect}})
     cluster = graph.find(kinds.CLUSTER)
     assert cluster.protect is protect
     assert cluster.inputs["deletionProtection"] is protect
@@ -152,12 +152,12 @@ def test_every_model_has_two_health_checks_and_two_backend_policies_on_objects_k
     graph: Graph, settings: StackSettings
 ) -> None:
     for kind in (kinds.HEALTH, kinds.BACKEND):
-        found = sorted(
+        result = sorted(
             (str(metadata(node, "namespace")), *map(str, target.values()))
             for node in of(kind)(graph)
             if isinstance(target := spec(node)["targetRef"], dict)
         )
-        assert found == sorted(
+        assert result == sorted(
             (model.namespace, *target)
             for model in settings.models
             for target in (

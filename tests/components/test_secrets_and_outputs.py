@@ -84,8 +84,8 @@ def test_the_provider_gets_the_kubeconfig_as_a_secret(graph: Graph, preview: boo
 
 @pytest.mark.parametrize("endpoint", ["dns", "ip", "private"])
 def test_the_kubeconfig_holds_no_token(record: Callable[..., Graph], endpoint: str) -> None:
-    place = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
-    graph = record({"llmd-gke:cluster": {**place, "authorizedNetworks": {"office": "203.0.113.0/24"}}})
+    cluster = {"name": "llmd-eu4a", "zone": "europe-west4-a", "endpoint": endpoint}
+    graph = record({"llmd-gke:cluster": {**cluster, "authorizedNetworks": {"office": "203.0.113.0/24"}}})
     output = graph.outputs["kubeconfig"]
     assert isinstance(output, dict)
     config = json.loads(output["value"])

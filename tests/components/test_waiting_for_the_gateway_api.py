@@ -35,8 +35,8 @@ def test_only_a_creation_is_tried_again(operation: str) -> None:
 
 def test_the_wait_begins_short_and_ends_after_three_quarters_of_an_hour_within_the_engines_hundred_attempts() -> None:
     pauses: list[int] = []
-    while (found := pause("create", [NOT_FOUND] * (len(pauses) + 1))) is not None:
-        pauses.append(found)
+    while (result := pause("create", [NOT_FOUND] * (len(pauses) + 1))) is not None:
+        pauses.append(result)
     assert pauses == sorted(pauses)
     assert (pauses[0] <= 5, pauses[-1]) == (True, 30)
     assert len(pauses) == RETRIES < 100

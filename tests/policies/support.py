@@ -57,15 +57,15 @@ def text_asset(text: object) -> dict[str, object]:
 
 def resources(example: Example) -> list[Resource]:
     """The objects of an example: manifests, or Pulumi's own YAML form (``type`` and ``properties``)."""
-    found: list[Resource] = []
+    resources: list[Resource] = []
     for number, document in enumerate(yaml.safe_load_all(example.yaml)):
         if "properties" in document:
-            found.append(Resource(document["type"], f"r{number}", document["properties"], example.protect))
+            resources.append(Resource(document["type"], f"r{number}", document["properties"], example.protect))
         else:
             group = document["apiVersion"]
             core = group if "/" in group else f"core/{group}"
-            found.append(Resource(f"kubernetes:{core}:{document['kind']}", f"r{number}", document, example.protect))
-    return found
+            resources.append(Resource(f"kubernetes:{core}:{document['kind']}", f"r{number}", document, example.protect))
+    return resources
 
 
 def replaced(inputs: Mapping[str, Any], path: str, value: object) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def replaced(inputs: Mapping[str, Any], path: str, value: object) -> dict[str, A
     keys = [
         int(part) if part.isdigit() else part for part in re.findall(r"[^.\[\]\"]+", path.removeprefix("properties."))
     ]
-    place: Any = result
+    node: Any = result
     for key in keys[:-1]:
-        if isinstance(place, dict):
-            place.setdefault(key, {})
-        place = place[key]
-    place[keys[-1]] = value
+        if isinstance(node, dict):
+            node.setdefault(key, {})
+        node = node[key]
+    node[keys[-1]] = value
     return result
 
 
@@ -104,13 +104,13 @@ def judge(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list
     """Everything the pack says about a program: resource by resource, then as a whole, as the engine asks."""
     server = analyzer or Analyzer()
     context: Any = None
-    found: list[Said] = []
+    reports: list[Said] = []
     whole = analyzer_pb2.AnalyzeStackRequest()
     for resource in program:
-        found += _said(server.Analyze(request_of(resource), context), resource.urn)
+        reports += _said(server.Analyze(request_of(resource), context), resource.urn)
         # As on a first preview: no outputs at all.
         whole.resources.append(analyzer_pb2.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name))
-    return found + _said(server.AnalyzeStack(whole, context), "")
+    return reports + _said(server.AnalyzeStack(whole, context), "")
 
 
 def of(said: Iterable[Said], rule: str, level: str | None = None) -> list[Said]:

@@ -108,8 +108,8 @@ def test_what_is_exposed_is_a_violation_in_production_and_advice_elsewhere(in_st
 
 def test_the_stacks_of_a_rule_decide_its_level_unless_somebody_has_chosen_one(in_stack: InStack) -> None:
     in_stack("live")
-    told = analyzer_pb2.ADVISORY  # the engine configures what nobody has configured with the level it was told
-    assert levels(configured(told, rule="public-service", stacks=["live"])) == ["MANDATORY"]
+    level = analyzer_pb2.ADVISORY  # the engine configures what nobody has configured with the level it was told
+    assert levels(configured(level, rule="public-service", stacks=["live"])) == ["MANDATORY"]
     in_stack("prod")
     assert levels(configured(analyzer_pb2.ADVISORY, rule="public-service")) == ["ADVISORY"]
     assert levels(configured(analyzer_pb2.DISABLED, rule="public-service")) == []

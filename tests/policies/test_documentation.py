@@ -38,8 +38,8 @@ def test_the_page_of_a_group_shows_every_rule_with_both_examples_and_the_way_out
 
 def test_every_rule_has_one_file_of_examples_in_the_folder_of_its_group_and_no_file_is_left_over() -> None:
     wanted = {f"{group.slug}/{rule.name}.yaml" for group in GROUPS for rule in group.rules}
-    found = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.rglob("*") if file.is_file()}
-    assert found == wanted
+    result = {str(file.relative_to(example_files.FOLDER)) for file in example_files.FOLDER.rglob("*") if file.is_file()}
+    assert result == wanted
 
 
 def test_the_configuration_that_the_index_shows_is_accepted() -> None:
@@ -53,15 +53,15 @@ def test_the_configuration_that_the_index_shows_is_accepted() -> None:
 
 
 def test_every_link_to_a_rule_leads_to_its_heading() -> None:
-    found = 0
+    result = 0
     for file in sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]):
         for page, anchor in re.findall(r"\]\((?:docs/)?(policies(?:/[\w-]+)?\.md)#([\w-]+)\)", file.read_text()):
             headings = re.findall(r"^#+ (.+)$", (ROOT / "docs" / page).read_text(), re.M)
             assert anchor in [heading.lower().replace(" ", "-") for heading in headings], (
                 f"{file.name}: {page}#{anchor}"
             )
-            found += 1
-    assert found > 40
+            result += 1
+    assert result > 40
 
 
 @pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)

@@ -78,10 +78,10 @@ def mutated(random_: random.Random) -> Resource:
     one = random_.choice(EXAMPLES)
     inputs: Any = copy.deepcopy(dict(one.inputs))
     for _ in range(random_.choice((1, 1, 2, 4))):
-        found = places(inputs)
-        if not found:
+        result = places(inputs)
+        if not result:
             break
-        table, key = random_.choice(found)
+        table, key = random_.choice(result)
         value = copy.deepcopy(random_.choice(SECRETS if random_.random() < 0.2 else HOSTILE))
         match random_.randrange(5):
             case 0 if isinstance(table, dict):

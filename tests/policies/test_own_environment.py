@@ -98,8 +98,8 @@ def test_the_example_is_previewed_with_the_policies_and_refused_with_a_mistake(
     (project / ".venv").symlink_to(environment)
     rehearsal.make("env")
 
-    def pulumi(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [str(engine.pulumi), "-C", str(project), "--non-interactive", *words]
+    def pulumi(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [str(engine.pulumi), "-C", str(project), "--non-interactive", *arguments]
         return subprocess.run(
             command, env=clean(os.environ, places), capture_output=True, text=True, check=False, timeout=300
         )

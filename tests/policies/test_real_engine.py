@@ -103,8 +103,8 @@ def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal)
     rehearsal.program(SUBNET)
     rehearsal.make("env")
     rehearsal.pulumi("stack", "init", "local")
-    for words in (("preview",), ("up", "--yes", "--skip-preview")):
-        done = rehearsal.pulumi(*words, "--stack", "local", check=False)
+    for command in (("preview",), ("up", "--yes", "--skip-preview")):
+        done = rehearsal.pulumi(*command, "--stack", "local", check=False)
         assert done.returncode != 0
         assert "proxy-subnet" in done.stdout
     assert "proxies" not in made(rehearsal)

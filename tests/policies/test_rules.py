@@ -48,10 +48,10 @@ def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) 
     assert rule.examples.refused
     for example in rule.examples.refused:
         in_stack(example.stack)
-        found = violations(judge(resources(example)), rule, example.stack)
-        assert found, example.yaml
-        assert all("this rule failed" not in one.text for one in found), found
-        assert all(len(one.text) > len(rule.title) + 40 for one in found)
+        result = violations(judge(resources(example)), rule, example.stack)
+        assert result, example.yaml
+        assert all("this rule failed" not in one.text for one in result), result
+        assert all(len(one.text) > len(rule.title) + 40 for one in result)
 
 
 @RULES

@@ -37,22 +37,22 @@ def _is(resource: Resource, place: str) -> bool:
     return last == kind and (resource.name == name if name else True)
 
 
-def write(place: str, path: str, value: object) -> Mistake:
+def write(resource_name: str, path: str, value: object) -> Mistake:
     """Another value at a path of the resource."""
 
     def change(before: Program) -> Program:
-        assert any(_is(one, place) for one in before), place
+        assert any(_is(one, resource_name) for one in before), resource_name
         return [
-            dataclasses.replace(one, inputs=replaced(one.inputs, path, value)) if _is(one, place) else one
+            dataclasses.replace(one, inputs=replaced(one.inputs, path, value)) if _is(one, resource_name) else one
             for one in before
         ]
 
     return change
 
 
-def without(place: str) -> Mistake:
+def without(resource_name: str) -> Mistake:
     """Without a resource."""
-    return lambda before: [one for one in before if not _is(one, place)]
+    return lambda before: [one for one in before if not _is(one, resource_name)]
 
 
 def plus(type_: str, inputs: dict[str, Any]) -> Mistake:

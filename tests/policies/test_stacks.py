@@ -34,8 +34,8 @@ def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) ->
     in_stack("eu4a")
     program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
     assert "models-workers-config" in {resource.name for resource in program}
-    known = {one.policy for one in judge(recorded(load(ROOT, "eu4a", preview=True)))}
-    assert [one for one in judge(program) if one.policy not in known] == []
+    reported = {one.policy for one in judge(recorded(load(ROOT, "eu4a", preview=True)))}
+    assert [one for one in judge(program) if one.policy not in reported] == []
 
 
 def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:

@@ -17,7 +17,7 @@ def check(settings: StackSettings) -> Iterator[Located]:
     """Every finding about settings whose shape is right."""
     yield from at("gcp:project", settings.project, names.project(settings.project))
     yield from at("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
-    yield from cluster.place(settings)
+    yield from cluster.zone(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)
     yield from cluster.outside(settings)

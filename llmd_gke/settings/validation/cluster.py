@@ -21,7 +21,7 @@ CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
 """Set by ``make``: which stand-in cloud the engine has been pointed at. Unset means Google Cloud."""
 
 
-def place(settings: StackSettings) -> Iterator[Located]:
+def zone(settings: StackSettings) -> Iterator[Located]:
     """A stack made for the stand-ins never reaches Google Cloud."""
     if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
         yield Located(
@@ -101,7 +101,7 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
         yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
     if wide := addresses.everybody(listed.values()):
         alone = [name for name, cidr in listed.items() if addresses.everybody([cidr])]
-        place, value = (f"{key}.{alone[0]}", listed[alone[0]]) if len(alone) == 1 else (key, dict(listed))
+        path, value = (f"{key}.{alone[0]}", listed[alone[0]]) if len(alone) == 1 else (key, dict(listed))
         finding = Finding(
             "control-plane-access",
             f"the control plane would answer {', '.join(wide)}: a large part of the Internet",
@@ -109,7 +109,7 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
             "dns, which IAM guards",
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
-        yield Located(place, value, finding)
+        yield Located(path, value, finding)
 
 
 def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
@@ -138,8 +138,8 @@ def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
         return
     yield from at(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
     for index, pause in enumerate(times.exclusions):
-        found = maintenance.exclusion(pause.start, pause.end, pause.scope)
-        yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), found)
+        findings = maintenance.exclusion(pause.start, pause.end, pause.scope)
+        yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), findings)
     titles = [pause.name for pause in times.exclusions]
     yield from at(f"{key}.exclusions", titles, maintenance.exclusions(titles))
 
@@ -204,24 +204,24 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
             f"{existing.host_project or project}",
         )
         yield Located(f"{key}.proxies", None, finding)
-    place = f"{key}.existing"
+    section = f"{key}.existing"
     for name, value in (
         ("network", existing.network),
         ("subnet", existing.subnet),
         ("podsRange", existing.pods_range),
         ("servicesRange", existing.services_range),
     ):
-        yield from at(f"{place}.{name}", value, names.label(value, "name", 63))
+        yield from at(f"{section}.{name}", value, names.label(value, "name", 63))
     if existing.pods_range == existing.services_range:
         finding = Finding("network-existing", "pods and services need a range each", fix="name two secondary ranges")
-        yield Located(f"{place}.servicesRange", existing.services_range, finding)
+        yield Located(f"{section}.servicesRange", existing.services_range, finding)
     host = existing.host_project
     if host is None:
         return
-    yield from at(f"{place}.hostProject", host, names.project(host, "name the project that shares the VPC"))
+    yield from at(f"{section}.hostProject", host, names.project(host, "name the project that shares the VPC"))
     if host == project:
         finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="leave hostProject out")
-        yield Located(f"{place}.hostProject", host, finding)
+        yield Located(f"{section}.hostProject", host, finding)
     for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
         if value == "create":
             finding = Finding(
@@ -230,4 +230,4 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
                 allowed="existing",
                 fix=f"ask the administrators of {host} for it",
             )
-            yield Located(f"{place}.{name}", value, finding)
+            yield Located(f"{section}.{name}", value, finding)

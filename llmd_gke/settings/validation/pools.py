@@ -23,9 +23,9 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
     yield from at(f"{key}.machineType", machine, tpu_checks.machine_type(machine))
     yield from at(f"{key}.topology", topology, tpu_checks.topology(machine, topology))
     zone = pool.zone_in(cluster.zone)
-    place = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
-    yield from at(place, zone, tpu_checks.same_region(zone, cluster.zone))
-    yield from at(place, zone, tpu_checks.zone(machine, zone))
+    zone_key = f"{key}.zone" if pool.zone else "llmd-gke:cluster.zone"
+    yield from at(zone_key, zone, tpu_checks.same_region(zone, cluster.zone))
+    yield from at(zone_key, zone, tpu_checks.zone(machine, zone))
     version = cluster.min_version
     yield from at("llmd-gke:cluster.minVersion", version, tpu_checks.gke_version(machine, version))
     counts = tpu_checks.node_counts(machine, topology, pool.min_nodes, pool.max_nodes)

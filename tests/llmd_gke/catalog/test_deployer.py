@@ -17,12 +17,12 @@ PAGE = (ROOT / "docs" / "pull-requests.md").read_text()
 def made_types() -> set[str]:
     """The type tokens of every Google resource that a component makes, whatever the settings."""
     pattern = re.compile(rf"\b({'|'.join(MODULES)})\.([A-Z]\w*)\(")
-    found: set[str] = set()
+    result: set[str] = set()
     for file in ROOT.glob("components/**/*.py"):
         for module, name in pattern.findall(file.read_text()):
             if not name.endswith(("Args", "ArgsDict")):
-                found.add(f"gcp:{module}/{name[0].lower()}{name[1:]}:{name}")
-    return found
+                result.add(f"gcp:{module}/{name[0].lower()}{name[1:]}:{name}")
+    return result
 
 
 def test_every_type_that_the_program_makes_has_its_permissions_and_no_other_has() -> None:

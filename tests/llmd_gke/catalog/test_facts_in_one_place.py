@@ -37,7 +37,7 @@ def pinned() -> set[str]:
             yield str(value)
 
     table = tomllib.loads(versions.FILE.read_text(encoding="utf-8"))
-    return {found for text in texts(table) for found in re.findall(r"\d+\.\d+\.\d+(?:-[\w.-]+)?", text)}
+    return {version for text in texts(table) for version in re.findall(r"\d+\.\d+\.\d+(?:-[\w.-]+)?", text)}
 
 
 def literals(source: str) -> Iterator[str]:

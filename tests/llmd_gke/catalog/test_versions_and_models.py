@@ -105,9 +105,9 @@ def test_weights_take_two_bytes_a_parameter() -> None:
     ],
 )
 def test_a_size_outside_of_the_table_is_estimated_from_the_name(name: str, gb: float | None) -> None:
-    found = models.size(f"hf://{name}")
-    assert (found.gb if found else None) == (pytest.approx(gb) if gb else None)
-    assert found is None or not found.known
+    result = models.size(f"hf://{name}")
+    assert (result.gb if result else None) == (pytest.approx(gb) if gb else None)
+    assert result is None or not result.is_exact
 
 
 def test_only_regional_classes_carry_inference_pools() -> None:

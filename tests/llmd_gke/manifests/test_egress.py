@@ -126,8 +126,8 @@ def test_a_model_reaches_no_more_names_than_it_downloads_from(
     make_model: MakeModel, model: dict[str, str], names: list[str] | None
 ) -> None:
     policy = cast("Any", egress.fqdn_policy(make_model(**model), EgressSettings(mode="names")))
-    found = policy and [*policy["spec"]["egress"][0]["matches"]]
-    assert (found and [next(iter(match.values())) for match in found]) == names
+    result = policy and [*policy["spec"]["egress"][0]["matches"]]
+    assert (result and [next(iter(match.values())) for match in result]) == names
 
 
 def downloaders(model: ModelSettings, pool: TpuPoolSettings, how: EgressSettings) -> list[Any]:
@@ -147,20 +147,20 @@ def test_the_container_that_downloads_is_told_the_proxy_in_every_pod(
     model = make_model(uri=uri)
     pods = list(downloaders(model, pool, PROXY))
     assert pods
-    for found in pods:
-        (container,) = found
+    for pod in pods:
+        (container,) = pod
         assert container["name"] == "storage-initializer"
-        told = {variable["name"]: variable["value"] for variable in container["env"]}
-        assert told["HTTPS_PROXY"] == told["HTTP_PROXY"] == "http://10.1.2.3:3128"
-        exempt = told["NO_PROXY"].split(",")
+        variables = {variable["name"]: variable["value"] for variable in container["env"]}
+        assert variables["HTTPS_PROXY"] == variables["HTTP_PROXY"] == "http://10.1.2.3:3128"
+        exempt = variables["NO_PROXY"].split(",")
         assert {"mirror.internal", "metadata.google.internal", ".svc", "localhost"} <= set(exempt)
 
 
 def test_workers_of_a_group_download_through_the_proxy_too(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     slice_ = pool.model_copy(update={"topology": "4x4"})
-    found = downloaders(make_model(experimental_multi_host=True), slice_, PROXY)
-    assert len(found) == 3
-    assert all(found)
+    result = downloaders(make_model(experimental_multi_host=True), slice_, PROXY)
+    assert len(result) == 3
+    assert all(result)
 
 
 @pytest.mark.parametrize(

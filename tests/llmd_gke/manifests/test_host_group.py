@@ -62,10 +62,10 @@ def start(tmp_path: Path, log: Path, hosts: Path) -> Iterator[Start]:
     running: list[subprocess.Popen[str]] = []
 
     def run(*role: str, **environment: str) -> subprocess.Popen[str]:
-        python, *words = [str(word) for word in multi_host.command(role[0], *role[1:])]
+        python, *arguments = [str(word) for word in multi_host.command(role[0], *role[1:])]
         assert python == "python3"
         process = subprocess.Popen(
-            [sys.executable, *words],
+            [sys.executable, *arguments],
             env={
                 "PATH": f"{folder}:{os.environ['PATH']}",
                 "PYTHONPATH": str(modules),

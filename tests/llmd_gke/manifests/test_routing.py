@@ -26,13 +26,13 @@ def rules(model: ModelSettings) -> list[Rule]:
 
 def summary(model: ModelSettings) -> list[tuple[list[str], str, str | None]]:
     """Paths, kind of backend, and what the prefix becomes."""
-    found: list[tuple[list[str], str, str | None]] = []
+    result: list[tuple[list[str], str, str | None]] = []
     for rule in rules(model):
         (backend,) = rule["backendRefs"]
         filters = rule.get("filters", [])
         rewrite = filters[0]["urlRewrite"]["path"]["replacePrefixMatch"] if filters else None
-        found.append(([match["path"]["value"] for match in rule["matches"]], backend["kind"], rewrite))
-    return found
+        result.append(([match["path"]["value"] for match in rule["matches"]], backend["kind"], rewrite))
+    return result
 
 
 def answered_by(model: ModelSettings, path: str) -> tuple[str, str] | None:
@@ -129,9 +129,9 @@ def test_a_route_holds_exactly_as_many_rules_as_are_allowed(make_model: MakeMode
 
 @pytest.mark.parametrize("at_root", [True, False])
 def test_routes_have_neither_timeouts_nor_rule_names(make_model: MakeModel, at_root: bool) -> None:
-    found = rules(make_model(at_root=at_root))
-    assert not {"timeouts", "retry", "sessionPersistence"} & keys(found), "GKE refuses the route, then every change"
-    assert not any("name" in rule for rule in found)
+    result = rules(make_model(at_root=at_root))
+    assert not {"timeouts", "retry", "sessionPersistence"} & keys(result), "GKE refuses the route, then every change"
+    assert not any("name" in rule for rule in result)
 
 
 def test_every_match_is_a_prefix(make_model: MakeModel) -> None:

@@ -31,8 +31,8 @@ def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSetti
 
 
 def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    found = set(serving.server_arguments(model, pool))
-    assert not found & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
+    result = set(serving.server_arguments(model, pool))
+    assert not result & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
 
 
 def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: TpuPoolSettings) -> None:

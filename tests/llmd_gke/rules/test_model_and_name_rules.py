@@ -71,8 +71,8 @@ def test_tensor_parallelism_uses_every_chip_of_a_host(value: int, machine: str, 
     ],
 )
 def test_weights_leave_room_for_the_cache(uri: str, machine: str, topology: str, severity: str | None) -> None:
-    found = [finding.severity for finding in models.weights(uri, machine, topology)]
-    assert found == ([severity] if severity else [])
+    result = [finding.severity for finding in models.weights(uri, machine, topology)]
+    assert result == ([severity] if severity else [])
 
 
 def test_tight_weights_are_a_warning() -> None:
@@ -182,8 +182,8 @@ def test_two_ranges_are_accepted_exactly_if_they_do_not_overlap(one: str, other:
 
 
 def test_every_pair_of_overlapping_ranges_is_named() -> None:
-    found = list(names.disjoint({"a": "10.0.0.0/8", "b": "10.1.0.0/16", "c": "192.168.0.0/16", "d": "10.2.0.0/16"}))
-    assert [finding.problem for finding in found] == [
+    result = list(names.disjoint({"a": "10.0.0.0/8", "b": "10.1.0.0/16", "c": "192.168.0.0/16", "d": "10.2.0.0/16"}))
+    assert [finding.problem for finding in result] == [
         "b 10.1.0.0/16 overlaps a 10.0.0.0/8",
         "d 10.2.0.0/16 overlaps a 10.0.0.0/8",
     ]

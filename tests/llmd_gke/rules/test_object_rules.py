@@ -23,8 +23,8 @@ def test_versions_compare_by_number() -> None:
 def test_words_inside_a_start_script_are_arguments() -> None:
     script = 'exec vllm serve /mnt/models \\\n  --quantization "gptq" # the model card says so'
     container: Value = {"command": ["/bin/bash", "-c", script], "args": ["--port", "8000"]}
-    words = pods.arguments(Node(container))
-    assert words[-4:] == ["--quantization", "gptq", "--port", "8000"]
+    arguments = pods.arguments(Node(container))
+    assert arguments[-4:] == ["--quantization", "gptq", "--port", "8000"]
     assert pods.arguments(Node({"args": ["unclosed 'quote here"]})) == ["unclosed", "'quote", "here"]
 
 

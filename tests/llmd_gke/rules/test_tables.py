@@ -101,11 +101,11 @@ def test_the_hosts_of_a_slice_hold_its_chips(shape: Slice) -> None:
 
 @given(families, some.sampled_from([*ZONES, "mars-north1-a", "africa-south1-b", "europe-west4", ""]))
 def test_a_zone_is_accepted_exactly_where_the_family_is(family: Family, zone: str) -> None:
-    found = list(rules.zone(family.machines[0].name, zone))
+    result = list(rules.zone(family.machines[0].name, zone))
     if zone in zones.GKE_ZONES[family.name]:
-        assert found == []
+        assert result == []
         return
-    (finding,) = found
+    (finding,) = result
     unheard_of = zone.count("-") == 2 and not any(zone.rpartition("-")[0] == z.rpartition("-")[0] for z in ZONES)
     assert finding.severity == ("warning" if unheard_of else "error")
     for allowed in finding.allowed.split(", "):
@@ -126,12 +126,12 @@ def test_zones_of_pools_in_programs_are_judged_as_those_of_settings(family: Fami
 def test_node_counts_are_any_for_single_hosts_and_all_or_nothing_for_a_slice(
     shape: Slice, least: int, most: int
 ) -> None:
-    found = list(rules.node_counts(shape.machine.name, shape.topology, least, most))
+    result = list(rules.node_counts(shape.machine.name, shape.topology, least, most))
     hosts = prod(map(int, shape.topology.split("x"))) // shape.machine.chips
     fits = least <= most and (hosts == 1 or (most == hosts and least in (0, hosts)))
-    assert (not found) is fits
-    if found and least <= most:
-        assert list(rules.node_counts(shape.machine.name, shape.topology, 0, int(found[0].fix.split()[-1]))) == []
+    assert (not result) is fits
+    if result and least <= most:
+        assert list(rules.node_counts(shape.machine.name, shape.topology, 0, int(result[0].fix.split()[-1]))) == []
 
 
 @given(some.lists(some.integers(0, 40), max_size=5), some.integers(1, 200))
@@ -140,9 +140,9 @@ def test_a_pool_has_room_when_every_model_can_start_a_quarter_more(replicas: lis
         # Kubernetes: maxSurge 25 %, rounded up; one model is updated at a time.
         return all(sum(replicas) + (count + 3) // 4 <= hosts for count in replicas)
 
-    found = list(rules.room_for_updates("p", most, replicas))
-    assert (not found) is fits(most)
-    for finding in found:
+    result = list(rules.room_for_updates("p", most, replicas))
+    assert (not result) is fits(most)
+    for finding in result:
         needed = int(re.findall(r"maxNodes >= (\d+)", finding.allowed)[0])
         assert fits(needed)
         assert not fits(needed - 1), "no host more than is needed"

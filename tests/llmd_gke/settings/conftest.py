@@ -27,10 +27,10 @@ def no_stand_ins(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def config() -> Config:
     """The configuration of stack `eu4a` with a model that fits anywhere, fresh for each test."""
-    found: Config = read_config(ROOT, "eu4a")
-    found["llmd-gke:models"][0]["uri"] = "hf://Qwen/Qwen2.5-3B-Instruct"
-    del found["llmd-gke:tpuPools"][0]["diskGb"]
-    return found
+    config: Config = read_config(ROOT, "eu4a")
+    config["llmd-gke:models"][0]["uri"] = "hf://Qwen/Qwen2.5-3B-Instruct"
+    del config["llmd-gke:tpuPools"][0]["diskGb"]
+    return config
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
 
 
 @pytest.mark.parametrize(
-    ("section", "key", "value", "words"),
+    ("section", "key", "value", "text"),
     [
         (
             "models",
@@ -130,12 +130,12 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
     ],
 )
 def test_a_value_that_is_not_allowed_is_named_with_what_is_and_the_fix(
-    config: Config, refused: Refuse, section: str, key: str, value: object, words: str
+    config: Config, refused: Refuse, section: str, key: str, value: object, text: str
 ) -> None:
     config[f"llmd-gke:{section}"][0][key] = value
     message = refused(config)
     assert f"llmd-gke:{section}[0].{key}" in message
-    assert [part for part in words.split("|") if part not in message] == []
+    assert [part for part in text.split("|") if part not in message] == []
 
 
 @pytest.mark.parametrize("value", [123456789012, "123456789012"])
@@ -147,13 +147,13 @@ def test_the_number_of_a_project_leads_to_its_id(config: Config, refused: Refuse
 
 
 @pytest.mark.parametrize(
-    ("key", "words"),
+    ("key", "text"),
     [("llmd-gk:cluster", "no program reads this namespace"), ("cluster", "this key has no namespace")],
 )
-def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: Refuse, key: str, words: str) -> None:
+def test_a_section_under_a_mistyped_namespace_is_named(config: Config, refused: Refuse, key: str, text: str) -> None:
     config[key] = config.pop("llmd-gke:cluster")
     message = refused(config)
-    assert f"  {key}\n    {words}  [unknown-key]" in message
+    assert f"  {key}\n    {text}  [unknown-key]" in message
     assert "did you mean llmd-gke:cluster?" in message
     assert "europe-west4-a" not in message.split("tpu-zone")[0]
 
@@ -173,7 +173,7 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "text"),
     [
         ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
         (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
@@ -184,12 +184,12 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
     ],
 )
 def test_a_file_that_is_no_stack_file_is_named_with_the_place_and_the_fix(
-    tmp_path: Path, content: bytes, words: str
+    tmp_path: Path, content: bytes, text: str
 ) -> None:
     (tmp_path / "Pulumi.mine.yaml").write_bytes(content)
     with pytest.raises(SettingsError) as caught:
         load_stack(tmp_path, "mine")
-    assert [part for part in words.split("|") if part not in str(caught.value)] == []
+    assert [part for part in text.split("|") if part not in str(caught.value)] == []
 
 
 def test_many_problems_fit_into_two_kilobytes_and_all_are_named(config: Config, refused: Refuse) -> None:

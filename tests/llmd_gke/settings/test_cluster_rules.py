@@ -128,7 +128,7 @@ def test_an_option_that_cannot_hold_is_refused(
 
 def test_a_long_time_without_upgrades_is_a_warning(config: Config, accepted: Accept) -> None:
     config["llmd-gke:cluster"].update(exclusion(end="2027-01-18", scope="NO_UPGRADES"))
-    (warning,) = (found for found in accepted(config).warnings if found.finding.rule == "maintenance-exclusion")
+    (warning,) = (warned for warned in accepted(config).warnings if warned.finding.rule == "maintenance-exclusion")
     assert warning.finding.problem == "NO_UPGRADES for 31 days: GKE asks for 48 hours of maintenance in 32 days"
 
 

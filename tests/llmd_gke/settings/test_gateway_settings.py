@@ -105,9 +105,9 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
 )
 def test_what_does_not_fit_is_refused(config: Config, refused: Refuse, gateway: object, message: str) -> None:
     config["llmd-gke:gateway"] = gateway
-    found = refused(config)
-    assert found.startswith(HEAD)
-    assert found.endswith(message)
+    result = refused(config)
+    assert result.startswith(HEAD)
+    assert result.endswith(message)
 
 
 def test_two_wrong_things_give_two_messages(config: Config, refused: Refuse) -> None:
@@ -117,8 +117,8 @@ def test_two_wrong_things_give_two_messages(config: Config, refused: Refuse) -> 
 
 def test_a_certificate_of_ones_own_needs_its_two_secrets(config: Config, refused: Refuse) -> None:
     config["llmd-gke:gateway"] = {"tls": {"fromConfig": True}}
-    found = refused(config, secrets=["llmd-gke:tlsCertificate"])
-    assert found == (
+    result = refused(config, secrets=["llmd-gke:tlsCertificate"])
+    assert result == (
         HEAD + "  llmd-gke:tlsKey\n"
         "    llmd-gke:gateway.tls.fromConfig asks for it  [missing-secret]\n"
         "    fix:     pulumi config set --secret llmd-gke:tlsKey (then paste the private key, PEM)"

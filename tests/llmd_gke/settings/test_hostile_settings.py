@@ -159,10 +159,10 @@ HOSTILE: tuple[Any, ...] = (
     {"name": "x", "value": "y"},
     *SECRETS,
 )
-Place = tuple[Any, Any]
+Location = tuple[Any, Any]
 
 
-def places(value: Any, levels: int = 8) -> list[Place]:
+def places(value: Any, levels: int = 8) -> list[Location]:
     """Every table or list with every key in it, as deep as settings are. A planted secret stays whole."""
     if not isinstance(value, dict | list) or levels == 0 or value in SECRETS:
         return []
@@ -190,7 +190,7 @@ def full(stack: str) -> Config:
 
 
 BASES = [full(stack) for stack in ("eu4a", "prod", "dev")]
-WORDS = ["name", "zone", "key", "hfToken", "tlskey", "secret", "env", "x", "max_nodes", "models", "__proto__", "secure"]
+KEYS = ["name", "zone", "key", "hfToken", "tlskey", "secret", "env", "x", "max_nodes", "models", "__proto__", "secure"]
 
 
 def spoil(random_: random.Random, config: Config) -> None:
@@ -199,13 +199,13 @@ def spoil(random_: random.Random, config: Config) -> None:
     value = fresh(random_.choice(SECRETS if random_.random() < 0.2 else HOSTILE))
     match random_.randrange(6):
         case 0 if isinstance(table, dict):
-            table[random_.choice(WORDS)] = value
+            table[random_.choice(KEYS)] = value
         case 1 if isinstance(table, dict):
             del table[key]
         case 2 if isinstance(table, list):
             table.extend(fresh(table[:3]))
         case 3:
-            config[f"llmd-gke:{random_.choice(WORDS)}"] = value
+            config[f"llmd-gke:{random_.choice(KEYS)}"] = value
         case _:
             table[key] = value
 
@@ -263,8 +263,8 @@ def test_hostile_stack_files_give_one_clear_message(seed: int, tmp_path: Path) -
     for _ in range(100):
         content = text
         for _ in range(random_.choice((1, 1, 3))):
-            place = random_.randrange(len(content))
+            index = random_.randrange(len(content))
             piece = random_.choice([*PIECES, bytes([random_.randrange(256)])])
-            content = content[:place] + piece + content[place + random_.choice((0, 0, 1, 40)) :]
+            content = content[:index] + piece + content[index + random_.choice((0, 0, 1, 40)) :]
         (tmp_path / "Pulumi.fuzz.yaml").write_bytes(content)
         complain(lambda: load_stack(tmp_path, "fuzz"))

@@ -80,9 +80,9 @@ def test_what_the_stack_encrypts_is_never_shown_whatever_its_key(config: Config,
 def test_a_warning_does_not_show_what_the_stack_encrypts(config: Config) -> None:
     config["llmd-gke:cluster"]["zone"] = "mars-north1-a"
     checked = parse(config, "eu4a", encrypted=["llmd-gke:cluster"])
-    found = [one for one in checked.warnings if one.finding.rule == "tpu-zone"]
-    assert found
-    assert all(one.value is None and "mars-north1-a" not in one.finding.problem for one in found)
+    result = [one for one in checked.warnings if one.finding.rule == "tpu-zone"]
+    assert result
+    assert all(one.value is None and "mars-north1-a" not in one.finding.problem for one in result)
 
 
 def test_ciphertext_in_a_stack_file_is_not_shown(root: Path, tmp_path: Path) -> None:

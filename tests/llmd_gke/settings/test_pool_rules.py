@@ -32,8 +32,8 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
     config["llmd-gke:cluster"].update(zone=zone, minVersion="1.35")
     single = {"machineType": machine.name, "topology": family.shapes[machine.name][0]}
     config["llmd-gke:tpuPools"] = [{**pool(maxNodes=4, **single), "name": "v6e4"}]
-    found = accepted(config).settings.tpu_pools[0]
-    assert (found.family, found.slice.hosts) == (family, 1)
+    result = accepted(config).settings.tpu_pools[0]
+    assert (result.family, result.slice.hosts) == (family, 1)
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_a_family_that_the_oldest_accepted_control_plane_does_not_know_is_refuse
 def test_a_flex_start_slice_of_several_hosts_is_a_warning(config: Config, accepted: Accept) -> None:
     config["llmd-gke:cluster"]["zone"] = "us-east5-a"
     with_pool(config, topology="4x4", capacity="flex-start", maxRunHours=24)
-    (warning,) = (found for found in accepted(config).warnings if found.finding.rule == "tpu-flex-start")
+    (warning,) = (result for result in accepted(config).warnings if result.finding.rule == "tpu-flex-start")
     assert warning.key == "llmd-gke:tpuPools[1].capacity"
     assert warning.finding.problem == (
         "flex-start has to find all 4 hosts of a 4x4 slice at once; Google recommends it for single hosts"
@@ -167,9 +167,9 @@ def test_flex_start_hosts_run_for_seven_days_at_most(config: Config, refused: Re
 def test_a_reservation_is_named_as_gke_takes_it(
     config: Config, accepted: Accept, reservation: dict[str, str], path: str
 ) -> None:
-    found = accepted(with_pool(config, capacity="reservation", reservation=reservation)).settings.tpu_pools[1]
-    assert found.reservation is not None
-    assert found.reservation.path == path
+    result = accepted(with_pool(config, capacity="reservation", reservation=reservation)).settings.tpu_pools[1]
+    assert result.reservation is not None
+    assert result.reservation.path == path
 
 
 @pytest.mark.parametrize(
@@ -194,8 +194,8 @@ def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepte
     config["llmd-gke:cluster"].update(cluster)
     with_pool(config, **slice_, name=longest)
     config["llmd-gke:tpuPools"][0].update(machineType="tpu7x-standard-4t", topology="2x2x1")
-    found = accepted(config).settings.tpu_pools[1]
-    assert len(found.workload_policy_name("c" * 24)) == 63
+    result = accepted(config).settings.tpu_pools[1]
+    assert len(result.workload_policy_name("c" * 24)) == 63
     config["llmd-gke:tpuPools"][1]["name"] = longest + "p"
     policy = f"{'c' * 24}-{longest}p-16x16x16"
     assert refused(config) == (

@@ -55,8 +55,8 @@ def test_every_image_of_a_model_comes_from_the_mirror() -> None:
 
 
 def test_the_service_names_the_picker_and_the_tokenizer_of_the_mirror() -> None:
-    found = settings()
-    made: Any = service(found.models[0], found.tpu_pools[0])
+    result = settings()
+    made: Any = service(result.models[0], result.tpu_pools[0])
     containers = made["spec"]["router"]["scheduler"]["template"]["containers"]
     assert {one["name"]: one["image"].partition("/")[0] for one in containers} == {
         "main": "europe-west4-docker.pkg.dev",

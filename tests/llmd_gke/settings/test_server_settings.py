@@ -32,7 +32,7 @@ def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, 
 
 
 @pytest.mark.parametrize(
-    ("variable", "words"),
+    ("variable", "text"),
     [
         ({"name": "VLLM_ALLOW_RUNTIME_LORA_UPDATING", "value": "True"}, "every client could then load weights"),
         ({"name": "VLLM_SERVER_DEV_MODE", "value": "1"}, "pause and reset"),
@@ -48,11 +48,11 @@ def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, 
     ],
 )
 def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
-    config: Config, refused: Refuse, variable: dict[str, str], words: str
+    config: Config, refused: Refuse, variable: dict[str, str], text: str
 ) -> None:
     said = refused(with_model(config, env=[variable]))
     assert "[server-environment]" in said
-    assert words in said
+    assert text in said
     assert "written-out" not in said
 
 

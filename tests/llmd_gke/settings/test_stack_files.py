@@ -82,10 +82,10 @@ def test_local_is_eu4a_with_a_small_model(monkeypatch: pytest.MonkeyPatch) -> No
 def test_eu4a_serves_a_tested_model_that_deserves_its_four_chips() -> None:
     settings = eu4a()
     (model,), (pool,) = settings.models, settings.tpu_pools
-    known = models.known(model.uri)
-    assert known is not None
-    assert known.tested
-    share = known.parameters * 2 / (pool.slice.chips * pool.family.hbm_gb)
+    listed = models.lookup(model.uri)
+    assert listed is not None
+    assert listed.tested
+    share = listed.parameters * 2 / (pool.slice.chips * pool.family.hbm_gb)
     assert 0.4 < share < 0.7
     assert pool.slice.chips == 4
 
@@ -149,13 +149,13 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
         file.mkdir()
     else:
         file.chmod(0)
-    found = message(tmp_path, "mine")
-    assert "Pulumi.mine.yaml cannot be read" in found
-    assert "fix:     make the file readable" in found
+    result = message(tmp_path, "mine")
+    assert "Pulumi.mine.yaml cannot be read" in result
+    assert "fix:     make the file readable" in result
 
 
 @pytest.mark.parametrize(
-    ("content", "words"),
+    ("content", "text"),
     [
         (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
         (b"config:\n\tx: 1\n", "is not YAML: "),
@@ -167,17 +167,17 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
         (b"a: 1\n", "has no table `config:`"),
     ],
 )
-def test_a_stack_file_that_is_no_configuration_is_named(tmp_path: Path, content: bytes, words: str) -> None:
-    found = message(write(tmp_path, content), "mine")
-    assert found.startswith("Pulumi.mine.yaml has 1 problem:")
-    assert words in found
-    assert "fix:" in found
+def test_a_stack_file_that_is_no_configuration_is_named(tmp_path: Path, content: bytes, text: str) -> None:
+    result = message(write(tmp_path, content), "mine")
+    assert result.startswith("Pulumi.mine.yaml has 1 problem:")
+    assert text in result
+    assert "fix:" in result
 
 
 def test_a_syntax_error_beside_a_token_does_not_show_the_token(tmp_path: Path) -> None:
-    found = message(write(tmp_path, b"config:\n  llmd-gke:hfToken: hf_neverShown: x\n"), "mine")
-    assert "line 2" in found
-    assert "neverShown" not in found
+    result = message(write(tmp_path, b"config:\n  llmd-gke:hfToken: hf_neverShown: x\n"), "mine")
+    assert "line 2" in result
+    assert "neverShown" not in result
 
 
 def test_what_settings_use_decides_which_apis_are_switched_on(config: dict[str, Any]) -> None:

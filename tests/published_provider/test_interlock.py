@@ -20,13 +20,16 @@ from localcloud.providers.protocol.values import encode
 from tests.published_provider.conftest import PLUGIN, Published
 
 PROGRAM = """
+import pulumi_gcp as gcp
+
+gcp.compute.Network("net", name="net", auto_create_subnetworks=False)
+"""
+OWN_ENDPOINT = """
 import pulumi
 import pulumi_gcp as gcp
 
-own = gcp.Provider(
-    "own", project="my-project", access_token="ya29.real", compute_custom_endpoint="{elsewhere}/compute/v1/"
-)
-gcp.compute.Network("net", name="net", auto_create_subnetworks=False, opts=pulumi.ResourceOptions(provider=own))
+own = gcp.Provider("own", project="my-project", access_token="ya29", compute_custom_endpoint="https://x/")
+gcp.compute.Network("net", name="net", opts=pulumi.ResourceOptions(provider=own))
 """
 Stub = provider_pb2_grpc.ResourceProviderStub
 
@@ -114,12 +117,18 @@ def trap() -> Iterator[socket.socket]:
         yield listening
 
 
-def test_make_up_asks_the_emulator_whatever_settings_and_environment_say(
-    published: Published, trap: socket.socket
-) -> None:
+def test_a_provider_with_an_endpoint_and_a_token_of_its_own_is_refused(published: Published) -> None:
+    published.program(OWN_ENDPOINT)
+    done = published.up("local", check=False)
+    assert done.returncode == 1
+    for key in ("accessToken", "computeCustomEndpoint"):
+        assert f"Invalid or unknown key. Examine values at 'own.{key}'" in done.stdout
+    assert "resources" not in published.kept()
+
+
+def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Published, trap: socket.socket) -> None:
     elsewhere = f"http://127.0.0.1:{trap.getsockname()[1]}"
-    published.program(PROGRAM.format(elsewhere=elsewhere))
-    published.edit("local", lambda config: config.update({"gcp:computeCustomEndpoint": f"{elsewhere}/compute/v1/"}))
+    published.program(PROGRAM)
     published.emulator_faults({"fault": "world", "enabledApis": ["*"]})
     published.environ.update({
         "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": f"{elsewhere}/compute/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.real",
@@ -139,7 +148,7 @@ def test_make_up_asks_the_emulator_whatever_settings_and_environment_say(
                 if connection.raddr
             }
     assert running.returncode == 0, running.stdout.read() if running.stdout else ""
-    assert sorted(published.kept()["resources"]) == ["projects/my-project/global/networks/net"]
+    assert sorted(published.kept()["resources"]) == ["projects/rehearsal/global/networks/net"]
     assert peers == {"127.0.0.1"}
     with pytest.raises(BlockingIOError):
         trap.accept()

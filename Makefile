@@ -34,7 +34,9 @@ help:  ## this list
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
 	@echo "Neither CLOUD needs an account or credentials:"
-	@echo "  CLOUD=rehearsal (default) has stand-ins for Google Cloud and Kubernetes, CLOUD=laptop real Kubernetes and KServe."
+	@echo "  CLOUD=rehearsal (default) has stand-ins for Google Cloud and Kubernetes; CLOUD=laptop real Kubernetes, KServe and"
+	@echo "  Google provider, on an emulator of Google's APIs. status, doctor, smoke, bench, live also take CLOUD=google, which"
+	@echo "  needs both."
 
 venv:  ## the Python environment of the program, for use on Google Cloud
 	@$(SET_UP) program

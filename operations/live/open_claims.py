@@ -237,6 +237,7 @@ BY_HAND: Mapping[int, str] = {
     49: "needs a second model that is added: `Reconciled` of the first one's route meanwhile",
     50: "pulumi up, and a second one that changes nothing, of a stack with each of these resources",
     51: "about this machine, not about Google: the official plugin, fetched once, and `make up` without a network",
+    52: "Metrics explorer: vllm:num_requests_running and inference_pool_ready_pods return series",
 }
 """Points that this run cannot answer, and what would."""
 

@@ -40,7 +40,7 @@ SETTLE_SECONDS = 0.05
 UNTIL_IT_WORKS = AsyncRetrying(
     retry=retry_if_exception_type((KubeError, *Unreachable)),
     wait=wait_fixed(LOOK_AGAIN),
-    before_sleep=before_sleep_log(log, logging.INFO),
+    before_sleep=before_sleep_log(log, logging.DEBUG),
 )
 """Makes a request go on until the API server takes it."""
 

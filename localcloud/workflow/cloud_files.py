@@ -74,7 +74,8 @@ def _same(asked: object, made: object) -> bool:
 def check_google(places: Places) -> None:
     """Raises ``Stale`` where another Google provider made what is there: each has a memory of its own."""
     emulated = home.real_providers(places).get("gcp") in home.EMULATED
-    if emulated == (places.cloud / EMULATOR).exists() or not any(_entries(places.cloud / FILES[0])):
+    # The file alone says nothing: the emulator writes it for whoever asks it, `make status` for example.
+    if emulated == bool(_emulated(places.cloud / EMULATOR)) or not any(_entries(places.cloud / FILES[0])):
         return
     now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
     raise Stale(
@@ -110,7 +111,10 @@ def _emulated(file: Path) -> dict[str, Mapping[str, object]]:
     """Resources and IAM policies that the emulator keeps, by name."""
     if not file.exists():
         return {}
-    content = cast("dict[str, dict[str, object]]", json.loads(file.read_text()))
+    try:
+        content = cast("dict[str, dict[str, object]]", json.loads(file.read_text()))
+    except json.JSONDecodeError as error:
+        raise _damaged(file, error) from None
     found: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
     return found | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
 
@@ -121,8 +125,12 @@ def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
     except FileNotFoundError:
         return
     except json.JSONDecodeError as error:
-        raise Stale(f"{file} is damaged: {error}.\nFix: `make down`, which forgets it, then `make up`.") from None
+        raise _damaged(file, error) from None
     yield from _walk(content, "")
+
+
+def _damaged(file: Path, error: json.JSONDecodeError) -> Stale:
+    return Stale(f"{file} is damaged: {error}.\nFix: `make down`, which forgets it, then `make up`.")
 
 
 def _walk(value: object, above: str) -> Iterator[tuple[str, Mapping[str, object]]]:

@@ -34,6 +34,8 @@ def down(places: Places, only: str | None, console: Console) -> int:
             for name in chosen:
                 refuse_protected(places, name)
         held = [name for name in chosen if (one := state.read(places, name)) and one.urns]
+        if held and not cloud.nothing_to_destroy():
+            cloud_files.check_google(places)
         status = _destroy(cloud, places, held if cloud.disposable else chosen, console)
         everything = cloud.disposable and only is None
         ended = status != STOPPED and (everything or (not status and not state.names(places)))

@@ -68,8 +68,9 @@ def write(places: Places, *names: str) -> None:
     places.cloud.mkdir(parents=True)
     record = {"inputs": {"name": "vpc", "autoCreateSubnetworks": False, "kind": "as Google shows it"}}
     content = {"objects": {NETWORK: {"projects/p/global/networks/vpc": record}}}
+    emulated = {"resources": {"projects/p/global/networks/vpc": {}}}
     for name in names:
-        (places.cloud / name).write_text(json.dumps(content))
+        (places.cloud / name).write_text(json.dumps(emulated if name == cloud_files.EMULATOR else content))
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,21 @@ def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, t
 def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: Kind, there: list[str]) -> None:
     places = places_of(tmp_path, kind)
     write(places, *there)
+    cloud_files.check_google(places)
+
+
+def ask_the_emulator(places: Places) -> None:
+    """What `make status` and `make doctor` leave: the emulator's file, without anything in it."""
+    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {}, "operations": {}}))
+
+
+def test_an_emulator_that_was_only_asked_made_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    places = places_of(tmp_path, "laptop")
+    write(places, "google.json")
+    ask_the_emulator(places)
+    with pytest.raises(Stale, match="Fix: `LLMD_GKE_GOOGLE=hand-written make down"):
+        cloud_files.check_google(places)
+    monkeypatch.setenv(GOOGLE, "hand-written")
     cloud_files.check_google(places)
 
 

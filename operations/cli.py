@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, cast
 
@@ -73,6 +74,8 @@ def _not_called() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status. An expected failure prints its message: cause, then fix."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    # Google's libraries announce the end of a Python years ahead, in the middle of what a command says.
+    warnings.filterwarnings("ignore", message="You are using a Python version", category=FutureWarning)
     try:
         application(words)(args=words, prog_name=PROGRAM)
     except Problem as problem:

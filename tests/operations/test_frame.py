@@ -271,6 +271,12 @@ def test_on_a_terminal_the_first_line_needs_no_imports_and_is_gone_before_the_re
     assert lines.rstrip().endswith("\x1b[2Kresult" if turning else f"{cut}result")
 
 
+def test_googles_libraries_announce_nothing_in_the_middle_of_a_command() -> None:
+    code = "from operations.cli import main; main(['--help']); import google.api_core; import googleapiclient.discovery"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
 def test_an_error_inside_long_work_is_not_lost() -> None:
     with pytest.raises(RuntimeError, match="inside"), working("asking"):
         raise RuntimeError("inside")

@@ -135,12 +135,11 @@ def cluster(node: Node) -> Iterator[Finding]:
 def pod(spec: Node) -> Iterator[Finding]:
     """A pod keeps to its own namespaces, files and network."""
     for key in pod_shapes.HOST_NAMESPACES:
-        switch = spec.get(key)
-        if switch.value == "true" or switch.flag() is True:  # templates of charts take the text, too
+        if _is_on(spec.get(key)):
             yield _host(f"{_at(spec)}{key} is true", f"leave {key} out")
     for folder in pod_shapes.node_folders(spec):
         yield _host(f"{folder.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
-    if spec.get("securityContext", "windowsOptions", "hostProcess").flag() is True:
+    if _is_on(spec.get("securityContext", "windowsOptions", "hostProcess")):
         yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
     for profile in PROFILES:
         if spec.get("securityContext", profile, "type").text() == "Unconfined":
@@ -157,15 +156,20 @@ def _at(node: Node) -> str:
     return f"{node.path}." if node.path else ""
 
 
+def _is_on(switch: Node) -> bool:
+    """Whether a switch is on. Templates of charts take the text ``true``, too."""
+    return switch.value == "true" or switch.flag() is True
+
+
 def _context(context: Node) -> Iterator[Finding]:
-    if context.get("privileged").flag() is True:
+    if _is_on(context.get("privileged")):
         yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
     for profile in PROFILES:
         if context.get(profile, "type").text() == "Unconfined":
             yield _host(f"{context.path}.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
     if context.get("procMount").text() == "Unmasked":
         yield _host(f"{context.path}.procMount is Unmasked", "leave it out")
-    if context.get("windowsOptions", "hostProcess").flag() is True:
+    if _is_on(context.get("windowsOptions", "hostProcess")):
         yield _host(f"{context.path}.windowsOptions.hostProcess is true", "leave it out")
     for added in context.get("capabilities", "add").each():
         name = (added.text() or "").upper().removeprefix("CAP_")

@@ -2,7 +2,8 @@
 
 A pod is what has lists of containers, host namespaces or folders of the node. A container is an entry of such a list,
 or a map with what only containers have (Argo's ``script``, Tekton's ``steps``, ``predictor.model`` of an
-InferenceService, values of charts). Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/.
+InferenceService, values of charts). A shape is a guess: a wrong type in such a container, or a field that is missing in
+such a pod, proves nothing. Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules.inputs import Node, Unknown, Value
+from llmd_gke.rules.inputs import Node, Notes, Unknown, Value
 
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
@@ -30,7 +31,7 @@ def pods_within(node: Node) -> Iterator[Node]:
     """
     if isinstance(node.value, Mapping):
         if _is_pod(node.value):
-            yield node
+            yield without_types(node) if by_shape(node) else node
         for key in node.value:
             if (node.path or key not in NOT_ASKED_FOR) and key not in CONTAINER_LISTS:
                 yield from pods_within(node.get(key))
@@ -42,19 +43,34 @@ def pods_within(node: Node) -> Iterator[Node]:
             yield from pods_within(item)
 
 
+def by_shape(pod: Node) -> bool:
+    """Whether nothing but its shape makes it a pod: it has no list of containers."""
+    return not (isinstance(pod.value, Mapping) and _lists_containers(pod.value))
+
+
+def without_types(node: Node) -> Node:
+    """The same value where wrong types are nobody's mistake: charts have ``image: {repository, tag}`` and alike.
+
+    What is not known yet is noted as before.
+    """
+    return Node(node.value, node.path, Notes(unknown=node.notes.unknown))
+
+
 def containers(pod: Node) -> Iterator[Node]:
     """Containers, init containers and ephemeral ones, and what is a container by its shape."""
     for key in CONTAINER_LISTS:
         yield from pod.get(key).each()
     if not isinstance(pod.value, Mapping):
         return
+    if _is_pod_and_container(pod.value):
+        yield without_types(pod)
     for key, value in pod.value.items():
         if key in CONTAINER_LISTS or (not pod.path and key in NOT_ASKED_FOR):
             continue
-        if _is_container(value):
-            yield pod.get(key)
-        elif any(_is_container(entry) for entry in _entries(value)):
-            yield from (entry for entry in pod.get(key).each() if _is_container(entry.value))
+        if _is_part(value):
+            yield without_types(pod.get(key))
+        elif any(_is_part(entry) for entry in _entries(value)):
+            yield from (without_types(entry) for entry in pod.get(key).each() if _is_part(entry.value))
 
 
 def contexts(container: Node) -> Iterator[Node]:
@@ -82,10 +98,28 @@ def _is_pod(value: Mapping[str, Value]) -> bool:
     context = value.get("securityContext")
     if isinstance(context, Mapping) and any(key in context for key in ("seccompProfile", "windowsOptions")):
         return True
+    if _is_pod_and_container(value):
+        return True
     for part in value.values():
-        if any(_is_container(one) or _is_node_folder(one) for one in (_entries(part) or (part,))):
+        if any(_is_part(one) or _is_node_folder(one) for one in (_entries(part) or (part,))):
             return True
     return False
+
+
+def _lists_containers(value: Mapping[str, Value]) -> bool:
+    return any(value.get(key) and _is_list_of_maps(value[key]) for key in CONTAINER_LISTS)
+
+
+def _is_pod_and_container(value: Value) -> bool:
+    """Whether a map has the fields of a pod beside those of its container, as charts and operators write them."""
+    if not isinstance(value, Mapping) or not value.get("nodeSelector") or _lists_containers(value):
+        return False
+    return isinstance(value["nodeSelector"], Mapping | Unknown) and _is_container(value)
+
+
+def _is_part(value: Value) -> bool:
+    """Whether a value is a container of the pod around it, rather than a pod of its own."""
+    return _is_container(value) and not _is_pod_and_container(value)
 
 
 def _is_container(value: Value) -> bool:

@@ -12,6 +12,7 @@ from llmd_gke.catalog.accelerators import TPU, Family
 from llmd_gke.rules import models
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 
 PRESET_STARTUP_MINUTES = 10
@@ -35,14 +36,17 @@ TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"
 def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
     """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
 
-    ``complete`` False: the rest of the pod is merged in from elsewhere, so what is missing here is not judged.
+    ``complete`` False: the rest of the pod is merged in from elsewhere, so what is missing here is not judged. The
+    same holds for a pod that is recognized by its shape only; what seems to be its containers may be several pods.
     """
     if accelerator(pod) is not TPU:
         return
+    guessed = by_shape(pod)
+    complete = complete and not guessed
     selector = pod.get("nodeSelector")
     asking = [(container, chips(container)) for container in containers(pod)]
     asking = [(container, number) for container, number in asking if number is not None]
-    if len(asking) > 1:
+    if len(asking) > 1 and not guessed:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
         yield _pod(f"{pod.path}: containers {names} ask for chips; a TPU node's chips go to one container", "one")
     if not asking and complete and not pod.notes.unknown:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from llmd_gke.rules import chart_values, exposure, firewall, iam, pod_shapes
+from llmd_gke.rules import chart_values, exposure, firewall, iam
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
+from policies.rules.model_pods import shaped_pods
 from policies.rules.rule import (
     ANY_GOOGLE,
     ANY_WORKLOAD,
-    CHART,
+    CHARTS,
     CLUSTER,
     CONFIG_MAP,
-    RELEASE,
     STACKS,
     Kind,
     Parameter,
@@ -55,7 +55,6 @@ FIREWALL_POLICIES = tuple(
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that name members and roles to take something away from them."""
-CHARTS = (RELEASE, CHART)
 ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
 OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
 
@@ -100,8 +99,8 @@ def _pods(subject: Subject) -> Iterator[Finding]:
     elif subject.kind == VOLUME:
         yield from exposure.volume(subject.node)
     else:
-        for pod in pod_shapes.pods_within(subject.node):
-            yield from exposure.pod(pod)
+        # A map that is a pod and its container has one security context, which both would report.
+        yield from dict.fromkeys(finding for pod in shaped_pods(subject) for finding in exposure.pod(pod))
 
 
 def _privileged(subject: Subject, settings: Settings) -> Iterator[Finding]:

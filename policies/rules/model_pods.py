@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import pods
 from llmd_gke.rules.inputs import Node
-from llmd_gke.rules.pod_shapes import pods_within
+from llmd_gke.rules.pod_shapes import pods_within, without_types
 from policies.rules.rule import (
     ANY_WORKLOAD,
+    CHARTS,
     DEPLOYMENT,
     JOB,
     POD,
@@ -31,7 +32,12 @@ def all_pods(subject: Subject) -> Iterator[Node]:
     if subject.kind in SERVERS:
         yield from pods.pod_specs(subject.kind.name, subject.spec)
     else:
-        yield from pods_within(subject.node)
+        yield from shaped_pods(subject)
+
+
+def shaped_pods(subject: Subject) -> Iterator[Node]:
+    """The pods in an object that are recognized by their shape. Values of a chart have the types that it wants."""
+    yield from pods_within(without_types(subject.node) if subject.kind in CHARTS else subject.node)
 
 
 def model_pods(subject: Subject) -> Iterator[Node]:

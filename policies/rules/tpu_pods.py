@@ -17,6 +17,7 @@ from policies.rules.model_pods import (
     model_pods,
 )
 from policies.rules.rule import (
+    CHARTS,
     JOB,
     SERVICE,
     WORKER_SET,
@@ -32,8 +33,12 @@ PRESET = kserve.source(f"{kserve.PRESETS}/config-llm-template.yaml")
 
 
 def _complete(subject: Subject) -> bool:
-    """Whether the pods are all there, rather than merged with other objects."""
-    return not subject.partial and not (subject.kind == SERVICE and subject.spec.get("baseRefs").value)
+    """Whether the pods are all there, rather than merged with other objects or with the defaults of a chart."""
+    return (
+        not subject.partial
+        and subject.kind not in CHARTS
+        and not (subject.kind == SERVICE and subject.spec.get("baseRefs").value)
+    )
 
 
 def on_tpu(subject: Subject) -> bool:

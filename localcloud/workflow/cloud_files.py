@@ -71,12 +71,18 @@ def _same(asked: object, made: object) -> bool:
     return asked == made
 
 
+def of_other_google(places: Places) -> bool:
+    """Whether another Google provider than the chosen one made what is there. Raises ``Stale`` for a damaged file."""
+    emulated = home.real_providers(places).get("gcp") in home.EMULATED
+    # The file alone says nothing: the emulator writes it for whoever asks it, `google faults` for example.
+    return emulated != bool(_emulated(places.cloud / EMULATOR)) and any(_entries(places.cloud / FILES[0]))
+
+
 def check_google(places: Places) -> None:
     """Raises ``Stale`` where another Google provider made what is there: each has a memory of its own."""
-    emulated = home.real_providers(places).get("gcp") in home.EMULATED
-    # The file alone says nothing: the emulator writes it for whoever asks it, `make status` for example.
-    if emulated == bool(_emulated(places.cloud / EMULATOR)) or not any(_entries(places.cloud / FILES[0])):
+    if not of_other_google(places):
         return
+    emulated = home.real_providers(places).get("gcp") in home.EMULATED
     now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
     raise Stale(
         f"The {now} Google provider does not know what is there: the {before} one made it.\n"

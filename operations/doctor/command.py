@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmd_gke.wording import counted
-from operations.doctor.emulator import emulated
+from operations.doctor.emulator import emulated, may_ask
 from operations.enter_localcloud import enter
 from operations.exits import Failed, Refused
 from operations.options import DEFAULT_STACK, Cloud, CloudOption, Output, OutputOption, StackOption
@@ -61,12 +61,15 @@ def command(
         if probe and target.cloud is Cloud.GOOGLE:
             consent(context, yes, zones)
         with emulated(target):
-            with working("asking Google") as work:
-                found = run.run(context, run.checks(target.cloud), say=work.say)
-            if probe:
-                found += _probe(context, found, zones)
+            if asked := may_ask(target):
+                with working("asking Google") as work:
+                    found = run.run(context, run.checks(target.cloud), say=work.say)
+                if probe:
+                    found += _probe(context, found, zones)
+            else:
+                found = list(run.results(run.CHECKS[0], context))
         if target.cloud is Cloud.LAPTOP:
-            notes = [LAPTOP]
+            notes = [LAPTOP if asked else HAND_WRITTEN]
     bad = [result for result in found if result.verdict is Verdict.FAILED]
     show(stack, output, found, notes)
     if bad:
@@ -77,6 +80,11 @@ def command(
 LAPTOP = (
     "Asked of the emulator of Google's APIs, on what the laptop cloud holds. Not looked at, since nothing of it is "
     "needed there: tools, sign-in, registries and weights."
+)
+
+HAND_WRITTEN = (
+    "The Google of this laptop cloud is the hand-written provider, which answers no questions: nothing was asked.\n"
+    "Fix: make down CLOUD=laptop; unset LLMD_GKE_GOOGLE, which takes the published provider on the emulator"
 )
 
 

@@ -3,34 +3,75 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
+from localcloud.common.workdir import Places
 from operations.doctor.google import ENDPOINT
+from operations.exits import SetUpFailed
 from operations.options import Cloud
 from operations.target import Target
 
 
+def may_ask(target: Target) -> bool:
+    """Whether Google's client libraries lead to where ``target`` lives: Google itself, or an emulator of its APIs.
+
+    A cloud of this machine is never looked for at Google: that would use the caller's own credentials.
+    """
+    return target.cloud is Cloud.GOOGLE or bool(os.environ.get(ENDPOINT))
+
+
 @contextmanager
 def emulated(target: Target) -> Generator[None]:
-    """While it lasts, Google's client libraries ask the emulator where ``target`` is a laptop cloud.
+    """While it lasts, Google's client libraries ask the emulator where ``target`` is a laptop cloud that uses it.
 
-    The emulator answers from the cloud's folder. Before the first ``make up`` that is a project in which somebody has
-    switched on the stack's APIs, as the README says, and nothing else. Elsewhere nothing changes.
+    The emulator answers from the cloud's folder. Before the first ``make up`` it answers from a folder that is removed
+    afterwards, with a project in which somebody has switched on the stack's APIs, as the README says, and nothing else.
+    Where the hand-written provider is the laptop cloud's Google, nothing changes and nothing is written:
+    :func:`may_ask` is false there. Raises ``SetUpFailed`` where the emulator cannot start, and ``Stale`` where the
+    cloud's files are damaged.
     """
-    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT):
+    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT) or not _uses_emulator(target.places):
         yield
         return
     from localcloud.google_api.server import running
 
     os.environ["LLMD_GKE_HOME"] = str(target.places.home)  # where the services look for the control plane and gateway
-    target.places.cloud.mkdir(parents=True, exist_ok=True)
-    with running(target.places.cloud) as cloud:
-        with cloud.world() as world:
-            if not world.enabled(target.settings.project):
-                world.enable(target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis})
+    with ExitStack() as ends:
+        try:
+            cloud = ends.enter_context(running(_folder(target.places, ends)))
+            with cloud.world() as world:
+                if not world.enabled(target.settings.project):
+                    world.enable(target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis})
+        except (OSError, ValueError) as error:
+            raise SetUpFailed(
+                f"The emulator of Google's APIs cannot start on {target.places.cloud}: {error}\n"
+                "Fix: make the folder writable; a damaged file goes with `make down CLOUD=laptop`"
+            ) from None
         os.environ[ENDPOINT] = cloud.url
         try:
             yield
         finally:
             del os.environ[ENDPOINT]
+
+
+def _uses_emulator(places: Places) -> bool:
+    """Whether the cloud's Google is the emulator, by ``LLMD_GKE_GOOGLE`` and by who made what is there."""
+    from localcloud.workflow import cloud_files, home
+
+    return home.real_providers(places).get("gcp") in home.EMULATED and not cloud_files.of_other_google(places)
+
+
+def _folder(places: Places, ends: ExitStack) -> Path:
+    """Where the emulator reads and writes.
+
+    A file of the emulator's in the cloud's folder says that the emulator made the cloud, so only `make up` may be the
+    first to write it.
+    """
+    from localcloud.workflow.cloud_files import EMULATOR
+
+    if (places.cloud / EMULATOR).exists():
+        return places.cloud
+    return Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="llmd-gke-")))

@@ -8,8 +8,8 @@ import sys
 from collections.abc import AsyncGenerator
 
 from operations import outputs
-from operations.doctor.emulator import emulated
-from operations.exits import SetUpFailed, Unreachable
+from operations.doctor.emulator import emulated, may_ask
+from operations.exits import SetUpFailed, Stale, Unreachable
 from operations.options import Output
 from operations.outputs import Outputs
 from operations.printing import show
@@ -53,15 +53,25 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
             found = sections(seen, settings, values, target.stack)
-            with emulated(target):
-                health = await asyncio.to_thread(backend_health.section, seen, settings)
-            found.insert(len(found) - 1, Section("Google's load balancer", health))
+            health = await asyncio.to_thread(_load_balancer, target, seen)
+            if health is not None:
+                found.insert(len(found) - 1, Section("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
             # A token lasts an hour: the next look signs in again.
             cluster = None
             found = [_cluster(values, str(problem))]
         found.insert(max(1, len(found) - 1), Section("Answers", await asked))
         yield found
+
+
+def _load_balancer(target: Target, seen: Snapshot) -> list[Line] | None:
+    """What the cloud's Google says of the pods; ``None`` where there is no Google that could be asked."""
+    try:
+        with emulated(target):
+            return backend_health.section(seen, target.settings) if may_ask(target) else None
+    except (SetUpFailed, Stale) as problem:
+        cause, _, fix = str(problem).partition("\nFix: ")
+        return [Line("load balancer", State.UNKNOWN, cause, fix)]
 
 
 def _cluster(values: Outputs, problem: str) -> Section:

@@ -87,3 +87,17 @@ def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(
     assert {one["check"] for one in found} >= {"APIs", "billing", "TPU quota", "capacity of v6e4", "network"}
     assert not {"images", "weights", "Kubernetes sign-in"} & {one["check"] for one in found}
     assert "at list price" not in done.stderr, "nobody is asked about money"
+
+
+def test_a_laptop_cloud_of_the_hand_written_provider_is_told_that_nothing_was_asked(
+    stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (stack / "Pulumi.local.yaml").write_text((ROOT / "Pulumi.local.yaml").read_text())
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "laptop"))
+    monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
+    done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
+    assert done.returncode == 0, done.stderr
+    (note,) = json.loads(done.stdout)["notes"]
+    assert "nothing was asked" in note
+    assert "unset LLMD_GKE_GOOGLE" in note
+    assert not (tmp_path / "laptop" / "cloud").exists()

@@ -13,6 +13,7 @@ from operations import outputs
 from operations.cli import main
 from operations.options import Cloud
 from operations.outputs import Endpoint, Outputs
+from operations.status.objects import State
 from operations.status.screen import Section
 from operations.status.snapshots import looks
 from operations.target import Target
@@ -92,3 +93,51 @@ def test_the_token_can_be_left_out(up: Any) -> None:
     with api(cluster(STARTING)) as kubeconfig:
         up("http://127.0.0.1:1/models/qwen", kubeconfig)
         assert lines(asyncio.run(one()), "Answers") == []
+
+
+@pytest.fixture
+def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """As the stack's twin in a laptop cloud that has no file yet."""
+    for name in ("LLMD_GKE_GOOGLE", "LLMD_GKE_GOOGLE_ENDPOINT"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))
+    target = Target("eu4a", Cloud.LAPTOP, TARGET.root)
+    target.places.cloud.mkdir(parents=True)
+    return target
+
+
+def look(target: Target, up: Any) -> list[Section]:
+    async def one() -> list[Section]:
+        seen = looks(target, ask=False)
+        found = await anext(seen)
+        await seen.aclose()
+        return found
+
+    with api(cluster(STARTING)) as kubeconfig:
+        up("http://127.0.0.1:1/models/qwen", kubeconfig)
+        return asyncio.run(one())
+
+
+def test_a_laptop_cloud_without_the_emulator_has_no_load_balancer_and_nobody_signs_in_at_google(
+    up: Any, laptop: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def signed_in() -> None:
+        raise AssertionError("a command for a cloud of this machine has signed in at Google")
+
+    monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
+    monkeypatch.setattr("operations.status.backend_health.login", signed_in)
+    found = look(laptop, up)
+    assert "Google's load balancer" not in [section.title for section in found]
+    assert lines(found, "Model qwen")[0].startswith("4/7 server starts")
+    assert list(laptop.places.cloud.iterdir()) == []
+
+
+def test_an_emulator_that_cannot_start_costs_one_line_and_not_the_screen(up: Any, laptop: Target) -> None:
+    (laptop.places.cloud / "google-api.json").write_text("{}")
+    (laptop.places.cloud / "google.json").write_text("{half")
+    (section,) = [section for section in look(laptop, up) if section.title == "Google's load balancer"]
+    (line,) = section.lines
+    assert (line.subject, line.state) == ("load balancer", State.UNKNOWN)
+    assert "google.json is damaged" in line.text
+    assert "make down" in line.fix

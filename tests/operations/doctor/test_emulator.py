@@ -1,0 +1,88 @@
+"""Which Google a command asks for a cloud of this machine, and what it leaves in that cloud's folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from localcloud.workflow.cloud_files import EMULATOR
+from localcloud.workflow.home import GOOGLE
+from operations.doctor.emulator import emulated, may_ask
+from operations.doctor.google import ENDPOINT
+from operations.exits import SetUpFailed, Stale
+from operations.options import Cloud
+from operations.target import Target
+from tests.operations.conftest import Clone
+
+OBJECTS = {"objects": {"gcp:compute/network:Network": {"vpc": {"inputs": {"name": "vpc"}}}}}
+
+
+@pytest.fixture
+def laptop(clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
+    """A laptop cloud without a file yet."""
+    for name in (GOOGLE, ENDPOINT):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
+    monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))
+    return Target("one", Cloud.LAPTOP, clone.root)
+
+
+def write(target: Target, *names: str) -> None:
+    target.places.cloud.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        content = OBJECTS if name == "google.json" else {"resources": {"compute/vpc": {}}}
+        (target.places.cloud / name).write_text(json.dumps(content))
+
+
+def asked(target: Target) -> bool:
+    with emulated(target):
+        return may_ask(target)
+
+
+def test_a_cloud_of_the_hand_written_provider_is_not_asked_and_gets_no_file_of_the_emulator(
+    laptop: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(GOOGLE, "hand-written")
+    write(laptop, "google.json")
+    assert not asked(laptop)
+    assert [file.name for file in laptop.places.cloud.iterdir()] == ["google.json"]
+
+
+def test_nor_where_the_command_was_called_without_the_variable_that_chose_it(laptop: Target) -> None:
+    write(laptop, "google.json")
+    assert not asked(laptop)
+    assert [file.name for file in laptop.places.cloud.iterdir()] == ["google.json"]
+
+
+def test_before_the_first_up_the_emulator_is_asked_and_leaves_nothing(laptop: Target) -> None:
+    assert asked(laptop)
+    assert not laptop.places.cloud.exists()
+
+
+def test_a_cloud_of_the_emulator_is_asked_in_its_own_folder(laptop: Target) -> None:
+    write(laptop, "google.json", EMULATOR)
+    assert asked(laptop)
+    assert "my-project" in (laptop.places.cloud / "google.json").read_text()
+    assert not may_ask(laptop), "the emulator has ended"
+
+
+@pytest.mark.parametrize(("cloud", "may"), [(Cloud.GOOGLE, True), (Cloud.REHEARSAL, False)])
+def test_only_google_cloud_itself_is_asked_without_an_emulator(laptop: Target, cloud: Cloud, may: bool) -> None:
+    assert asked(Target("one", cloud, laptop.root)) is may
+
+
+def test_a_folder_that_cannot_be_used_is_named_with_a_fix(laptop: Target) -> None:
+    write(laptop, EMULATOR)
+    (laptop.places.cloud / "google.lock").mkdir()
+    with pytest.raises(SetUpFailed, match=r"cannot start on .*google\.lock.*\nFix: make the folder writable"):
+        asked(laptop)
+
+
+@pytest.mark.parametrize(("name", "error"), [("google.json", SetUpFailed), (EMULATOR, Stale)])
+def test_a_damaged_file_is_named_with_a_fix(laptop: Target, name: str, error: type[Exception]) -> None:
+    write(laptop, "google.json", EMULATOR)
+    (laptop.places.cloud / name).write_text("{half")
+    with pytest.raises(error, match=rf"{name} is .*\nFix: .*make down"):
+        asked(laptop)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Annotated
 
@@ -46,6 +46,8 @@ def command(
     Tells a broken server from a broken gateway: what a pod answers here, no NetworkPolicy, load balancer or picker has
     touched. On Google Cloud through `kubectl port-forward`, on the laptop cloud at the pod's address.
 
+    Pods that have finished are left out.
+
     Exit status 0: each pod answered; 1: one did not; 7: there is no pod; others: see `llmd-gke --help`.
     """
     with starting(f"reading stack {stack}"):
@@ -62,19 +64,24 @@ def command(
     with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
         from localcloud.kubernetes.fields import name
         from operations.ask.kubectl import is_ready
-        from operations.ask.question import ask
+        from operations.ask.question import Answer, ask
 
         answers: list[tuple[Object, Answer]] = []
+        fixes: dict[str, str] = {}
         for server in _servers(kubectl, chosen, pod, target):
             work.say(f"asking {name(server)}")
-            with _way(kubectl, target, chosen, server) as base:
-                answers.append((server, ask(base, question)))
+            try:
+                with _way(kubectl, target, chosen, server) as base:
+                    answers.append((server, ask(base, question)))
+            except Failed as problem:  # the other pods are asked all the same
+                cause, _, fixes[name(server)] = str(problem).partition("\nFix: ")
+                answers.append((server, Answer(0, 0.0, cause)))
     rows = [{"pod": name(server), "ready": is_ready(server), **answer.as_json()} for server, answer in answers]
     lines = [
         f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.words()}"
         for server, answer in answers
     ]
-    _finish(target, chosen, question, rows, lines, output)
+    _finish(target, chosen, question, rows, lines, fixes, output)
 
 
 def _model(target: Target, wanted: str | None) -> ModelSettings:
@@ -111,8 +118,9 @@ def _kubectl(target: Target, context: str | None) -> Generator[Kubectl]:
 
 def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target: Target) -> list[Object]:
     from localcloud.kubernetes.fields import name
+    from operations.ask.kubectl import is_finished
 
-    servers = kubectl.servers(model.namespace, model.name)
+    servers = [one for one in kubectl.servers(model.namespace, model.name) if not is_finished(one)]
     if not servers:
         raise NotUp(
             f"{model.name} has no pods in namespace {model.namespace}.\nFix: llmd-gke status --stack {target.stack}"
@@ -141,8 +149,10 @@ def _finish(
     question: Question,
     rows: list[dict[str, object]],
     lines: list[str],
+    fixes: Mapping[str, str],
     output: Output,
 ) -> None:
+    """Shows the answers. ``fixes``: by pod, of those that could not be asked. Raises ``Failed`` for a bad answer."""
     from operations.printing import show
 
     data: dict[str, object] = {
@@ -155,7 +165,5 @@ def _finish(
     show(output, data, *lines)
     bad = [str(row["pod"]) for row in rows if row["status"] != 200]
     if bad:
-        raise Failed(
-            f"{len(bad)} of {len(rows)} pods of {model.name} gave no good answer.\n"
-            f"Fix: kubectl -n {model.namespace} logs {bad[0]} -c main"
-        )
+        fix = fixes.get(bad[0]) or f"kubectl -n {model.namespace} logs {bad[0]} -c main"
+        raise Failed(f"{len(bad)} of {len(rows)} pods of {model.name} gave no good answer.\nFix: {fix}")

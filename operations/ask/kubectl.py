@@ -7,13 +7,15 @@ is no way on GKE: its requests come from an agent pod, and the namespaces of mod
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import cast
 
@@ -59,14 +61,15 @@ class Kubectl:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            start_new_session=True,
         )
-        late = threading.Timer(SECONDS, process.kill)
+        late = threading.Timer(SECONDS, _kill, [process])
         late.start()
         try:
             opened = FORWARDING.search(process.stdout.readline() if process.stdout else "")
             late.cancel()
             if opened is None:
-                process.kill()
+                _kill(process)
                 said = " ".join(process.communicate()[1].split())[-300:] or f"nothing within {SECONDS} s"
                 raise Failed(
                     f"kubectl port-forward to {namespace}/{pod} failed: {said}\n"
@@ -75,7 +78,7 @@ class Kubectl:
             yield f"http://127.0.0.1:{opened[1]}"
         finally:
             late.cancel()
-            process.kill()
+            _kill(process)
             process.communicate()
 
     def _command(self, *words: str) -> list[str]:
@@ -83,6 +86,13 @@ class Kubectl:
         if program is None:
             raise SetUpFailed("There is no `kubectl` on PATH.\nFix: gcloud components install kubectl")
         return [program, *self.options, *words]
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Ends kubectl and the plugin that it signs in with, which holds standard error open for as long as it lives."""
+    if process.returncode is None:  # until it is waited for, the number is this process's
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextmanager
@@ -97,6 +107,11 @@ def by_kubeconfig(content: str) -> Generator[Kubectl]:
 def is_ready(pod: Object) -> bool:
     """Whether a pod takes requests of the gateway."""
     return text(conditions(pod).get("Ready"), "status") == "True" and not text(pod, "metadata", "deletionTimestamp")
+
+
+def is_finished(pod: Object) -> bool:
+    """Whether a pod has ended for good, as an evicted one: nothing listens there, and another pod replaces it."""
+    return text(pod, "status", "phase") in ("Failed", "Succeeded")
 
 
 def address(pod: Object) -> str:

@@ -33,6 +33,9 @@ if "get" in words:
 else:
     name = words[-2].removeprefix("pod/")
     ports = json.loads((here / "ports.json").read_text())
+    if ports.get(name) == "signing in":  # the plugin asks for a password, and has kubectl's standard error
+        os.system("/bin/sleep 600 & echo $! >" + str(here / "plugin"))
+        time.sleep(600)
     if name not in ports:
         sys.exit('error: pods "' + name + '" is forbidden: User "x" cannot create resource "pods/portforward"')
     print(f"Forwarding from 127.0.0.1:{{ports[name]}} -> 8000", flush=True)
@@ -154,9 +157,45 @@ def test_a_port_that_cannot_be_forwarded_says_why_and_which_permission_is_needed
 ) -> None:
     machine.pods(qwen_kserve_abc_1=None)
     assert ask("--context", "mine") == 1
-    err = capsys.readouterr().err
-    assert f"port-forward to models/{GOOD} failed: error: pods" in err
-    assert "container.pods.portForward" in err
+    shown = capsys.readouterr()
+    assert f"port-forward to models/{GOOD} failed: error: pods" in shown.out
+    assert f"Fix: kubectl -n models describe pod {GOOD}; the caller needs container.pods.portForward" in shown.err
+
+
+def test_a_pod_that_cannot_be_forwarded_costs_no_answer_of_the_others(
+    ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods(qwen_kserve_abc_0=direct(), qwen_kserve_abc_1=None, qwen_kserve_abc_2=direct())
+    assert ask("--context", "mine", "--output", "json") == 1
+    shown = capsys.readouterr()
+    rows = json.loads(shown.out)["pods"]
+    assert [row["status"] for row in rows] == [200, 0, 200]
+    assert f"port-forward to models/{GOOD} failed" in rows[1]["text"]
+    assert "1 of 3 pods of qwen gave no good answer" in shown.err
+
+
+@pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
+def test_pods_that_have_finished_are_left_out(
+    phase: str, ask: Callable[..., int], machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    machine.pods(qwen_kserve_abc_1=None, qwen_kserve_abc_2=direct())
+    listed = json.loads((machine.folder / "pods.json").read_text())
+    listed["items"][0]["status"]["phase"] = phase
+    (machine.folder / "pods.json").write_text(json.dumps(listed))
+    assert ask("--context", "mine") == 0
+    assert GOOD not in capsys.readouterr().out
+
+
+def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
+    ask: Callable[..., int], machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("operations.ask.kubectl.SECONDS", 2)
+    machine.pods(qwen_kserve_abc_1=None)
+    (machine.folder / "ports.json").write_text(json.dumps({GOOD: "signing in"}))
+    assert ask("--context", "mine") == 1
+    assert "nothing within 2 s" in capsys.readouterr().out
+    plugin = Path(f"/proc/{(machine.folder / 'plugin').read_text().strip()}/stat")
+    assert not plugin.exists() or plugin.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Sequence
 
 import pulumi
@@ -14,6 +15,9 @@ RETRIES = 20
 OFF = ("service_disabled", "accessnotconfigured", "has not been used in project")
 """How Google says that an API is off (https://cloud.google.com/apis/design/errors, reason ``SERVICE_DISABLED``)."""
 
+SERVICE_USAGE = re.compile(r'service usage api has|apis/api/serviceusage\.|"service":\s*"serviceusage\.')
+"""Which API is off, in such an error: the one that switches on the others, so this program has not just done it."""
+
 
 def pause(operation: str, errors: Sequence[str]) -> int | None:
     """Seconds to wait before another attempt; ``None`` when a failed operation deserves none.
@@ -21,10 +25,12 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
     ``errors`` are those of all attempts so far, the newest first. The provider waits until an API is listed as enabled,
     not until every server of Google's knows it, and has no retry of its own for that
     (hashicorp/terraform-provider-google ``google/transport/error_retry_predicates.go`` @e03b7622). So the first
-    resource of an API is tried again.
+    resource of an API is tried again, but not while Service Usage itself is off: waiting would not help.
     """
     newest = errors[0].lower() if errors else ""
     if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in OFF):
+        return None
+    if SERVICE_USAGE.search(newest):
         return None
     return PAUSE
 

@@ -128,7 +128,8 @@ def _pod_monitoring(
             "selector": {"matchLabels": labels},
             "endpoints": [{**endpoint, "interval": f"{interval_seconds}s"}],
             "targetLabels": {
-                "metadata": ["container", "node", "pod"],
+                # Not `container`: collectors drop it where a port is a number (prometheus-engine, `pod_config.go`).
+                "metadata": ["node", "pod"],
                 # `model` is the model's name in the settings; what clients send is vLLM's own label `model_name`.
                 "fromPod": [{"from": kserve.NAME, "to": "model"}],
             },

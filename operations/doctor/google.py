@@ -133,7 +133,9 @@ class Google:
         from googleapiclient import discovery  # pyright: ignore[reportMissingTypeStubs]
 
         name, version = VERSIONS[api]
-        http = AuthorizedHttp(self.credentials, http=httplib2.Http(timeout=self.seconds))
+        # An emulator is on this machine: a proxy of the environment does not lead there.
+        proxy = None if self.endpoint else httplib2.proxy_info_from_environment
+        http = AuthorizedHttp(self.credentials, http=httplib2.Http(timeout=self.seconds, proxy_info=proxy))
         options = None
         if self.endpoint:
             below = f"compute/{version}/" if name == "compute" else ""

@@ -23,6 +23,23 @@ def test_any_other_error_ends_the_update_at_once(error: str) -> None:
     assert pause("create", [error, OFF]) is None
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        "Error 403: Service Usage API has not been used in project 1 before or it is disabled. Enable it by visiting "
+        "https://console.developers.google.com/apis/api/serviceusage.googleapis.com/overview?project=1 then retry.",
+        '"reason": "SERVICE_DISABLED", "metadata": {"service": "serviceusage.googleapis.com"}',
+    ],
+)
+def test_service_usage_which_the_program_cannot_switch_on_is_not_waited_for(error: str) -> None:
+    assert pause("create", [error]) is None
+
+
+def test_another_api_that_is_off_while_service_usage_is_asked_is_waited_for() -> None:
+    error = f"Error when reading or editing Project Service p/serviceusage.googleapis.com: {OFF}"
+    assert pause("create", [error]) == PAUSE
+
+
 @pytest.mark.parametrize("operation", ["update", "delete"])
 def test_only_a_creation_is_tried_again(operation: str) -> None:
     assert pause(operation, [OFF]) is None

@@ -37,6 +37,15 @@ def test_pickers_are_scraped_where_they_answer_and_servers_are_not_taken_for_pic
     assert ports(pickers) == [kserve.PICKER_METRICS_PORT]
 
 
+def test_no_label_is_asked_for_that_collectors_drop_where_a_port_is_a_number() -> None:
+    for manifest in (scraping.servers("models", 30), scraping.pickers("models", 30)):
+        assert all(isinstance(port, int) for port in ports(manifest))
+        spec = manifest["spec"]
+        assert isinstance(spec, dict)
+        assert isinstance(spec["targetLabels"], dict)
+        assert spec["targetLabels"]["metadata"] == ["node", "pod"]
+
+
 def test_the_network_policy_opens_the_scraped_ports_of_the_scraped_pods_to_collectors_only() -> None:
     policy = scraping.network_policy("models")
     for labels in (naming.workload_labels("qwen"), naming.picker_labels("qwen")):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +33,23 @@ def test_a_project_that_has_everything_is_found_sound(google: Google, context: C
     assert {one.check for one in found} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
     assert "64 chips" in only(found, "TPU quota").said
     assert "1.36.2-gke.2154000" in only(found, "GKE version").said
+
+
+@pytest.mark.parametrize("check", ["billing", CHECK])
+def test_the_emulator_is_asked_past_a_proxy(
+    google: Google, context: Context, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, check: str
+) -> None:
+    plugin = tmp_path / "gke-gcloud-auth-plugin"
+    plugin.write_text('#!/bin/sh\necho \'{"status": {"token": "emulator"}}\'\n')
+    plugin.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")  # nobody listens there
+    google.world(identities={"emulator": "me@example.com"})
+    (found,) = ask(context, check)
+    assert found.verdict is Verdict.OK
 
 
 def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> None:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import yaml
 
 from llmd_gke.rules.inputs import UNKNOWN, Node, SecretText, Unknown, Value
 from policies.rules.rule import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind, Subject
+
+if TYPE_CHECKING:
+    Safe = yaml.SafeLoader
+else:  # PyYAML may be built without libyaml
+    Safe = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 BUNDLES = frozenset(
     f"kubernetes:yaml{version}:{kind}" for version in ("", "/v2") for kind in ("ConfigGroup", "ConfigFile")
@@ -44,8 +49,18 @@ class TooLarge(ValueError):
     """A document with more values than :data:`LARGEST_DOCUMENT`, or deeper than :data:`DEEPEST_DOCUMENT`."""
 
 
-class Loader(yaml.SafeLoader):
-    """Reads values with tags of their own as what they look like, as the provider does."""
+class Unreadable(dict[str, Value]):
+    """A document that cannot be read. Its only entry, ``unreadable``, says where and why."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(unreadable=why)
+
+
+class Loader(Safe):
+    """Reads values with tags of their own as what they look like, as the provider does.
+
+    By libyaml where PyYAML was built with it: a chart's values may hold dashboards of half a megabyte.
+    """
 
 
 def _untagged(loader: Loader, _suffix: str, node: yaml.Node) -> object:
@@ -96,7 +111,9 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
         return
     kind, partial = _unpatched(kind, type_)
     if kind in (RELEASE, CHART):
-        inputs = _with_files(inputs)
+        inputs, unread = _with_files(inputs)
+        for document in unread:
+            yield Subject(MANIFEST, Node(document), urn, name)
         for single, value in _objects_in_texts(inputs):
             yield Subject(single, Node(value), urn, name)
     items = [*_unpacked(kind, inputs)]
@@ -168,16 +185,22 @@ def _is_object(value: Mapping[str, Value]) -> bool:
     return _written_kind(value) is not None and isinstance(value.get("metadata"), Mapping)
 
 
-def _with_files(inputs: Value) -> Value:
-    """The inputs of a chart with the texts of ``valueYamlFiles`` in ``values``, which go before them."""
+def _with_files(inputs: Value) -> tuple[Value, Sequence[Unreadable]]:
+    """The inputs of a chart with the texts of ``valueYamlFiles`` in ``values``, which go before them.
+
+    Also the documents of those texts that cannot be read.
+    """
     if not isinstance(inputs, Mapping) or not (files := _items(inputs.get("valueYamlFiles"))):
-        return inputs
+        return inputs, ()
     merged: Value = {}
+    unread: list[Unreadable] = []
     for text in files:
         for document in _documents(text, "valueYamlFiles") if isinstance(text, str) else ():
-            if isinstance(document, Mapping) and "unreadable" not in document:
+            if isinstance(document, Unreadable):
+                unread.append(document)
+            elif isinstance(document, Mapping):
                 merged = _merged(merged, document)
-    return {**inputs, "values": _merged(merged, inputs.get("values"))}
+    return {**inputs, "values": _merged(merged, inputs.get("values"))}, unread
 
 
 def _merged(below: Value, above: Value) -> Value:
@@ -196,7 +219,9 @@ def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             waiting += value.values()
         elif isinstance(value, str):
             for document in _documents(value, "values") if "apiVersion" in value else ():
-                if (written := _written_kind(document)) is not None:
+                if isinstance(document, Unreadable):
+                    yield MANIFEST, document
+                elif (written := _written_kind(document)) is not None:
                     yield from _unpacked(written, document)
         else:
             waiting += _items(value)
@@ -233,12 +258,12 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             place = f"{field}[{position}]" if _items(value) else field
             for item in _documents(part, place) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
-                if isinstance(item, Unknown):
+                if isinstance(item, Unreadable):
+                    yield MANIFEST, item
+                elif isinstance(item, Unknown):
                     yield MANIFEST, {"text": item}
                 elif kind is not None:
                     yield from _unpacked(kind, item)
-                elif isinstance(item, Mapping) and "unreadable" in item:
-                    yield MANIFEST, item
                 elif isinstance(item, Mapping) and any(
                     isinstance(item.get(key), Unknown) for key in ("apiVersion", "kind")
                 ):
@@ -255,16 +280,26 @@ def _flat(value: Value) -> Iterator[Value]:
 
 
 def _documents(text: str, place: str) -> Iterator[Value]:
-    """The documents of a text. One that cannot be read hides no other: it becomes ``{"unreadable": where and why}``."""
+    """The documents of a text. One that cannot be read hides no other: it becomes an :class:`Unreadable`."""
     for number, document in enumerate(DOCUMENT.split(text), 1):
         where = f"document {number} of {place}"
         try:
+            _check_depth(document)
             content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
             yield plain(content, secret=isinstance(text, SecretText))
         except TooLarge:
-            yield {"unreadable": f"{where} stands for more than {LARGEST_DOCUMENT} values, or is too deep"}
+            yield Unreadable(f"{where} stands for more than {LARGEST_DOCUMENT} values, or is too deep")
         except (yaml.YAMLError, ValueError, RecursionError):
             yield from _json(document, where, secret=isinstance(text, SecretText))
+
+
+def _check_depth(document: str) -> None:
+    """Raises :class:`TooLarge` for a document that libyaml's recursive reader would not survive."""
+    depth = 0
+    for event in yaml.parse(document, Safe):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST_DOCUMENT:
+            raise TooLarge
 
 
 def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
@@ -276,7 +311,7 @@ def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
             found.append(plain(content, secret=secret))
             rest = rest[end:].lstrip()
     except (ValueError, RecursionError):
-        found.append({"unreadable": f"{where} is not YAML that the pack can read"})
+        found.append(Unreadable(f"{where} is not YAML that the pack can read"))
     yield from found
 
 

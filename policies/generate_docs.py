@@ -69,7 +69,8 @@ Each object is judged whatever way it is written: as an individual resource, as 
 object, not the type token it is registered under; secrets are read as what they hold. Pod templates, single containers,
 targets of policies and members of IAM are recognized by their shape, whatever the kind. Of a chart its version,
 namespace and values are judged, `valueYamlFiles` that the program writes itself (`StringAsset`) and objects among the
-values included.
+values included; `unreadable-manifest` names those that cannot be read. A shape is a guess: such a pod is judged by what
+it has, and wrong types in it are not reported.
 
 The pack never sees:
 

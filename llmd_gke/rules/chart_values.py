@@ -13,11 +13,18 @@ from llmd_gke.rules import exposure, secret_texts
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node, SecretText, Value
 
+FIREWALLS = ("networkpolic", "firewall")
+"""Parts of the names, in small letters, of tables whose ``ingress`` has rules about traffic."""
+OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "tls", "annotations")
+"""Fields that charts give an Ingress, and no NetworkPolicy."""
+
 
 def services(values: Node) -> Iterator[Finding]:
     """No chart makes a Service with a public address."""
     for place in _tables(values):
         table = place.mapping()
+        if table.get("enabled") in (False, "false"):
+            continue
         kind = table.get("type", table.get("serviceType"))
         if kind in ("LoadBalancer", "NodePort"):
             object_: Value = {"spec": {**table, "type": kind}, "metadata": {"annotations": table.get("annotations")}}
@@ -29,10 +36,16 @@ def ingresses(values: Node) -> Iterator[Finding]:
     for place in _tables(values):
         last = place.path.rsplit(".", 1)[-1].lower()
         table = place.mapping()
-        if last.endswith("ingress") and table.get("enabled") in (True, "true"):
+        if last.endswith("ingress") and table.get("enabled") in (True, "true") and not _is_firewall(place):
             name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
             object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
             yield from _at(place, exposure.ingress(Node(object_)))
+
+
+def _is_firewall(ingress: Node) -> bool:
+    """Whether ``ingress`` are the ingress rules of a NetworkPolicy or a firewall, rather than an Ingress."""
+    above = ingress.path.lower().rpartition(".")[0]
+    return any(name in above for name in FIREWALLS) and not any(ingress.mapping().get(key) for key in OF_INGRESSES)
 
 
 def tokens(values: Node) -> Iterator[Finding]:

@@ -40,8 +40,11 @@ PROFILES = ("seccompProfile", "appArmorProfile")
 PRIVILEGED_LABEL = "pod-security.kubernetes.io/enforce"
 
 
-def service(node: Node) -> Iterator[Finding]:
-    """A Service has no address outside the cluster, or an internal one, or one for named ranges only."""
+def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
+    """A Service has no address outside the cluster, or an internal one, or one for named ranges only.
+
+    ``partial``: a patch, whose Service may be of any type. A whole Service without a type is a ClusterIP.
+    """
     spec = node.get("spec")
     kind = spec.get("type").text()
     annotations = node.get("metadata", "annotations")
@@ -52,7 +55,8 @@ def service(node: Node) -> Iterator[Finding]:
     ranges = [text for entry in spec.get("loadBalancerSourceRanges").each() if (text := entry.text())]
     limited = bool(ranges) and not addresses.not_naming(ranges)
     # A patch may hold nothing but what opens the Service that is there.
-    opened = kind is None and ((ranges and not limited) or ((by_class or written) and not internal))
+    unchanged = partial and spec.get("type").value is None
+    opened = unchanged and ((ranges and not limited) or ((by_class or written) and not internal))
     if opened or (kind == "LoadBalancer" and not internal and not limited):
         yield _exposed(
             "public-service",
@@ -199,8 +203,17 @@ def secret_values(node: Node) -> Iterator[Finding]:
     """The values of a Kubernetes Secret are secrets of Pulumi, too: else they are in the state in plain text."""
     for key in ("data", "stringData"):
         for name, value in node.get(key).pairs():
-            if value.text() and not isinstance(value.value, SecretText):
+            text = value.text()
+            if text and not isinstance(text, SecretText) and not _is_filled_in(name, text):
                 yield plain(f"{key}.{name} is not marked as secret: it is in the state in plain text")
+
+
+def _is_filled_in(name: str, text: str) -> bool:
+    """Whether a text is a template whose secrets come from elsewhere."""
+    rest = secret_texts.without_placeholders(text)
+    if rest == text:
+        return False
+    return not rest.strip() or (secret_texts.is_form(text) and not _is_secret(name, rest))
 
 
 def config_values(node: Node) -> Iterator[Finding]:

@@ -58,10 +58,36 @@ MOST_ENCODED = 64
 COMMAND = re.compile(r"\$\(\s*(?:echo|printf)\s+(?:-\w+\s+)*[\"']?[^\s$\"')]")
 DEFAULT = re.compile(r"\$\{\w+:?[-=+][\"']?[^\s$}\"']")
 
+PLACEHOLDER = re.compile(r"\{\{((?:[^{}\"'`]|\"[^\"]*\"|'[^']*'|`[^`]*`)*)\}\}")
+QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
+FALLBACK = re.compile(r"\b(?:default|coalesce|ternary|or|printf|print|cat|list|if|with)\b")
+"""Functions of templates that may give back a text that is written out."""
+FORM = re.compile(r"[:=@/]\s*[\"']?\{\{")
+"""A URL or a setting whose value is a placeholder."""
+
 
 def is_name(name: str) -> bool:
     """Whether a variable of that name holds a secret. Names of files do not: ``TOKEN_FILE``."""
     return NAME.search(name) is not None
+
+
+def without_placeholders(text: str) -> str:
+    """A text without the placeholders (``{{ .Values.token }}``) of templates of Helm and External Secrets.
+
+    A placeholder refers to a value. What has a text of its own to fall back on is none.
+    """
+    return PLACEHOLDER.sub(lambda match: "" if _refers(match[1]) else match[0], text)
+
+
+def _refers(expression: str) -> bool:
+    bare = QUOTED.sub("", expression)
+    has_text = any(len(quoted) > len('""') for quoted in QUOTED.findall(expression))
+    return any(sign in bare for sign in ".$") and not (has_text and FALLBACK.search(bare))
+
+
+def is_form(text: str) -> bool:
+    """Whether a template is a URL or a file of settings with placeholders for values."""
+    return FORM.search(text) is not None
 
 
 def is_header(name: str) -> bool:

@@ -80,6 +80,11 @@ def _or_chart(
     return run
 
 
+def _service(subject: Subject, settings: Settings) -> Iterator[Finding]:
+    judge = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
+    yield from judge(subject, settings)
+
+
 def _google(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
         if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
@@ -133,7 +138,7 @@ PUBLIC_SERVICE = Rule(
     "judged by the shape that most charts share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
     kinds=(SERVICE, *CHARTS),
-    check=_or_chart(exposure.service, chart_values.services),
+    check=_service,
     level="production",
     parameters=(STACKS, ALLOWED),
     opt_out=OPT_OUT,

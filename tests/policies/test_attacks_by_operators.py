@@ -6,7 +6,9 @@ import json
 from typing import Any
 
 import pytest
+import yaml
 
+from policies import extract
 from tests.policies.conftest import InStack
 from tests.policies.support import Resource, judge, of, output, secret, text_asset
 from tests.policies.test_bypasses import GATEWAY, GATEWAY_TEXT, RESOURCES, TPU_POD, bundle, release, thing
@@ -27,6 +29,10 @@ ANYBODY = {
     "subjects": [{"kind": "User", "name": "system:anonymous"}],
 }
 SECRET = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "x"}, "stringData": {"t": "abcdef"}}
+EXTERNAL: dict[str, Any] = {
+    "metadata": {"name": "x", "annotations": {"networking.gke.io/load-balancer-type": "External"}},
+    "spec": {"ports": [{"port": 80}]},
+}
 TOKEN = "hf_" + "abcdef" * 6
 
 
@@ -158,6 +164,28 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
     "a Service of a chart": (values(service={"type": "LoadBalancer"}), "public-service"),
     "a node port of a chart": (values(controller={"service": {"type": "NodePort"}}), "public-service"),
     "an Ingress of a chart": (values(server={"ingress": {"enabled": True, "className": "gce"}}), "ingress"),
+    "an Ingress of a chart beside a NetworkPolicy": (
+        values(networkPolicy={"enabled": True}, ingress={"enabled": True, "hosts": []}),
+        "ingress",
+    ),
+    "an Ingress by the name of a NetworkPolicy": (
+        values(networkPolicy={"ingress": {"enabled": True, "hosts": ["a.example"]}}),
+        "ingress",
+    ),
+    "a file of values with a key of the pack's own": (
+        values_file("unreadable: 1\nhostNetwork: true\n"),
+        "privileged-pod",
+    ),
+    "a secret around a placeholder": (held({**SECRET, "stringData": {"t": "abcdef{{ .k }}"}}), "plain-secret-value"),
+    "a secret that a placeholder falls back on": (
+        held({**SECRET, "stringData": {"t": '{{ .k | default "abcdef" }}'}}),
+        "plain-secret-value",
+    ),
+    "a placeholder that is a text": (held({**SECRET, "stringData": {"t": '{{ "abcdef" }}'}}), "plain-secret-value"),
+    "a secret in a file with a placeholder": (
+        held({**SECRET, "stringData": {"t": "user: {{ .u }}\npassword: abcdef"}}),
+        "plain-secret-value",
+    ),
     "a token for a chart": (values(auth={"hub": TOKEN}), "plain-secret-value"),
 }
 
@@ -189,6 +217,32 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
     ),
     "no Ingress of a chart": (values(ingress={"enabled": False}), "ingress"),
     "an internal Ingress of a chart": (values(ingress={"enabled": True, "className": "gce-internal"}), "ingress"),
+    "a Service of a chart that is switched off": (
+        values(service={"enabled": False, "type": "LoadBalancer"}),
+        "public-service",
+    ),
+    "a NetworkPolicy of a chart": (values(networkPolicy={"ingress": {"enabled": True}}), "ingress"),
+    "a firewall of a chart": (values(server={"firewallRules": {"ingress": {"enabled": "true"}}}), "ingress"),
+    "a Secret that a chart fills in": (
+        values(extraDeploy=[json.dumps({**SECRET, "stringData": {"token": "{{ .Values.token }}"}})]),
+        "plain-secret-value",
+    ),
+    "a Secret as an object that a chart fills in": (
+        values(extraDeploy=[{**SECRET, "stringData": {"token": '{{ index .Values "token" | quote }}'}}]),
+        "plain-secret-value",
+    ),
+    "a Secret that an operator fills in": (
+        held({**SECRET, "stringData": {"token": "{{ .k }}", "url": "redis://:{{ .k }}@redis:6379"}}),
+        "plain-secret-value",
+    ),
+    "a file that an operator fills in": (
+        held({**SECRET, "stringData": {"a.yaml": "user: web\npassword: {{ .k }}\n"}}),
+        "plain-secret-value",
+    ),
+    "a Service without a type": (
+        thing("Service", "v1", **EXTERNAL),
+        "public-service",
+    ),
     "a secret token for a chart": (values(auth={"hub": secret(TOKEN)}), "plain-secret-value"),
     "a switch in a file of values": (
         values_file("kserve: {llmisvc: {createGIECRDs: false}}", RESOURCES, version="v0.20.0"),
@@ -210,3 +264,32 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
 def test_what_only_looks_like_one_is_left_alone(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
     assert of(judge([resource]), rule) == []
+
+
+UNREADABLE: dict[str, str] = {
+    "a control character": "a: \x01\nhostNetwork: true\n",
+    "too many values": f"a: [{'1,' * 100_001}]\nhostNetwork: true\n",
+    "too deep": "a: " + "[" * 200_000 + "]" * 200_000,
+}
+
+
+@pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
+def test_a_file_of_values_that_cannot_be_read_is_named(content: str) -> None:
+    said = of(judge([values_file(content)]), "unreadable-manifest", "ADVISORY")
+    assert ["document 1 of valueYamlFiles" in one.text for one in said] == [True]
+
+
+def test_an_unreadable_file_of_values_hides_no_other(in_stack: InStack) -> None:
+    in_stack("prod")
+    files = [text_asset("a: \x01"), text_asset("hostNetwork: true")]
+    assert of(judge([release("x", valueYamlFiles=files)]), "privileged-pod", "MANDATORY")
+
+
+def test_an_object_as_text_that_cannot_be_read_is_named() -> None:
+    said = of(judge([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY")
+    assert len(said) == 1
+
+
+def test_a_large_text_among_values_is_read_by_libyaml() -> None:
+    assert yaml.__with_libyaml__
+    assert issubclass(extract.Loader, yaml.CSafeLoader)

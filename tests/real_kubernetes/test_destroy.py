@@ -13,7 +13,7 @@ from tests.real_kubernetes.harness import Laptop
 def of_the_program(laptop: Laptop) -> dict[tuple[str, str], str]:
     """The objects that the program makes one by one, by kind and identity; and the kind as kubectl takes it.
 
-    Without the charts: they are forgotten with the cluster.
+    Without the charts and the policies of their namespaces: they are forgotten with the cluster (``deletedWith``).
     """
     exported = json.loads(laptop.runner().ask("stack", "export", "--stack", "local"))
     found: dict[tuple[str, str], str] = {}
@@ -25,6 +25,7 @@ def of_the_program(laptop: Laptop) -> dict[tuple[str, str], str]:
             type_.startswith(pending_creates.PROVIDER)
             and type_ != pending_creates.RELEASE
             and not kind.endswith("Patch")
+            and not resource.get("deletedWith")
         ):
             found[kind, str(resource["id"])] = pending_creates.kind(type_)
     return found

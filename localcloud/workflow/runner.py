@@ -109,7 +109,7 @@ def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Wat
     stop at once; that choice stays with the user.
     """
     shares_group = sys.stdin.isatty()
-    # Blocked, so that a signal waits until it is asked for; the child unblocks them for itself.
+    # Blocked, so that a signal waits until it is asked for; the command starts with none blocked.
     signal.pthread_sigmask(signal.SIG_BLOCK, {*SIGNALS, signal.SIGCHLD})
     stopped, interruption = False, Interruption(watch)
     try:

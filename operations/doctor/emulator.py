@@ -67,8 +67,7 @@ def _uses_emulator(places: Places) -> bool:
 def _folder(places: Places, ends: ExitStack) -> Path:
     """Where the emulator reads and writes.
 
-    A file of the emulator's in the cloud's folder says that the emulator made the cloud, so only `make up` may be the
-    first to write it.
+    Only ``make up`` is the first to write into the cloud's folder; a command that merely asks leaves nothing there.
     """
     from localcloud.workflow.cloud_files import EMULATOR
 

@@ -59,9 +59,8 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     from localcloud.cluster import pki  # its library is not there for the rehearsal alone
 
     layout = Layout(places.home)
-    present = discover.running(places.home)
-    if present and (known := status.read(layout.status)) and known.state in ("starting", "ready"):
-        if known.state == "starting":
+    if discover.running(places.home) and (state := _state(layout)) in ("starting", "ready"):
+        if state == "starting":
             wait(layout, None, console)
         return
     variables.check()
@@ -74,7 +73,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
         "only": list(only) if only is not None else None,
         "etcdQuota": variables.etcd_quota(),
     }
-    (layout.run / "start.json").write_text(json.dumps(asked))
+    layout.request.write_text(json.dumps(asked))
     command = ["unshare", *options, sys.executable, "-P", "-m", SUPERVISOR]
     environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
     with layout.log("supervisor").open("ab") as log:
@@ -92,6 +91,14 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     except BaseException:
         stop(places)
         raise
+
+
+def _state(layout: Layout) -> status.State | None:
+    """What the supervisor is doing, ``None`` when the cluster's folder was removed while it ran."""
+    if written := status.read(layout.status):
+        return written.state
+    # It sets up its network before it writes a status; the start that launched it may have been killed meanwhile.
+    return "starting" if layout.request.exists() else None
 
 
 def prepare(layout: Layout) -> None:

@@ -212,7 +212,7 @@ def main() -> int:
     """Reads what to start, sets up the namespaces, and supervises."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {*STOP, renew.RENEW, signal.SIGCHLD})
     layout = Layout.of_environment()
-    asked = cast("Mapping[str, object]", json.loads((layout.run / "start.json").read_text()))
+    asked = cast("Mapping[str, object]", json.loads(layout.request.read_text()))
     programs = {name: Path(path) for name, path in cast("Mapping[str, str]", asked["programs"]).items()}
     only = cast("Sequence[str] | None", asked["only"])
     network.set_up()

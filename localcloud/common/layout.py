@@ -74,6 +74,11 @@ class Layout:
         return self.root / "run"
 
     @property
+    def request(self) -> Path:
+        """What the start asked of the supervisor, as JSON: programs and limits. Written before it is launched."""
+        return self.run / "start.json"
+
+    @property
     def status(self) -> Path:
         """The supervisor's view of every process, as JSON."""
         return self.run / "status.json"

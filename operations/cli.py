@@ -43,7 +43,7 @@ COMMANDS: dict[str, Command] = {
 }
 
 
-def application(words: Sequence[str]) -> typer.Typer:
+def application(arguments: Sequence[str]) -> typer.Typer:
     """The commands, with only the called one imported: the others are a line in the list each."""
     statuses = " · ".join(f"{status.value} {meaning}" for status, meaning in MEANINGS.items())
     app = typer.Typer(
@@ -54,7 +54,7 @@ def application(words: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(lambda: None)
-    called = next((word for word in words if not word.startswith("-")), "")
+    called = next((word for word in arguments if not word.startswith("-")), "")
     for name, entry in COMMANDS.items():
         if name == called:
             app.command(name)(_function(entry))  # its help is its docstring
@@ -73,11 +73,11 @@ def _not_called() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit status. An expected failure prints its message: cause, then fix."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
+    argv = list(sys.argv[1:] if arguments is None else arguments)
     # Google's libraries announce the end of a Python years ahead, in the middle of what a command says.
     warnings.filterwarnings("ignore", message="You are using a Python version", category=FutureWarning)
     try:
-        application(words)(args=words, prog_name=PROGRAM)
+        application(argv)(args=argv, prog_name=PROGRAM)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return int(problem.status)

@@ -38,9 +38,9 @@ def enter(target: Target, *, required: bool = True) -> None:
     home = target.places.home
     if discover.inside(home):
         return
-    words = [sys.executable, "-m", "operations", *sys.argv[1:]]
+    argv = [sys.executable, "-m", "operations", *sys.argv[1:]]
     try:
-        command = inside.command(home, words)
+        command = inside.command(home, argv)
     except Stale as error:
         if not required:
             return

@@ -82,9 +82,19 @@ def last_steps(target: Target) -> Mapping[str, int]:
     return cast("Mapping[str, int]", history[0].get("resourceChanges") or {}) if history else {}
 
 
-def _ask(target: Target, *words: str) -> str:
+def _ask(target: Target, *arguments: str) -> str:
     command, environment = _engine(target)
-    command = [*command, "-C", str(target.root), "--non-interactive", "--color", "never", *words, "-s", target.stack]
+    command = [
+        *command,
+        "-C",
+        str(target.root),
+        "--non-interactive",
+        "--color",
+        "never",
+        *arguments,
+        "-s",
+        target.stack,
+    ]
     try:
         done = subprocess.run(
             command,
@@ -125,13 +135,13 @@ def _short(said: str) -> str:
 def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
     """The engine that knows the stack, and the environment it needs."""
     if target.cloud is Cloud.GOOGLE:
-        found = shutil.which("pulumi")
-        if found is None:
+        executable = shutil.which("pulumi")
+        if executable is None:
             raise SetUpFailed(
                 "There is no `pulumi` on PATH, and the state of a stack on Google Cloud is read through it.\n"
                 "Fix: https://www.pulumi.com/docs/install/; for a cloud of this machine: --cloud rehearsal"
             )
-        return [found], os.environ
+        return [executable], os.environ
     from localcloud.common.environment import clean
     from localcloud.common.workdir import cache_folder
     from localcloud.pulumi_cli import resolve

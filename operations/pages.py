@@ -29,9 +29,9 @@ def pages(root: Path) -> list[Path]:
     return sorted([*root.glob("*.md"), *root.glob("docs/*.md")])
 
 
-def made(words: str) -> str:
+def made(command: str) -> str:
     """What a command prints on standard output. Raises ``RuntimeError`` when it fails."""
-    program, *rest = shlex.split(words)
+    program, *rest = shlex.split(command)
     if program == "python":
         done = subprocess.run([sys.executable, *rest], cwd=ROOT, capture_output=True, text=True, check=False)
         status, printed, errors = done.returncode, done.stdout, done.stderr
@@ -41,13 +41,13 @@ def made(words: str) -> str:
             status = cli.main(rest)
         printed, errors = out.getvalue(), err.getvalue()
     if status:
-        raise RuntimeError(f"{words} ended with status {status}: {errors}")
+        raise RuntimeError(f"{command} ended with status {status}: {errors}")
     return "\n".join(line.rstrip() for line in printed.splitlines()) + "\n"
 
 
 def fresh(page: Path) -> dict[Path, str]:
     """The page and the files that it shows as they should be. Raises ``ValueError`` for a mark without a block."""
-    text, at, found = page.read_text(encoding="utf-8"), 0, dict[Path, str]()
+    text, at, pictures = page.read_text(encoding="utf-8"), 0, dict[Path, str]()
     while mark := MARK.search(text, at):
         content = made(mark["words"])
         if block := FENCE.match(text, mark.end()):
@@ -58,11 +58,11 @@ def fresh(page: Path) -> dict[Path, str]:
             text = text[: rows.start()] + content + text[rows.end() :]
             at = rows.start() + len(content)
         elif image := IMAGE.match(text, mark.end()):
-            found[page.parent / image["file"]] = content
+            pictures[page.parent / image["file"]] = content
             at = image.end()
         else:
             raise ValueError(f"{page}: neither a block, a table nor an image follows {mark.group().strip()}")
-    return {page: text, **found}
+    return {page: text, **pictures}
 
 
 def stale(root: Path) -> dict[Path, str]:
@@ -75,14 +75,14 @@ def stale(root: Path) -> dict[Path, str]:
 
 def main(arguments: list[str]) -> int:
     """Writes what is stale, or with ``--check`` only says so (status 1)."""
-    found = stale(ROOT)
-    for file, text in found.items():
+    outdated = stale(ROOT)
+    for file, text in outdated.items():
         if "--check" in arguments:
             print(f"{file.relative_to(ROOT)} is out of date. Run: make docs", file=sys.stderr)
         else:
             file.write_text(text, encoding="utf-8")
             print(f"wrote {file.relative_to(ROOT)}")
-    return int(bool(found) and "--check" in arguments)
+    return int(bool(outdated) and "--check" in arguments)
 
 
 if __name__ == "__main__":

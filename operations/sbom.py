@@ -45,21 +45,21 @@ def normal(name: str) -> str:
 
 def packages(text: str) -> list[Package]:
     """The packages of a file of hash-pinned requirements. Raises ``ValueError`` for any other line."""
-    found: list[Package] = []
+    packages: list[Package] = []
     for line in text.splitlines():
         if pin := _PIN.match(line):
-            found.append(Package(pin["name"], pin["version"], (pin["marker"] or "").strip("; ")))
-        elif (digest := _HASH.match(line)) and found:
-            found[-1].hashes.append(digest["hash"])
+            packages.append(Package(pin["name"], pin["version"], (pin["marker"] or "").strip("; ")))
+        elif (digest := _HASH.match(line)) and packages:
+            packages[-1].hashes.append(digest["hash"])
         elif via := _VIA.match(line):
-            if found:
-                found[-1].wanted_by.append(via["parent"])
+            if packages:
+                packages[-1].wanted_by.append(via["parent"])
         elif line.strip() and not line.lstrip().startswith("#"):
             raise ValueError(f"not a hash-pinned requirement: {line!r}")
-    unchecked = [one.name for one in found if not one.hashes]
+    unchecked = [one.name for one in packages if not one.hashes]
     if unchecked:
         raise ValueError(f"without a hash: {', '.join(unchecked)}")
-    return found
+    return packages
 
 
 def document(name: str, text: str) -> dict[str, object]:
@@ -79,7 +79,7 @@ def document(name: str, text: str) -> dict[str, object]:
         "version": 1,
         "metadata": {"component": {"type": "application", "name": root, "bom-ref": root}},
         "components": [_component(one) for one in listed],
-        "dependencies": [{"ref": ref, "dependsOn": sorted(found)} for ref, found in needs.items()],
+        "dependencies": [{"ref": ref, "dependsOn": sorted(dependencies)} for ref, dependencies in needs.items()],
     }
 
 

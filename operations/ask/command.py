@@ -78,7 +78,7 @@ def command(
                 answers.append((server, Answer(0, 0.0, cause)))
     rows = [{"pod": name(server), "ready": is_ready(server), **answer.as_json()} for server, answer in answers]
     lines = [
-        f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.words()}"
+        f"{name(server)} ({'Ready' if is_ready(server) else 'not Ready'}): {answer.summary()}"
         for server, answer in answers
     ]
     _finish(target, chosen, question, rows, lines, fixes, output)

@@ -81,11 +81,11 @@ class Kubectl:
             _kill(process)
             process.communicate()
 
-    def _command(self, *words: str) -> list[str]:
+    def _command(self, *arguments: str) -> list[str]:
         program = shutil.which("kubectl")
         if program is None:
             raise SetUpFailed("There is no `kubectl` on PATH.\nFix: gcloud components install kubectl")
-        return [program, *self.options, *words]
+        return [program, *self.options, *arguments]
 
 
 def _kill(process: subprocess.Popen[str]) -> None:

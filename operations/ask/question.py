@@ -33,7 +33,7 @@ class Answer:
         """As plain data."""
         return asdict(self)
 
-    def words(self) -> str:
+    def summary(self) -> str:
         """For people: one line of figures, and the text below."""
         head = f"{self.status or 'no answer'} after {self.seconds:.2f} s"
         return "\n  ".join([head, *self.text.strip().splitlines()])

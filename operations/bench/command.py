@@ -24,7 +24,7 @@ KINDS = ("both", "random", "shared")
 
 
 def command(
-    words: Annotated[
+    arguments: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="[compare OLD NEW]", help="Compare two results instead of taking one.", show_default=False
@@ -65,8 +65,8 @@ def command(
     The load generator is guidellm, installed into an environment of its own at the first call (0.7 GB).
     Exit status 0: done; 1: no level succeeded; others: see `llmd-gke --help`.
     """
-    if words:
-        _compare(words, output)
+    if arguments:
+        _compare(arguments, output)
         return
     if workload not in KINDS:
         raise BadInput(f"--workload: {workload} is not known. Allowed: {', '.join(KINDS)}.")
@@ -193,14 +193,14 @@ def finish(result: Result, files: list[Path], output: Output) -> None:
     show(output, data, *tables.run(result, date.today()), "Files: " + ", ".join(str(file) for file in files))
 
 
-def _compare(words: list[str], output: Output) -> None:
+def _compare(arguments: list[str], output: Output) -> None:
     from operations.bench import tables
     from operations.bench.result import as_json
     from operations.bench.result import read as read_result
     from operations.printing import show
 
-    if words[0] != "compare" or len(words) != 3:
-        raise BadInput(f"bench {' '.join(words)} is no call. Allowed: bench, bench compare OLD.json NEW.json.")
-    old, new = (read_result(Path(word)) for word in words[1:])
+    if arguments[0] != "compare" or len(arguments) != 3:
+        raise BadInput(f"bench {' '.join(arguments)} is no call. Allowed: bench, bench compare OLD.json NEW.json.")
+    old, new = (read_result(Path(word)) for word in arguments[1:])
     data: dict[str, object] = {"old": as_json(old), "new": as_json(new), "differences": tables.differences(old, new)}
     show(output, data, *tables.comparison(old, new))

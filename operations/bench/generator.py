@@ -92,21 +92,21 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
 
 def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
     """What a level's report says, in our words. Times in seconds."""
-    found = report.benchmarks[0].model_dump(mode="json")
-    metrics, totals = found["metrics"], found["metrics"]["request_totals"]
+    data = report.benchmarks[0].model_dump(mode="json")
+    metrics, totals = data["metrics"], data["metrics"]["request_totals"]
 
     def of(name: str, what: str, scale: float = 1.0) -> float:
         values = metrics[name]["successful"]
         return round((values["percentiles"][what] if what.startswith("p") else values[what]) * scale, 6)
 
-    finished = found["requests"]["successful"]
+    finished = data["requests"]["successful"]
     counts = [request["input_metrics"]["text_tokens"] or 0 for request in finished]
     cached = [request["input_metrics"].get("cached_tokens") for request in finished]
-    known = [tokens for tokens in cached if tokens is not None]
+    cached_tokens = [tokens for tokens in cached if tokens is not None]
     return {
         "workload": kind,
         "concurrency": streams,
-        "seconds": round(found["duration"], 3),
+        "seconds": round(data["duration"], 3),
         "requests": totals["successful"],
         "errors": totals["errored"],
         "requests_per_second": of("requests_per_second", "mean"),
@@ -117,7 +117,7 @@ def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
         "latency_p50": of("request_latency", "p50"),
         "latency_p95": of("request_latency", "p95"),
         "prompt_tokens": round(sum(counts) / len(counts)) if counts else 0,
-        "cached_share": round(sum(known) / sum(counts), 4) if known and sum(counts) else None,
+        "cached_share": round(sum(cached_tokens) / sum(counts), 4) if cached_tokens and sum(counts) else None,
     }
 
 

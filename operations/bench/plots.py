@@ -61,9 +61,9 @@ def _lines(
             (one for one in result["levels"] if one["workload"] == kind), key=lambda one: one["concurrency"]
         )
         for key, style in values:
-            words = NAMES[kind] + (f", {key[-3:]}" if len(values) > 1 else "")
+            line_label = NAMES[kind] + (f", {key[-3:]}" if len(values) > 1 else "")
             at, height = [one["concurrency"] for one in levels], [one[key] * scale for one in levels]
-            axes.plot(at, height, style, marker="o", label=words, color=COLOURS[kind])
+            axes.plot(at, height, style, marker="o", label=line_label, color=COLOURS[kind])
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(mpl.ticker.ScalarFormatter())
     axes.set_xlabel("requests at once")

@@ -105,5 +105,5 @@ def read(file: Path) -> Result:
         return TypeAdapter(Result).validate_python(table)
     except ValidationError as error:
         first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise BadInput(f"{file} is damaged: {place}: {first['msg']}\nFix: run the benchmark again") from None
+        path = ".".join(str(part) for part in first["loc"])
+        raise BadInput(f"{file} is damaged: {path}: {first['msg']}\nFix: run the benchmark again") from None

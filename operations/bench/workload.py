@@ -14,14 +14,14 @@ from typing import Literal
 
 Kind = Literal["random", "shared"]
 
-_WORDS = """
+_VOCABULARY_TEXT = """
 time year people way day man thing woman life child world school state family student group country problem hand part
 place case week company system program question work government number night point home water room mother area money
 story fact month lot right study book eye job word business issue side kind head house service friend father power hour
 game line end member law car city name president team minute idea body information back parent face level office door
 health person art war history party result change morning reason research girl guy moment air teacher force education
 """
-WORDS = tuple(_WORDS.split())
+VOCABULARY = tuple(_VOCABULARY_TEXT.split())
 
 
 @dataclass(frozen=True)
@@ -42,14 +42,14 @@ def prompts(workload: Workload, seed: str) -> Iterator[str]:
     """
     own = random.Random(seed)  # noqa: S311 - load, not secrets
     of_run = random.Random(seed.split()[0])  # noqa: S311
-    prefixes = [_words(of_run, workload.prefix_tokens) for _ in range(workload.groups)]
+    prefixes = [_random_text(of_run, workload.prefix_tokens) for _ in range(workload.groups)]
     rest = workload.prompt_tokens - workload.prefix_tokens
     while True:
         if workload.kind == "shared":
-            yield f"{own.choice(prefixes)} {_words(own, rest)}"
+            yield f"{own.choice(prefixes)} {_random_text(own, rest)}"
         else:
-            yield _words(own, workload.prompt_tokens)
+            yield _random_text(own, workload.prompt_tokens)
 
 
-def _words(source: random.Random, count: int) -> str:
-    return " ".join(source.choices(WORDS, k=count))
+def _random_text(source: random.Random, count: int) -> str:
+    return " ".join(source.choices(VOCABULARY, k=count))

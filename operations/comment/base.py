@@ -49,9 +49,9 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
             f"The graphs at {revision} could not be recorded: {_last(done.stderr)}\n"
             "Fix: name a later revision; its program must run with the packages in .venv"
         )
-    found: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
+    data: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
     return {
-        stack: str(one["error"]) if "error" in one else stored.from_data(one) for stack, one in found.items()
+        stack: str(one["error"]) if "error" in one else stored.from_data(one) for stack, one in data.items()
     }  # fmt: skip
 
 

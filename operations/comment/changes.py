@@ -45,13 +45,13 @@ def between(before: Graph, after: Graph) -> list[Change]:
     """The difference of two recordings. Whether an update replaces the resource, only the engine can say."""
     old = {urn: node for urn, node in before.nodes.items() if is_resource(node)}
     new = {urn: node for urn, node in after.nodes.items() if is_resource(node)}
-    found = [Change("delete", node.name, node.type) for urn, node in old.items() if urn not in new]
+    changes = [Change("delete", node.name, node.type) for urn, node in old.items() if urn not in new]
     for urn, node in new.items():
         if urn not in old:
-            found.append(Change("create", node.name, node.type))
+            changes.append(Change("create", node.name, node.type))
         elif details := _details(old[urn], node):
-            found.append(Change("update", node.name, node.type, tuple(details)))
-    return _sorted(found)
+            changes.append(Change("update", node.name, node.type, tuple(details)))
+    return _sorted(changes)
 
 
 def _details(before: Node, after: Node) -> list[values.Change]:
@@ -76,17 +76,17 @@ def planned(file: Path) -> list[Change]:
     steps = content.get("steps") if isinstance(content, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(steps, list):
         raise BadInput(f"{problem}: it has no list `steps`.\n{fix}")
-    found: dict[str, Change] = {}
+    by_urn: dict[str, Change] = {}
     for step in cast("Sequence[Mapping[str, object]]", steps):
         op, urn = _OF_ENGINE.get(str(step.get("op"))), str(step.get("urn"))
         type_ = urn.split("::")[2].split("$")[-1] if urn.count("::") >= 3 else ""
         if op is None or not type_ or not _counts(step, type_):
             continue
         change = Change(op, urn.split("::", 3)[3], type_, _paths(step))
-        known = found.get(urn)
-        if known is None or OPS.index(op) < OPS.index(known.op) or len(change.details) > len(known.details):
-            found[urn] = change
-    return _sorted(found.values())
+        earlier = by_urn.get(urn)
+        if earlier is None or OPS.index(op) < OPS.index(earlier.op) or len(change.details) > len(earlier.details):
+            by_urn[urn] = change
+    return _sorted(by_urn.values())
 
 
 def _counts(step: Mapping[str, object], type_: str) -> bool:
@@ -106,11 +106,11 @@ def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
 
 def with_steps(plan: Iterable[Change], compared: Iterable[Change]) -> list[Change]:
     """The engine's plan, with the steps between values that the comparison of recordings knows."""
-    known = {(one.type, one.name): dict(one.details) for one in compared}
+    details_of = {(one.type, one.name): dict(one.details) for one in compared}
     return [
         replace(one, details=tuple((path, _both(steps.get(path, ""), why)) for path, why in one.details))
         for one in plan
-        for steps in [known.get((one.type, one.name), {})]
+        for steps in [details_of.get((one.type, one.name), {})]
     ]
 
 
@@ -118,5 +118,5 @@ def _both(step: str, why: str) -> str:
     return f"{step}, {why}" if step and why else step or why
 
 
-def _sorted(found: Iterable[Change]) -> list[Change]:
-    return sorted(found, key=lambda change: (OPS.index(change.op), change.name, change.type))
+def _sorted(changes: Iterable[Change]) -> list[Change]:
+    return sorted(changes, key=lambda change: (OPS.index(change.op), change.name, change.type))

@@ -187,13 +187,13 @@ def read(file: Path) -> tuple[list[Report], str, str]:
     if len(content) > LARGEST:
         raise BadInput(f"{file} is larger than {LARGEST} bytes.\n{fix}")
     try:
-        found = Document.model_validate_json(content)
+        document = Document.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise BadInput(
             f"{file} is not a comment's data: {error.error_count()} problems, the first of kind {first['type']}.\n{fix}"
         ) from None
-    return [_report(one) for one in found.stacks], found.base, found.head
+    return [_report(one) for one in document.stacks], document.base, document.head
 
 
 def _data(report: Report, room: Room) -> StackData:

@@ -41,7 +41,7 @@ def code(text: str) -> str:
 def prose(text: str) -> str:
     """A message as plain words: backticks still mark code, everything else means itself."""
     parts = re.split(r"(`[^`]*`)", " ".join(clean(text).split()))
-    return "".join(code(part[1:-1]) if place % 2 else _plain(part) for place, part in enumerate(parts))
+    return "".join(code(part[1:-1]) if index % 2 else _plain(part) for index, part in enumerate(parts))
 
 
 def _plain(text: str) -> str:
@@ -53,9 +53,9 @@ def _plain(text: str) -> str:
     return text.replace("$", "<span>$</span>")  # no mathematics: GitHub's own advice
 
 
-def _apart(found: re.Match[str]) -> str:
+def _apart(match: re.Match[str]) -> str:
     """A run of hexadecimal digits in pieces that are too short for a commit."""
-    run = found.group()
+    run = match.group()
     return GAP.join(run[at : at + 6] for at in range(0, len(run), 6))
 
 

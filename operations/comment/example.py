@@ -52,10 +52,10 @@ def text() -> str:
     return comment(reports, "main", "pull request 12")
 
 
-def _git(root: Path, *words: str) -> None:
+def _git(root: Path, *arguments: str) -> None:
     identity = ["-c", "user.name=Example", "-c", "user.email=example@example.com", "-c", "commit.gpgsign=false"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    subprocess.run(["git", "-C", str(root), *identity, *words], check=True, env=environment, capture_output=True)
+    subprocess.run(["git", "-C", str(root), *identity, *arguments], check=True, env=environment, capture_output=True)
 
 
 if __name__ == "__main__":

@@ -122,8 +122,8 @@ def _policies(report: Report) -> str:
         return "**settings refused**"
     mandatory = sum(one.mandatory for one in report.verdicts)
     advisory = len(report.verdicts) - mandatory
-    words = f"**{mandatory} violated**" if mandatory else "all hold"
-    return f"{words}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else words
+    summary = f"**{mandatory} violated**" if mandatory else "all hold"
+    return f"{summary}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else summary
 
 
 def _amount(price: Price | None, state: State) -> Amount | None:
@@ -137,10 +137,10 @@ def _chips(before: Price | None, after: Price | None, report: Report) -> str:
 
 def _price(report: Report, state: State) -> str:
     first, second = _amount(report.before, state), _amount(report.after, state)
-    words = _step(report, _hourly(first), _hourly(second))
+    text = _step(report, _hourly(first), _hourly(second))
     change = difference(first, second, 1)
-    known = first is not None and second is not None and change not in ("0", "-")
-    return f"{words} ({change})" if known else words
+    comparable = first is not None and second is not None and change not in ("0", "-")
+    return f"{text} ({change})" if comparable else text
 
 
 def _hourly(amount: Amount | None) -> str | None:

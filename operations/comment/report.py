@@ -89,11 +89,11 @@ class Collector:
         plans = {stack: changes.planned(file) for stack, file in self.previews.items()}
         with working(f"recording {len(stacks)} stack{'' if len(stacks) == 1 else 's'} at {self.revision}") as work:
             bases = base_.graphs_at(self.root, self.revision, [one for one in stacks if one in then])
-            found: list[Report] = []
+            reports: list[Report] = []
             for stack in stacks:
                 work.say(f"judging stack {stack}")
-                found.append(self._report(stack, bases.get(stack), plans.get(stack)))
-        return found
+                reports.append(self._report(stack, bases.get(stack), plans.get(stack)))
+        return reports
 
     def _file(self, stack: str) -> Path:
         return self.root / f"Pulumi.{stack}.yaml"

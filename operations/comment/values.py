@@ -33,8 +33,8 @@ def _leaves(path: str, before: object, after: object) -> Iterator[tuple[str, obj
             yield from _leaves(f"{path}.{key}" if path else str(key), old.get(key, _NOTHING), new.get(key, _NOTHING))
     elif _is_list(before) and _is_list(after) and len(cast("list[object]", before)) == len(cast("list[object]", after)):
         pairs = zip(cast("list[object]", before), cast("list[object]", after), strict=True)
-        for place, (one, other) in enumerate(pairs):
-            yield from _leaves(f"{path}[{place}]", one, other)
+        for index, (one, other) in enumerate(pairs):
+            yield from _leaves(f"{path}[{index}]", one, other)
     else:
         yield path, before, after
 

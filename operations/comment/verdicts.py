@@ -33,7 +33,7 @@ def judge(stack: str, graph: Graph) -> list[Verdict]:
         from policies.pack import Analyzer
 
         server = Analyzer()
-        found: list[Verdict] = []
+        verdicts: list[Verdict] = []
         whole = proto.AnalyzeStackRequest()
         for node in graph.nodes.values():
             properties = json_format.ParseDict(dict(node.inputs), struct_pb2.Struct())
@@ -44,10 +44,10 @@ def judge(stack: str, graph: Graph) -> list[Verdict]:
                 properties=properties,
                 options=proto.AnalyzerResourceOptions(protect=node.protect),
             )
-            found += _verdicts(server.Analyze(request, None))
+            verdicts += _verdicts(server.Analyze(request, None))
             whole.resources.append(proto.AnalyzerResource(type=node.type, urn=node.urn, name=node.name))
-        found += _verdicts(server.AnalyzeStack(whole, None))
-    return sorted(set(found), key=lambda one: (not one.mandatory, one.policy, one.resource, one.message))
+        verdicts += _verdicts(server.AnalyzeStack(whole, None))
+    return sorted(set(verdicts), key=lambda one: (not one.mandatory, one.policy, one.resource, one.message))
 
 
 def _verdicts(response: analyzer_pb2.AnalyzeResponse) -> list[Verdict]:

@@ -8,11 +8,11 @@ from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amou
 Data = dict[str, object]
 
 
-def price(found: StackPrice) -> Data:
+def price(stack_price: StackPrice) -> Data:
     """A stack's price."""
-    system = found.system_pool
+    system = stack_price.system_pool
     return {
-        "stack": found.stack,
+        "stack": stack_price.stack,
         "currency": "USD",
         "pricesAsOf": PRICES_AS_OF,
         "hoursPerMonth": HOURS_PER_MONTH,
@@ -26,15 +26,15 @@ def price(found: StackPrice) -> Data:
                 "usdPerChipHour": pool.usd_per_chip_hour,
                 **_states(pool.amounts),
             }
-            for pool in found.pools
+            for pool in stack_price.pools
         ],
         "models": [
-            {"name": one.name, "weightsGb": one.weights_gb, "sizeKnown": one.known, "hbmGb": one.hbm_gb}
-            for one in found.models
+            {"name": one.name, "weightsGb": one.weights_gb, "sizeKnown": one.is_exact, "hbmGb": one.hbm_gb}
+            for one in stack_price.models
         ],
         "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
-        "clusterFeeUsdPerHour": found.fee_usd_per_hour,
-        "totals": _states(found.totals),
+        "clusterFeeUsdPerHour": stack_price.fee_usd_per_hour,
+        "totals": _states(stack_price.totals),
         "notIncluded": list(NOT_INCLUDED),
     }
 
@@ -65,9 +65,9 @@ def _states(amounts: dict[State, Amount]) -> Data:
 
 
 def _change(before: Amount, after: Amount) -> Data:
-    known = before.usd_per_hour is not None and after.usd_per_hour is not None
+    comparable = before.usd_per_hour is not None and after.usd_per_hour is not None
     return {
         "nodes": after.nodes - before.nodes,
         "chips": after.chips - before.chips,
-        "usdPerHour": round((after.usd_per_hour or 0.0) - (before.usd_per_hour or 0.0), 4) if known else None,
+        "usdPerHour": round((after.usd_per_hour or 0.0) - (before.usd_per_hour or 0.0), 4) if comparable else None,
     }

@@ -64,14 +64,14 @@ class ModelFit:
 
     name: str
     weights_gb: float | None
-    known: bool
+    is_exact: bool
     hbm_gb: int
 
     def __str__(self) -> str:
         """For people."""
         if self.weights_gb is None:
             return f"{self.name}: size of its weights not known; whether they fit {self.hbm_gb} GB is not checked"
-        about = "" if self.known else ", by its name"
+        about = "" if self.is_exact else ", by its name"
         share = self.weights_gb / self.hbm_gb
         return f"{self.name}: weights take {share:.0%} of HBM ({self.weights_gb:.0f} of {self.hbm_gb} GB{about})"
 
@@ -107,9 +107,9 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
 
 
 def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:
-    pool, found = settings.pool(model.pool), catalogue.size(model.uri)
+    pool, size = settings.pool(model.pool), catalogue.size(model.uri)
     hbm = pool.slice.chips * pool.family.hbm_gb
-    return ModelFit(model.name, found.gb if found else None, found is not None and found.is_exact, hbm)
+    return ModelFit(model.name, size.gb if size else None, size is not None and size.is_exact, hbm)
 
 
 def _pool(settings: StackSettings, pool: AcceleratorPool) -> PoolPrice:

@@ -21,25 +21,25 @@ FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster of a billing ac
 NOTHING = "-"
 
 
-def price(found: StackPrice) -> Table:
+def price(stack_price: StackPrice) -> Table:
     """Pools and totals of one stack."""
-    table = _table(f"Stack {found.stack}: chips and price")
+    table = _table(f"Stack {stack_price.stack}: chips and price")
     for heading in ("pool", "slice"):
         table.add_column(heading, no_wrap=True)
     for heading in ("chip-hour", *STATES):
         table.add_column(heading, justify="right", no_wrap=True)
-    for pool in found.pools:
+    for pool in stack_price.pools:
         slice_ = f"{pool.machine_type} {pool.topology}\n{pool.capacity}, {pool.zone}"
         chip = NOTHING if pool.usd_per_chip_hour is None else f"{pool.usd_per_chip_hour:,.3f}"
         cells = [f"{_nodes(pool.amounts[state])}\n{hourly(pool.amounts[state])}" for state in STATES]
         table.add_row(escape(pool.name), slice_, chip, *cells)
-    system = found.system_pool
+    system = stack_price.system_pool
     nodes = f"{system.machine_type}, {system.min_nodes} to {system.max_nodes} nodes"
     table.add_row("system", nodes, "", *("not included" for _ in STATES))
-    table.add_row("GKE's fee", "", "", *(f"{found.fee_usd_per_hour:,.2f}" for _ in STATES))
+    table.add_row("GKE's fee", "", "", *(f"{stack_price.fee_usd_per_hour:,.2f}" for _ in STATES))
     table.add_section()
-    table.add_row("all", "per hour", "", *(hourly(found.totals[state]) for state in STATES))
-    table.add_row("", "per month", "", *(monthly(found.totals[state]) for state in STATES))
+    table.add_row("all", "per hour", "", *(hourly(stack_price.totals[state]) for state in STATES))
+    table.add_row("", "per month", "", *(monthly(stack_price.totals[state]) for state in STATES))
     return table
 
 
@@ -90,8 +90,8 @@ def _nodes(amount: Amount) -> str:
     return f"{counted(amount.nodes, 'node')}, {counted(amount.chips, 'chip')}"
 
 
-def _at(found: StackPrice | None, state: State) -> Amount | None:
-    return None if found is None else found.totals[state]
+def _at(stack_price: StackPrice | None, state: State) -> Amount | None:
+    return None if stack_price is None else stack_price.totals[state]
 
 
 def _count(amount: Amount | None, what: str) -> str:

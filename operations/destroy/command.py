@@ -34,14 +34,14 @@ def command(
         from operations.printing import show
 
         target = Target.choose(stack, cloud)
-        words = " ".join(engine.down(target))
+        command_line = " ".join(engine.down(target))
     consent(target, yes)
     folder = target.root / "live"
     folder.mkdir(exist_ok=True)
     log = folder / f"destroy-{stack}-{datetime.now(UTC):%Y%m%d-%H%M%S}.log"
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
-        with working(words, quiet_seconds=0) as work:
+        with working(command_line, quiet_seconds=0) as work:
             outcome = destroy(target, log, work.say)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -46,9 +46,9 @@ def _newest(offered: list[str]) -> str:
 
 def _others(channels: Mapping[str, Mapping[str, object]], floor: tuple[int, ...]) -> str:
     fit = {
-        name: _newest(found)
+        name: _newest(versions)
         for name, channel in channels.items()
-        if (found := [str(one) for one in items(channel, "validVersions") if (version_of(str(one)) or ()) >= floor])
+        if (versions := [str(one) for one in items(channel, "validVersions") if (version_of(str(one)) or ()) >= floor])
     }
     return ", ".join(f"{name} has {version}" for name, version in fit.items()) or "none has a newer one"
 
@@ -59,11 +59,11 @@ def zones(context: Context) -> Iterator[Result]:
     wanted = {settings.cluster.node_zone, *(pool.zone_in(settings.cluster.zone) for pool in settings.pools)}
     for zone in sorted(wanted):
         try:
-            found = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
+            answer = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
         except Missing:
             yield failed("zone", f"there is no zone {zone}, or not for this project", "gcloud compute zones list")
             continue
-        status = str(found.get("status"))
+        status = str(answer.get("status"))
         if status == "UP":
             yield ok("zone", f"{zone} is up")
         else:
@@ -97,4 +97,4 @@ def _zones_with(context: Context, machine: str) -> list[str]:
         "compute.machineTypes.aggregatedList", project=context.settings.project, filter=f"name={machine}"
     )
     scopes = cast("Mapping[str, Mapping[str, object]]", answer.get("items") or {})
-    return sorted(scope.removeprefix("zones/") for scope, found in scopes.items() if found.get("machineTypes"))
+    return sorted(scope.removeprefix("zones/") for scope, entry in scopes.items() if entry.get("machineTypes"))

@@ -54,7 +54,7 @@ def command(
         context = Context(stack, target.settings, token.reader(target), account, _types(target))
     notes: list[str] = []
     if target.cloud is Cloud.REHEARSAL:
-        found = list(run.results(run.CHECKS[0], context))
+        answers = list(run.results(run.CHECKS[0], context))
         notes = [_nothing_asked(target)]
     else:
         zones = zone or []
@@ -63,17 +63,17 @@ def command(
         with emulated(target):
             if asked := may_ask(target):
                 with working("asking Google") as work:
-                    found = run.run(context, run.checks(target.cloud), say=work.say)
+                    answers = run.run(context, run.checks(target.cloud), say=work.say)
                 if probe:
-                    found += _probe(context, found, zones)
+                    answers += _probe(context, answers, zones)
             else:
-                found = list(run.results(run.CHECKS[0], context))
+                answers = list(run.results(run.CHECKS[0], context))
         if target.cloud is Cloud.LAPTOP:
             notes = [LAPTOP if asked else HAND_WRITTEN]
-    bad = [result for result in found if result.verdict is Verdict.FAILED]
-    show(stack, output, found, notes)
+    bad = [result for result in answers if result.verdict is Verdict.FAILED]
+    show(stack, output, answers, notes)
     if bad:
-        findings = counted(len(found), "finding")
+        findings = counted(len(answers), "finding")
         raise Failed(f"{len(bad)} of {findings} would stop `{target.up}`: see their lines under Fixes.")
 
 
@@ -135,23 +135,25 @@ def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
         raise Refused("Nothing was made.")
 
 
-def _probe(context: Context, found: list[Result], zones: Sequence[str]) -> list[Result]:
+def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> list[Result]:
     from operations.doctor.probe import probe
     from operations.doctor.result import Verdict, skipped
 
-    lacking = [one.check for one in found if one.verdict is Verdict.FAILED and one.check in ("credentials", "project")]
+    lacking = [
+        one.check for one in results if one.verdict is Verdict.FAILED and one.check in ("credentials", "project")
+    ]
     if lacking:
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
     answers: list[Result] = []
     for pool in context.settings.pools:
         for zone in zones or [pool.zone_in(context.settings.cluster.zone)]:
-            words = f"looking for a {pool.machine_type} for {pool.name} in {zone}"
-            with working(words, quiet_seconds=0):
+            message = f"looking for a {pool.machine_type} for {pool.name} in {zone}"
+            with working(message, quiet_seconds=0):
                 answers += probe(context, pool, zone)
     return answers
 
 
-def show(stack: str, output: Output, found: list[Result], notes: list[str]) -> None:
+def show(stack: str, output: Output, results: list[Result], notes: list[str]) -> None:
     """The report: a table, with the fixes below it, or JSON."""
     from rich.markup import escape
     from rich.table import Table
@@ -163,13 +165,13 @@ def show(stack: str, output: Output, found: list[Result], notes: list[str]) -> N
     table = Table(title=f"Stack {stack}: before `pulumi up`", title_justify="left")
     for heading in ("what", "", "seen"):
         table.add_column(heading, no_wrap=heading != "seen", overflow="fold")
-    for one in found:
+    for one in results:
         colour = colours[one.verdict]
         table.add_row(escape(one.check), f"[{colour}]{one.verdict}[/{colour}]", escape(one.said))
-    fixes = [f"{one.check}: {one.fix}" for one in found if one.fix]
+    fixes = [f"{one.check}: {one.fix}" for one in results if one.fix]
     data = {
         "stack": stack,
-        "findings": [{"check": o.check, "verdict": o.verdict.value, "said": o.said, "fix": o.fix} for o in found],
+        "findings": [{"check": o.check, "verdict": o.verdict.value, "said": o.said, "fix": o.fix} for o in results],
         "notes": notes,
     }
     print_(output, data, table, *(["Fixes"] if fixes else []), *(f"  {fix}" for fix in fixes), *notes)

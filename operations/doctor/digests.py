@@ -25,7 +25,7 @@ def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
     """The digest of every pinned chart and image by its section, and what could not be found out."""
     pins = [(f"charts.{one.name}", one.home.removeprefix("oci://"), one.version) for one in versions.charts()]
     pins += [(f"images.{one.name}", one.home, one.tag) for one in versions.images()]
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     missing: list[str] = []
     for section, home, tag in pins:
         host, _, path = home.partition("/")
@@ -33,8 +33,8 @@ def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
         if said.digest is None:
             missing.append(f"{home}:{tag}: {said.problem or 'the registry names no digest'}")
         else:
-            found[section] = said.digest
-    return found, missing
+            digests[section] = said.digest
+    return digests, missing
 
 
 def written(text: str, digests: Mapping[str, str]) -> str:
@@ -54,13 +54,13 @@ def written(text: str, digests: Mapping[str, str]) -> str:
 
 def main(file: Path = versions.FILE, ask: Ask = manifest) -> int:
     """Writes what was found out. Returns 1, and writes nothing, where a digest is missing."""
-    found, missing = resolve(ask)
+    digests, missing = resolve(ask)
     if missing:
         print("Nothing was written. Not found out:", *missing, sep="\n  ", file=sys.stderr)
         print("Fix: run it where these registries can be reached, or correct the versions.", file=sys.stderr)
         return 1
-    file.write_text(written(file.read_text(encoding="utf-8"), found), encoding="utf-8")
-    print(f"{file.name}: {len(found)} digests")
+    file.write_text(written(file.read_text(encoding="utf-8"), digests), encoding="utf-8")
+    print(f"{file.name}: {len(digests)} digests")
     return 0
 
 

@@ -35,11 +35,11 @@ def charts(context: Context) -> Iterator[Result]:
     for chart in pinned:
         home = registries.at(chart.home.removeprefix("oci://"), context.settings.registry)
         host, _, path = home.partition("/")
-        found = manifest(context.registry(host), path, chart.version)
-        if found.problem:
-            lacking.append(f"oci://{home}:{chart.version} ({found.problem})")
-        elif moved(chart.digest, found):
-            yield _moved("charts", f"{chart.name} {chart.version}", chart.digest, found)
+        answer = manifest(context.registry(host), path, chart.version)
+        if answer.problem:
+            lacking.append(f"oci://{home}:{chart.version} ({answer.problem})")
+        elif moved(chart.digest, answer):
+            yield _moved("charts", f"{chart.name} {chart.version}", chart.digest, answer)
     if lacking:
         yield failed(
             "charts",
@@ -62,9 +62,9 @@ def images(context: Context) -> Iterator[Result]:
     lacking: list[str] = []
     for image in sorted(wanted):
         host, path, reference = parts(image)
-        found = manifest(context.registry(host), path, reference)
-        if found.problem:
-            lacking.append(f"{image} ({found.problem})")
+        answer = manifest(context.registry(host), path, reference)
+        if answer.problem:
+            lacking.append(f"{image} ({answer.problem})")
             continue
         name, _, digest = image.partition("@")
         if digest:  # it is pulled by the digest; the tag beside it is what readers believe
@@ -100,15 +100,15 @@ class Manifest:
     digest: str | None = None
 
 
-def moved(recorded: str | None, found: Manifest) -> bool:
+def moved(recorded: str | None, manifest: Manifest) -> bool:
     """Whether a tag is no longer what was recorded. Not known where either digest is not."""
-    return recorded is not None and found.digest is not None and recorded != found.digest
+    return recorded is not None and manifest.digest is not None and recorded != manifest.digest
 
 
-def _moved(check: str, what: str, recorded: str | None, found: Manifest) -> Result:
+def _moved(check: str, what: str, recorded: str | None, manifest: Manifest) -> Result:
     return failed(
         check,
-        f"{what} is {found.digest} now, and {recorded} in versions.toml: the tag was moved",
+        f"{what} is {manifest.digest} now, and {recorded} in versions.toml: the tag was moved",
         "find out why upstream changed a release before you take it; `make digests` records the new one",
     )
 

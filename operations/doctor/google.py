@@ -116,15 +116,17 @@ class Google:
         """A zonal operation of Compute Engine once it is done. Raises ``NoAnswer`` when it takes longer."""
         return self.settle("compute.zoneOperations.wait", operation, seconds, zone=zone)
 
-    def settle(self, method: str, operation: Mapping[str, object], seconds: float, **place: str) -> dict[str, object]:
-        """As :meth:`wait`, for an operation of any ``place``: asked by ``method``, e.g. ``globalOperations.wait``."""
+    def settle(
+        self, method: str, operation: Mapping[str, object], seconds: float, **location: str
+    ) -> dict[str, object]:
+        """As :meth:`wait`, for an operation of any ``location``, asked by ``method``: ``globalOperations.wait``."""
         ends = time.monotonic() + seconds
         state = dict(operation)
         while state.get("status") != "DONE":
             if time.monotonic() > ends:
                 raise NoAnswer(f"operation {operation['name']} is not done after {seconds:g} s")
             # Waits at Google until the operation is done, at most two minutes.
-            state = self.ask(method, project=self.project, operation=state["name"], **place)
+            state = self.ask(method, project=self.project, operation=state["name"], **location)
         return state
 
     def _client(self, api: str) -> object:
@@ -188,8 +190,8 @@ def login(endpoint: str | None = None) -> object:
         default = cast(
             "Callable[..., tuple[_Credentials, object]]", vars(google.auth)["default"]
         )  # its types are partial
-        found, _ = default(scopes=SCOPES)
-        found.refresh(requests.Request())
+        credentials, _ = default(scopes=SCOPES)
+        credentials.refresh(requests.Request())
     except GoogleAuthError as error:
         raise Denied(short(str(error))) from None
-    return found
+    return credentials

@@ -67,16 +67,16 @@ def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[R
 
 
 def _of_network(context: Context, method: str, name: str) -> list[Mapping[str, object]]:
-    found: list[Mapping[str, object]] = []
+    matches: list[Mapping[str, object]] = []
     token: object = None
     while True:
         answer = context.google.ask(
             method, project=context.network_project, region=context.settings.cluster.region, pageToken=token
         )
-        found += [one for one in items(answer, "items") if str(one.get("network")).endswith(f"/networks/{name}")]
+        matches += [one for one in items(answer, "items") if str(one.get("network")).endswith(f"/networks/{name}")]
         token = answer.get("nextPageToken")
         if not token:
-            return found
+            return matches
 
 
 def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]], region: str) -> Iterator[Result]:
@@ -170,5 +170,5 @@ def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result
     yield ok("ranges", f"{range_} overlaps no subnet of the region")
 
 
-def _names(found: list[Mapping[str, object]]) -> str:
-    return ", ".join(str(cast("object", one.get("name"))) for one in found)
+def _names(entries: list[Mapping[str, object]]) -> str:
+    return ", ".join(str(cast("object", one.get("name"))) for one in entries)

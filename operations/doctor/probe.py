@@ -53,22 +53,22 @@ def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) ->
     owner = wanted.project or context.settings.project
     fix = f"gcloud compute reservations list --project {owner}"
     try:
-        found = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
+        answer = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
     except Missing:
         return failed(check, f"there is no reservation {wanted.name} in {zone} of {owner}", fix)
-    hosts = cast("Mapping[str, object]", found.get("specificReservation") or {})
+    hosts = cast("Mapping[str, object]", answer.get("specificReservation") or {})
     properties = cast("Mapping[str, object]", hosts.get("instanceProperties") or {})
     machine = str(properties.get("machineType") or pool.machine_type).rpartition("/")[2]
     if machine != pool.machine_type:
         return failed(check, f"reservation {wanted.name} is for {machine}, the pool is {pool.machine_type}", fix)
     if "count" not in hosts:
         return warning(
-            check, f"reservation {wanted.name} is {found.get('status')}; it does not say how many hosts", fix
+            check, f"reservation {wanted.name} is {answer.get('status')}; it does not say how many hosts", fix
         )
     free = int(str(hosts["count"])) - int(str(hosts.get("inUseCount") or 0))
-    words = f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, the pool may take {pool.max_nodes}"
+    message = f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, the pool may take {pool.max_nodes}"
     enough = free >= pool.max_nodes or context.up
-    return ok(check, words) if enough else failed(check, words, "lower maxNodes, or enlarge the reservation")
+    return ok(check, message) if enough else failed(check, message, "lower maxNodes, or enlarge the reservation")
 
 
 def _host(
@@ -84,15 +84,15 @@ def _host(
         errors = items(
             cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
         )
-        found, stopped = _judge(check, pool, zone, errors), False
+        outcome, stopped = _judge(check, pool, zone, errors), False
     except GoogleError as error:
-        found, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
+        outcome, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
         answered = answered or not isinstance(error, NoAnswer)
     finally:
         left = _remove(context, zone, name, patience=0 if answered else LATE_SECONDS)
         if left and stopped:  # nobody hears of results any more
             print(f"{left.said}\nFix: {left.fix}", file=sys.stderr)
-    yield found
+    yield outcome
     if left:
         yield left
 

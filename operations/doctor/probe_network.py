@@ -21,9 +21,9 @@ def subnet_in(context: Context, region: str) -> Generator[dict[str, str]]:
 
     Raises ``GoogleError``. What cannot be removed is named on standard error with its command; a VPC costs nothing.
     """
-    found = _existing(context, region)
-    if found is not None:
-        yield found
+    existing = _existing(context, region)
+    if existing is not None:
+        yield existing
         return
     name, project = f"{LABEL}-{secrets.token_hex(4)}", context.settings.project
     network = {"name": name, "autoCreateSubnetworks": False}
@@ -43,10 +43,10 @@ def _existing(context: Context, region: str) -> dict[str, str] | None:
     if settings.network.existing is not None and region == settings.cluster.region:
         return {"subnetwork": settings.network.existing.subnet_path(settings.project, region)}
     try:
-        found = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
+        answer = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
     except Missing:
         return None
-    usable = [one for one in items(found, "items") if one.get("purpose") in (None, "PRIVATE")]
+    usable = [one for one in items(answer, "items") if one.get("purpose") in (None, "PRIVATE")]
     return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
 
 
@@ -72,9 +72,9 @@ def _remove(context: Context, region: str, name: str) -> None:
         with suppress(Missing):
             _global(context, context.google.ask("compute.networks.delete", project=project, network=name))
     except GoogleError as error:
-        words = f"gcloud compute networks subnets delete {name} --region {region} --project {project}"
+        message = f"gcloud compute networks subnets delete {name} --region {region} --project {project}"
         print(
-            f"The probe's VPC {name} may still be there ({error}); it costs nothing.\nFix: {words}, then gcloud "
+            f"The probe's VPC {name} may still be there ({error}); it costs nothing.\nFix: {message}, then gcloud "
             f"compute networks delete {name} --project {project}",
             file=sys.stderr,
         )

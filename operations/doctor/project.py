@@ -30,7 +30,7 @@ def project(context: Context) -> Iterator[Result]:
     """The project exists, is active, and the caller sees it."""
     name = context.settings.project
     try:
-        found = context.google.ask("cloudresourcemanager.projects.get", name=f"projects/{name}")
+        answer = context.google.ask("cloudresourcemanager.projects.get", name=f"projects/{name}")
     except (Missing, Denied):
         # Google answers 403 for a project that does not exist, too, so that nobody can find out which do.
         yield failed(
@@ -39,7 +39,7 @@ def project(context: Context) -> Iterator[Result]:
             f"gcloud projects list; pulumi config set gcp:project YOUR-PROJECT --stack {context.stack}",
         )
         return
-    state = str(found.get("state"))
+    state = str(answer.get("state"))
     if state == "ACTIVE":
         yield ok("project", f"{name} is active")
     else:
@@ -50,11 +50,11 @@ def billing(context: Context) -> Iterator[Result]:
     """The project has a billing account; asking needs the Billing API, which is not one of the stack's."""
     name = context.settings.project
     try:
-        found = context.google.ask("cloudbilling.projects.getBillingInfo", name=f"projects/{name}")
+        answer = context.google.ask("cloudbilling.projects.getBillingInfo", name=f"projects/{name}")
     except (ApiOff, Denied) as error:
         yield warning("billing", f"cannot be seen: {error}", f"gcloud billing projects describe {name}")
         return
-    if found.get("billingEnabled"):
+    if answer.get("billingEnabled"):
         yield ok("billing", "is on")
     else:
         yield failed(

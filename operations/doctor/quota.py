@@ -69,8 +69,8 @@ def regional(context: Context) -> Iterator[Result]:
         need[DISK_QUOTAS.get(pool.family.boot_disks[0], "SSD_TOTAL_GB")] += pool.max_nodes * pool.disk_gb
     system = settings.cluster.system_pool
     need[DISK_QUOTAS[system.disk_type]] += system.max_nodes * system.disk_gb
-    found = context.google.ask("compute.regions.get", project=settings.project, region=settings.cluster.region)
-    yield from _compare(context, settings.cluster.region, items(found, "quotas"), need)
+    answer = context.google.ask("compute.regions.get", project=settings.project, region=settings.cluster.region)
+    yield from _compare(context, settings.cluster.region, items(answer, "quotas"), need)
 
 
 def in_project(context: Context) -> Iterator[Result]:
@@ -78,25 +78,25 @@ def in_project(context: Context) -> Iterator[Result]:
     need: Counter[str] = Counter({"HEALTH_CHECKS": 2})
     if context.settings.network.existing is None:
         need.update({"NETWORKS": 1, "SUBNETWORKS": 2, "ROUTERS": 1, "FIREWALLS": 4})
-    found = context.google.ask("compute.projects.get", project=context.settings.project)
-    yield from _compare(context, "the project", items(found, "quotas"), need)
+    answer = context.google.ask("compute.projects.get", project=context.settings.project)
+    yield from _compare(context, "the project", items(answer, "quotas"), need)
 
 
 def _compare(
     context: Context, where: str, quotas: Iterable[Mapping[str, object]], need: Mapping[str, int]
 ) -> Iterator[Result]:
-    told = {str(quota["metric"]): quota for quota in quotas}
+    by_metric = {str(quota["metric"]): quota for quota in quotas}
     short: list[str] = []
     for name, wanted in need.items():
-        quota = told.get(name)
+        quota = by_metric.get(name)
         if quota is None:
             continue  # Google tells a quota only where it exists
         free = float(cast("float", quota.get("limit", 0))) - float(cast("float", quota.get("usage", 0)))
         if free < wanted:
             short.append(f"{name} has {free:g} of {quota.get('limit', 0):g} left, {wanted} are asked for")
     if not short:
-        known = sum(name in told for name in need)
-        yield ok("quota", f"{known} quotas of {where} have room")
+        count = sum(name in by_metric for name in need)
+        yield ok("quota", f"{count} quotas of {where} have room")
     elif context.up:
         yield warning(
             "quota", f"{where}: {'; '.join(short)} (the stack is up: part of the use is its own)", _page(context)
@@ -105,7 +105,7 @@ def _compare(
         yield failed("quota", f"{where}: {'; '.join(short)}", _page(context))
 
 
-def _limit(context: Context, quota: str, place: Mapping[str, str]) -> int | None:
+def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int | None:
     """The limit that applies at a place, in chips; -1 is unlimited, ``None`` where nothing is told."""
     metric = f"compute.googleapis.com%2F{quota.lower()}"
     name = f"projects/{context.settings.project}/services/compute.googleapis.com/consumerQuotaMetrics/{metric}"
@@ -113,19 +113,19 @@ def _limit(context: Context, quota: str, place: Mapping[str, str]) -> int | None
         answer = context.google.ask("limits.services.consumerQuotaMetrics.get", name=name, view="FULL")
     except Missing:
         return None
-    return effective(items(answer, "consumerQuotaLimits"), place)
+    return effective(items(answer, "consumerQuotaLimits"), dimensions)
 
 
-def effective(limits: Iterable[Mapping[str, object]], place: Mapping[str, str]) -> int | None:
-    """The bucket with the most dimensions that all fit ``place``, as Service Usage documents ``QuotaBucket``."""
+def effective(limits: Iterable[Mapping[str, object]], location: Mapping[str, str]) -> int | None:
+    """The bucket with the most dimensions that all fit ``location``, as Service Usage documents ``QuotaBucket``."""
     best: tuple[int, int] | None = None
     for limit in limits:
         for bucket in items(limit, "quotaBuckets"):
             dimensions = cast("Mapping[str, str]", bucket.get("dimensions") or {})
-            if all(place.get(key) == value for key, value in dimensions.items()):
+            if all(location.get(key) == value for key, value in dimensions.items()):
                 # int64 comes as text, and a limit of 0 may be left out.
-                found = (len(dimensions), int(cast("str", bucket.get("effectiveLimit") or 0)))
-                best = found if best is None or found[0] > best[0] else best
+                candidate = (len(dimensions), int(cast("str", bucket.get("effectiveLimit") or 0)))
+                best = candidate if best is None or candidate[0] > best[0] else best
     return None if best is None else best[1]
 
 

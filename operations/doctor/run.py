@@ -73,25 +73,25 @@ def run(
     done: queue.SimpleQueue[tuple[int, list[Result]]] = queue.SimpleQueue()
     login = list(project.credentials(context))
     refused = any(result.verdict is Verdict.FAILED for result in login)
-    found: dict[int, list[Result]] = {}
+    by_check: dict[int, list[Result]] = {}
     for index, check in enumerate(checks):
         if check.google and refused:
-            found[index] = [skipped(check.name, "needs credentials")]
+            by_check[index] = [skipped(check.name, "needs credentials")]
             continue
         # Daemons: a question that nobody answers must not hold up the end of the command.
         threading.Thread(target=_one, args=(done, index, check, context), daemon=True).start()
-    while len(found) < len(checks):
-        waiting = [check.name for index, check in enumerate(checks) if index not in found]
-        say(f"{len(found)} of {len(checks)} checks done; waiting for {', '.join(waiting[:4])}")
+    while len(by_check) < len(checks):
+        waiting = [check.name for index, check in enumerate(checks) if index not in by_check]
+        say(f"{len(by_check)} of {len(checks)} checks done; waiting for {', '.join(waiting[:4])}")
         try:
             index, answers = done.get(timeout=max(0.0, ends - time.monotonic()))
         except queue.Empty:
             late = f"no answer within {limit_seconds:g} s"
             fix = "check the network, then run the command again"
-            found |= {i: [failed(check.name, late, fix)] for i, check in enumerate(checks) if i not in found}
+            by_check |= {i: [failed(check.name, late, fix)] for i, check in enumerate(checks) if i not in by_check}
             break
-        found[index] = answers
-    return login + [result for index in sorted(found) for result in found[index]]
+        by_check[index] = answers
+    return login + [result for index in sorted(by_check) for result in by_check[index]]
 
 
 def _one(done: queue.SimpleQueue[tuple[int, list[Result]]], index: int, check: Check, context: Context) -> None:

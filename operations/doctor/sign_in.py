@@ -80,8 +80,8 @@ def identity(token: str) -> str | None:
         answer = httpx.post(url, data={"access_token": token}, timeout=SECONDS, trust_env=not base)
         if not answer.is_success:
             return None
-        found = cast("Mapping[str, object]", answer.json())
+        claims = cast("Mapping[str, object]", answer.json())
     except (httpx.TransportError, OSError, ValueError):
         raise NoAnswer(f"oauth2.googleapis.com did not answer within {SECONDS} s") from None
-    name = found.get("email") or found.get("sub") or found.get("azp")
+    name = claims.get("email") or claims.get("sub") or claims.get("azp")
     return str(name) if name else None

@@ -20,12 +20,12 @@ PLUGIN = "gcloud components install gke-gcloud-auth-plugin"
 
 def python(_: Context) -> Iterator[Result]:
     """The interpreter is one the program runs on."""
-    found = ".".join(str(part) for part in sys.version_info[:3])
+    version = ".".join(str(part) for part in sys.version_info[:3])
     if (3, 11) <= sys.version_info[:2] <= (3, 14):
-        yield ok("python", found)
+        yield ok("python", version)
     else:
         yield failed(
-            "python", f"{found}; the program runs on 3.11 to 3.14", "recreate the environment with one of these"
+            "python", f"{version}; the program runs on 3.11 to 3.14", "recreate the environment with one of these"
         )
 
 
@@ -47,8 +47,8 @@ def auth_plugin(_: Context) -> Iterator[Result]:
     if said is None:
         yield failed("gke-gcloud-auth-plugin", "is not on PATH, and the cluster's kubeconfig calls it", PLUGIN)
     else:
-        found = re.search(r"\d+\.\d+\.\d+", said)
-        yield ok("gke-gcloud-auth-plugin", found.group() if found else "is on PATH")
+        match = re.search(r"\d+\.\d+\.\d+", said)
+        yield ok("gke-gcloud-auth-plugin", match.group() if match else "is on PATH")
 
 
 def optional(_: Context) -> Iterator[Result]:

@@ -55,7 +55,7 @@ def _chain(parts: Parts) -> str:
     from llmd_gke.graph.parts import kind_of
 
     width = len(str(len(parts.chain)))
-    return "\n".join(f"{place:>{width}}. {node.name} ({kind_of(node)})" for place, node in enumerate(parts.chain, 1))
+    return "\n".join(f"{index:>{width}}. {node.name} ({kind_of(node)})" for index, node in enumerate(parts.chain, 1))
 
 
 def _data(stack: str, parts: Parts) -> dict[str, object]:

@@ -16,7 +16,7 @@ from operations.target import Target
 STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))
 """Half a minute to end what it has started. What entered a laptop cloud ends with it at the latest."""
 
-WORDS = 600
+MAX_CHARACTERS = 600
 """Of a failed command's last words so many letters are kept."""
 
 
@@ -31,10 +31,10 @@ class Done:
     @property
     def last_words(self) -> str:
         """The end of what it said, for a report."""
-        return self.said.strip()[-WORDS:]
+        return self.said.strip()[-MAX_CHARACTERS:]
 
 
-def call(target: Target, *words: str, say: Callable[[str], None] | None = None) -> Done:
+def call(target: Target, *arguments: str, say: Callable[[str], None] | None = None) -> Done:
     """Runs ``llmd-gke`` with these words about ``target``. ``say`` gets each line of its progress.
 
     Ctrl-C is passed on, and the command has ended when the interrupt goes on.
@@ -49,7 +49,7 @@ def call(target: Target, *words: str, say: Callable[[str], None] | None = None) 
 
     with tempfile.TemporaryFile("w+", errors="replace") as output:
         status = follow(
-            [sys.executable, "-m", "operations", *words, *named],
+            [sys.executable, "-m", "operations", *arguments, *named],
             target.root,
             # The project's folder may be another one than this package's.
             os.environ | {"PYTHONPATH": str(CLONE)},

@@ -55,7 +55,7 @@ def command(
     with working("asking doctor"):
         first = preflight(target)
     if first.verdict == "failed":
-        raise Failed(f"{first.words}\nNothing was made.\nFix: llmd-gke doctor --stack {target.stack}")
+        raise Failed(f"{first.text}\nNothing was made.\nFix: llmd-gke doctor --stack {target.stack}")
     consent(target, yes)
     now = datetime.now(UTC)
     plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)

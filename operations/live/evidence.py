@@ -20,7 +20,7 @@ class Step:
 
     name: str
     verdict: Verdict
-    words: str
+    text: str
     seconds: float = 0.0
 
 
@@ -49,5 +49,5 @@ class Evidence:
 
     def smoked(self, check: str) -> str | None:
         """The worst verdict of a smoke check over all models; ``None`` when it did not run."""
-        found = [verdict for key, verdict in self.smoke.items() if key.endswith(f": {check}")]
-        return next((verdict for verdict in ("failed", "skipped", "passed") if verdict in found), None)
+        verdicts = [verdict for key, verdict in self.smoke.items() if key.endswith(f": {check}")]
+        return next((verdict for verdict in ("failed", "skipped", "passed") if verdict in verdicts), None)

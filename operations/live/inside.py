@@ -25,8 +25,8 @@ def status(target: Target, say: Say) -> Table:
 
 def smoke(target: Target, junit: Path, say: Say) -> dict[str, str]:
     """The verdict of each check of ``llmd-gke smoke``, by ``model: check``. Raises ``Failed`` where there is none."""
-    found = _asked(target, "smoke", "--junit", str(junit.absolute()), say=say)
-    checks = cast("Sequence[Mapping[str, str]]", found["checks"])
+    answer = _asked(target, "smoke", "--junit", str(junit.absolute()), say=say)
+    checks = cast("Sequence[Mapping[str, str]]", answer["checks"])
     return {f"{one['model']}: {one['name']}": one["verdict"] for one in checks}
 
 
@@ -39,9 +39,9 @@ def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float,
     return result.read(folder / "result.json")
 
 
-def _asked(target: Target, name: str, *words: str, say: Say) -> Table:
+def _asked(target: Target, name: str, *arguments: str, say: Say) -> Table:
     """The JSON that a command prints, which it also does when it has seen something bad (status 1)."""
-    done = call(target, name, *words, "--output", "json", say=lambda line: say(f"{name}: {line}"))
+    done = call(target, name, *arguments, "--output", "json", say=lambda line: say(f"{name}: {line}"))
     if not done.output.strip():
         raise Failed(f"llmd-gke {name} ended with status {done.status}: {done.last_words or 'it said nothing'}")
     return cast("Table", json.loads(done.output))

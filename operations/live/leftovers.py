@@ -21,22 +21,22 @@ question that lists it; an address is in the cluster's region."""
 
 def look(settings: StackSettings) -> str | None:
     """Names of what is left, empty for nothing; ``None`` where it cannot be asked (no credentials, no permission)."""
-    found: list[str] = []
+    leftovers: list[str] = []
     try:
         google = Google(settings.project, login())
         for kind, method in LISTS.items():
-            place = {"region": settings.cluster.region} if kind == "addresses" else {}
-            found += belonging(list(_listed(google, method, kind, place)), settings, kind)
+            scope = {"region": settings.cluster.region} if kind == "addresses" else {}
+            leftovers += belonging(list(_listed(google, method, kind, scope)), settings, kind)
     except GoogleError:
         return None
-    return ", ".join(found)
+    return ", ".join(leftovers)
 
 
-def _listed(google: Google, method: str, kind: str, place: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
+def _listed(google: Google, method: str, kind: str, scope: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
     """Every entry, of every zone where the answer is by zone, page by page."""
     token: object = None
     while True:
-        answer = google.ask(method, project=google.project, pageToken=token, **place)
+        answer = google.ask(method, project=google.project, pageToken=token, **scope)
         entries = answer.get("items")
         if isinstance(entries, dict):
             for zone in cast("Mapping[str, Mapping[str, object]]", entries).values():

@@ -13,8 +13,8 @@ from operations.live.evidence import Evidence
 from operations.status import gateway, services, stages
 from operations.status.objects import Line, Snapshot, State, of
 
-Found = Literal["yes", "no", "open"]
-Answer = tuple[Found, str]
+Seen = Literal["yes", "no", "open"]
+Answer = tuple[Seen, str]
 
 
 @dataclass(frozen=True)
@@ -48,20 +48,20 @@ def _edge(pattern: str) -> Callable[[Evidence], Answer]:
 
 
 def _good(lines: Iterable[Line]) -> Answer:
-    found = list(lines)
-    if not found:
+    listed = list(lines)
+    if not listed:
         return NOT_SEEN
-    wrong = [line for line in found if line.state is not State.GOOD]
+    wrong = [line for line in listed if line.state is not State.GOOD]
     if not wrong:
-        return "yes", f"{found[0].subject}: {found[0].text}"
+        return "yes", f"{listed[0].subject}: {listed[0].text}"
     return "no" if any(line.state is State.BAD for line in wrong) else "open", f"{wrong[0].subject}: {wrong[0].text}"
 
 
-def _step(step: str, words: str) -> Callable[[Evidence], Answer]:
+def _step(step: str, text: str) -> Callable[[Evidence], Answer]:
     def answer(seen: Evidence) -> Answer:
         verdict = seen.verdict(step)
         if verdict == "passed":
-            return "yes", words
+            return "yes", text
         return ("no", f"step {step} failed") if verdict == "failed" else NOT_SEEN
 
     return answer
@@ -80,8 +80,8 @@ def _smoked(check: str) -> Callable[[Evidence], Answer]:
 def _ready(seen: Evidence) -> Answer:
     if seen.snapshot is None:
         return NOT_SEEN
-    found = [of(seen.snapshot.services, one.namespace, one.name) for one in seen.settings.models if not one.stopped]
-    states = [text(conditions(service).get("Ready"), "status") for service in found]
+    services = [of(seen.snapshot.services, one.namespace, one.name) for one in seen.settings.models if not one.stopped]
+    states = [text(conditions(service).get("Ready"), "status") for service in services]
     if states and all(state == "True" for state in states):
         return "yes", f"{len(states)} LLMInferenceService(s) Ready"
     return "open", f"Ready is {', '.join(state or 'not said' for state in states)}"
@@ -105,12 +105,12 @@ def _servers(seen: Evidence, snapshot: Snapshot) -> list[stages.Position]:
     ]
 
 
-def _server_ready(words: str) -> Callable[[Evidence], Answer]:
+def _server_ready(text: str) -> Callable[[Evidence], Answer]:
     def answer(seen: Evidence) -> Answer:
-        found = _servers(seen, seen.snapshot) if seen.snapshot else []
-        if any(position.stage is stages.READY for position in found):
-            return "yes", words
-        failing = next((position for position in found if position.stage is stages.FAILING), None)
+        positions = _servers(seen, seen.snapshot) if seen.snapshot else []
+        if any(position.stage is stages.READY for position in positions):
+            return "yes", text
+        failing = next((position for position in positions if position.stage is stages.FAILING), None)
         return ("no", failing.detail) if failing else NOT_SEEN
 
     return answer
@@ -242,7 +242,7 @@ BY_HAND: Mapping[int, str] = {
 """Points that this run cannot answer, and what would."""
 
 
-def answers(seen: Evidence) -> list[tuple[Point, Found, str]]:
+def answers(seen: Evidence) -> list[tuple[Point, Seen, str]]:
     """Every point's answer. Only Google Cloud can give one: elsewhere all stay open."""
     if seen.cloud != "google":
         return [(point, "open", f"the {seen.cloud} cannot answer it") for point in POINTS]

@@ -32,8 +32,8 @@ def _resources(target: Target) -> int:
         from localcloud.workflow import state
 
         # Without a project folder of its own nothing was ever made there.
-        found = state.read(target.places, target.stack) if (target.places.root / "Pulumi.yaml").exists() else None
-        return len(found.urns) if found else 0
+        stored = state.read(target.places, target.stack) if (target.places.root / "Pulumi.yaml").exists() else None
+        return len(stored.urns) if stored else 0
     try:
         done = subprocess.run(
             ["pulumi", "stack", "ls", "--json"],
@@ -74,10 +74,10 @@ def preflight(target: Target) -> Step:
     took = time.monotonic() - started
     if done.status == 0:
         return Step("preflight", "passed", "doctor found nothing wrong", took)
-    return Step("preflight", "failed", f"doctor: {_found(done.output) or done.last_words}", took)
+    return Step("preflight", "failed", f"doctor: {_extract(done.output) or done.last_words}", took)
 
 
-def _found(report: str) -> str:
+def _extract(report: str) -> str:
     """What doctor's JSON says would stop the stack, each with its fix."""
     try:
         findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])

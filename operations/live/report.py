@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
 
 from llmd_gke import redaction
@@ -19,12 +18,12 @@ SHORTEST = 8
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
     """The text without what looks like a secret, and without values of variables whose names say that they are one."""
-    known = [
+    secrets = [
         value
         for name, value in (os.environ if environment is None else environment).items()
         if redaction.is_secret_name(name) and len(value) >= SHORTEST and not Path(value).is_absolute()
     ]
-    return redaction.by_shape(redaction.without(text, known))
+    return redaction.by_shape(redaction.without(text, secrets))
 
 
 def as_data(seen: Evidence, taken: str, price: str) -> dict[str, object]:
@@ -37,10 +36,13 @@ def as_data(seen: Evidence, taken: str, price: str) -> dict[str, object]:
         "taken": taken,
         "price": price,
         "passed": not any(step.verdict == "failed" for step in seen.steps),
-        "steps": [asdict(step) for step in seen.steps],
+        "steps": [
+            {"name": step.name, "verdict": step.verdict, "words": step.text, "seconds": step.seconds}
+            for step in seen.steps
+        ],
         "points": [
-            {"number": point.number, "claim": point.claim, "answer": found, "evidence": words}
-            for point, found, words in answers(seen)
+            {"number": point.number, "claim": point.claim, "answer": answer, "evidence": text}
+            for point, answer, text in answers(seen)
         ],
         "smoke": seen.smoke,
         "unchanged": seen.unchanged,
@@ -59,17 +61,17 @@ def as_markdown(seen: Evidence, taken: str, price: str) -> str:
         "",
         "| Step | | Time | |",
         "|---|---|---|---|",
-        *(f"| {step.name} | {step.verdict} | {_time(step.seconds)} | {cell(step.words)} |" for step in seen.steps),
+        *(f"| {step.name} | {step.verdict} | {_time(step.seconds)} | {cell(step.text)} |" for step in seen.steps),
         "",
         "## Open points of docs/not-verified-live.md",
         "",
         "| # | Claim | Holds | Seen |",
         "|---|---|---|---|",
-        *(f"| {point.number} | {point.claim} | {found} | {cell(words)} |" for point, found, words in answers(seen)),
+        *(f"| {point.number} | {point.claim} | {answer} | {cell(text)} |" for point, answer, text in answers(seen)),
         "",
         "By hand:",
         "",
-        *(f"- {number}: {cell(words)}" for number, words in BY_HAND.items()),
+        *(f"- {number}: {cell(text)}" for number, text in BY_HAND.items()),
     ]
     lines += [*sections.status(seen.status), *sections.smoke(seen.smoke), *sections.bench(seen.bench)]
     return "\n".join(lines) + "\n"

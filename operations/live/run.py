@@ -67,15 +67,15 @@ class Run:
         started = time.monotonic()
         self._say(name)
         try:
-            verdict, words = work()
+            verdict, text = work()
         except Problem as problem:
-            verdict, words = ("skipped" if isinstance(problem, NotUp) else "failed"), str(problem)
+            verdict, text = ("skipped" if isinstance(problem, NotUp) else "failed"), str(problem)
         except KeyboardInterrupt:
             self.seen.steps.append(Step(name, "failed", "interrupted", time.monotonic() - started))
             raise
         except Exception as error:  # whatever it is, the destroy has to come
-            verdict, words = "failed", f"{type(error).__name__}: {error}"
-        self.seen.steps.append(Step(name, verdict, words, round(time.monotonic() - started, 1)))
+            verdict, text = "failed", f"{type(error).__name__}: {error}"
+        self.seen.steps.append(Step(name, verdict, text, round(time.monotonic() - started, 1)))
         return verdict != "failed"
 
     def _up(self) -> tuple[Verdict, str]:
@@ -118,8 +118,8 @@ class Run:
             self.seen.smoke = {f"{outcome.model}: {outcome.name}": outcome.verdict for outcome in outcomes}
             junit.write_bytes(report.junit(self._target.stack, outcomes))
         counts = Counter(self.seen.smoke.values())
-        words = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
-        return ("failed" if counts["failed"] else "passed"), words
+        summary = ", ".join(f"{number} {verdict}" for verdict, number in counts.items())
+        return ("failed" if counts["failed"] else "passed"), summary
 
     def _bench(self) -> tuple[Verdict, str]:
         if not self._plan.bench_seconds:

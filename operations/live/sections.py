@@ -58,6 +58,6 @@ def bench(result: Result | None) -> list[str]:
     return lines
 
 
-def cell(words: str) -> str:
+def cell(text: str) -> str:
     """Text as one cell of a table."""
-    return " ".join(words.split()).replace("|", "\\|")
+    return " ".join(text.split()).replace("|", "\\|")

@@ -85,36 +85,36 @@ def checkpoint(stack: str, project: str, copy: Copy) -> Table:
 
 
 def _resource(resource: Table, dummy: str, kubeconfig: str | None, labels: Mapping[str, Table]) -> Table:
-    found = dict(resource)
+    copy = dict(resource)
     defaults = labels.get(str(resource.get("provider")), {})
     google = str(resource.get("type")).startswith("gcp:")
     for side in ("inputs", "outputs"):
-        if side not in found:
+        if side not in copy:
             continue
-        values = dict(_table(found[side]))
+        values = dict(_table(copy[side]))
         if google and side == "outputs":
-            found[side] = {**_table(_left_out(values)), **_labels(values, defaults)}
+            copy[side] = {**_table(_left_out(values)), **_labels(values, defaults)}
             continue
-        found[side] = {key: _dummies(one, dummy) for key, one in values.items()}
+        copy[side] = {key: _dummies(one, dummy) for key, one in values.items()}
         if is_secret(values.get("kubeconfig")) and kubeconfig is not None:
-            found[side] = {**_table(found[side]), "kubeconfig": _plain(kubeconfig)}
-    return found
+            copy[side] = {**_table(copy[side]), "kubeconfig": _plain(kubeconfig)}
+    return copy
 
 
 def _labels(outputs: Table, defaults: Table) -> Table:
     """Both secret outputs with labels, as the provider computes them from its own and the resource's."""
     own = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels"))}
-    known = {"pulumiLabels": own, "effectiveLabels": {**own, **PROVISIONED}}
-    return {key: _plain(value) for key, value in known.items() if is_secret(outputs.get(key))}
+    labels = {"pulumiLabels": own, "effectiveLabels": {**own, **PROVISIONED}}
+    return {key: _plain(value) for key, value in labels.items() if is_secret(outputs.get(key))}
 
 
 def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
     """The default labels of each Google provider, by the reference that resources hold. State has them as JSON."""
-    found: dict[str, Table] = {}
+    defaults: dict[str, Table] = {}
     for one in providers:
         given = _table(one.get("inputs")).get("defaultLabels")
-        found[f"{one.get('urn')}::{one.get('id')}"] = _table(json.loads(given) if isinstance(given, str) else given)
-    return found
+        defaults[f"{one.get('urn')}::{one.get('id')}"] = _table(json.loads(given) if isinstance(given, str) else given)
+    return defaults
 
 
 def _dummies(value: object, dummy: str) -> object:

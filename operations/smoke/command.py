@@ -50,7 +50,7 @@ def command(
     if url is None:
         enter(target)
     outcomes = look(target, model=model, seconds=timeout, together=together, long_tokens=long_tokens, ca=ca, url=url)
-    finish(target, outcomes, output, junit, place=url or target.cloud.value)
+    finish(target, outcomes, output, junit, cloud_name=url or target.cloud.value)
 
 
 def look(
@@ -120,7 +120,9 @@ def _trusting(file: Path | None) -> ssl.SSLContext | None:
         raise BadInput(f"--ca {file}: no certificates can be read from it ({error}).\nFix: give a PEM file") from None
 
 
-def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, place: str) -> None:
+def finish(
+    target: Target, outcomes: list[Outcome], output: Output, junit_file: Path | None, *, cloud_name: str
+) -> None:
     """Writes the result. Raises ``Failed`` when a check failed."""
     from operations.printing import show
     from operations.smoke import report
@@ -131,8 +133,8 @@ def finish(target: Target, outcomes: list[Outcome], output: Output, junit_file: 
             junit_file.write_bytes(report.junit(target.stack, outcomes))
         except OSError as error:
             raise BadInput(f"--junit {junit_file}: {error.strerror}.\nFix: name a file that can be written") from None
-    data = report.as_json(target.stack, place, outcomes)
-    show(output, data, *report.rendered(target.stack, place, outcomes))
+    data = report.as_json(target.stack, cloud_name, outcomes)
+    show(output, data, *report.rendered(target.stack, cloud_name, outcomes))
     failed = report.count(outcomes)["failed"]
     if failed:
         raise Failed(f"{failed} of {len(outcomes)} checks failed.") from None

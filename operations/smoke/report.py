@@ -24,11 +24,11 @@ def as_json(stack: str, cloud: str, outcomes: Sequence[Outcome]) -> dict[str, ob
     return {"stack": stack, "cloud": cloud, **count(outcomes), "checks": [asdict(outcome) for outcome in outcomes]}
 
 
-def rendered(stack: str, place: str, outcomes: Sequence[Outcome]) -> list[Table | str]:
-    """A table for each model, below it what to do about each failure. ``place``: the cloud, or the address asked."""
+def rendered(stack: str, cloud_name: str, outcomes: Sequence[Outcome]) -> list[Table | str]:
+    """A table for each model, then what to do about each failure. ``cloud_name``: the cloud, or the address asked."""
     parts: list[Table | str] = []
     for model in dict.fromkeys(outcome.model for outcome in outcomes):
-        table = Table(title=f"{model} of stack {stack} ({place})", title_justify="left")
+        table = Table(title=f"{model} of stack {stack} ({cloud_name})", title_justify="left")
         for heading in ("check", "verdict", "seconds", "what came"):
             table.add_column(heading, justify="right" if heading == "seconds" else "left", overflow="fold")
         for outcome in outcomes:

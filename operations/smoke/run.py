@@ -36,15 +36,15 @@ async def smoke(
     ``certificates`` trusts other authorities than the system's. ``say`` is told which model is asked.
     """
     deadline = time.monotonic() + seconds
-    found: list[Outcome] = []
+    outcomes: list[Outcome] = []
     limits = httpx.Limits(max_connections=options.together + 4)
     # Not by the environment's proxies: what is tested is the way from here to the gateway.
     async with httpx.AsyncClient(verify=certificates or True, limits=limits, trust_env=False) as http:
         for endpoint in endpoints:
             say(f"asking {endpoint.name} at {endpoint.url}")
             left = max(deadline - time.monotonic(), 1.0)
-            found += await _one(Client(endpoint, http, min(REQUEST_SECONDS, left), options), endpoint, deadline)
-    return [_explained(outcome, stack) for outcome in found]
+            outcomes += await _one(Client(endpoint, http, min(REQUEST_SECONDS, left), options), endpoint, deadline)
+    return [_explained(outcome, stack) for outcome in outcomes]
 
 
 async def _one(client: Client, endpoint: Endpoint, deadline: float) -> list[Outcome]:

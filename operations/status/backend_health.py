@@ -25,7 +25,7 @@ def ask(settings: StackSettings) -> Health:
     """The health of every endpoint behind the region's load balancers. Raises ``GoogleError``."""
     google = Google(settings.project, login())
     where = {"project": settings.project, "region": settings.cluster.region}
-    found: dict[str, list[str]] = {}
+    states: dict[str, list[str]] = {}
     for service in items(google.ask("compute.regionBackendServices.list", **where), "items"):
         if not _ours(service, settings):
             continue
@@ -37,8 +37,8 @@ def ask(settings: StackSettings) -> Health:
                 body={"group": backend["group"]},
             )
             for endpoint in items(answer, "healthStatus"):
-                found.setdefault(text(endpoint, "ipAddress"), []).append(text(endpoint, "healthState"))
-    return found
+                states.setdefault(text(endpoint, "ipAddress"), []).append(text(endpoint, "healthState"))
+    return states
 
 
 def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
@@ -51,14 +51,14 @@ def _ours(service: Mapping[str, object], settings: StackSettings) -> bool:
 
 def lines(snapshot: Snapshot, settings: StackSettings, health: Health) -> list[Line]:
     """One line for each model that runs."""
-    found: list[Line] = []
+    lines: list[Line] = []
     for model in settings.models:
         if model.stopped:
             continue
         pods = [pod for pod in _servers(snapshot.pods, model.namespace, model.name) if text(pod, "status", "podIP")]
         ready = [pod for pod in pods if text(conditions(pod).get("Ready"), "status") == "True"]
-        found.append(_line(model.name, model.namespace, [text(pod, "status", "podIP") for pod in ready], health))
-    return found
+        lines.append(_line(model.name, model.namespace, [text(pod, "status", "podIP") for pod in ready], health))
+    return lines
 
 
 def _servers(pods: Iterable[Object], where: str, model: str) -> list[Object]:
@@ -76,16 +76,16 @@ def _line(model: str, where: str, ready: Sequence[str], health: Health) -> Line:
         return Line(subject, State.BUSY, "no pod is Ready yet")
     seen = {address: health.get(address, ()) for address in ready}
     good = [address for address, states in seen.items() if states and set(states) == {HEALTHY}]
-    words = f"{len(good)} of {len(ready)} Ready pods are HEALTHY for Google's load balancer"
+    message = f"{len(good)} of {len(ready)} Ready pods are HEALTHY for Google's load balancer"
     if len(good) == len(ready):
-        return Line(subject, State.GOOD, words)
+        return Line(subject, State.GOOD, message)
     other = [
         f"{address}: {', '.join(states) or 'in no backend'}" for address, states in seen.items() if address not in good
     ]
     fix = f"kubectl -n {where} get healthcheckpolicy,networkpolicy"
     # New endpoints take some probes; unhealthy ones will not get better by themselves.
     bad = any(state not in (HEALTHY, "") for states in seen.values() for state in states)
-    return Line(subject, State.BAD if bad else State.BUSY, f"{words}; {'; '.join(other)}", fix)
+    return Line(subject, State.BAD if bad else State.BUSY, f"{message}; {'; '.join(other)}", fix)
 
 
 def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:

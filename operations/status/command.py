@@ -38,13 +38,13 @@ def command(
 
     from operations.status import snapshots
 
-    found = asyncio.run(
+    sections = asyncio.run(
         snapshots.watch(target, output, every, ask=ask) if watch else snapshots.once(target, output, ask=ask)
     )
     from operations.status.objects import State
     from operations.status.screen import worst
 
-    if worst(found) is State.BAD:
+    if worst(sections) is State.BAD:
         raise Failed(f"Stack {target.stack} needs a hand; see above.")
 
 
@@ -54,9 +54,9 @@ def _rehearsal(target: Target, output: Output) -> None:
     from operations.printing import show
 
     values = outputs.read(target)
-    words = "The rehearsal has no Kubernetes API and serves nothing: there are only the outputs of the stack."
+    message = "The rehearsal has no Kubernetes API and serves nothing: there are only the outputs of the stack."
     shown: dict[str, object] = {key: value for key, value in values.values.items() if key != "kubeconfig"}
-    data: dict[str, object] = {"stack": target.stack, "cloud": target.cloud.value, "state": "unknown", "note": words}
+    data: dict[str, object] = {"stack": target.stack, "cloud": target.cloud.value, "state": "unknown", "note": message}
     lines = [f"  {key}: {json.dumps(value) if not isinstance(value, str) else value}" for key, value in shown.items()]
     more = f"Pods, conditions and answers: make up STACK={target.stack} CLOUD=laptop"
-    show(output, {**data, "outputs": shown}, "\n".join([words, *lines, more]))
+    show(output, {**data, "outputs": shown}, "\n".join([message, *lines, more]))

@@ -37,7 +37,7 @@ def lines(
         key = (text(event, "reason"), text(event, "involvedObject", "name"))
         if key not in newest or newest[key][0] < when:
             newest[key] = (when, event)
-    found: list[Line] = []
+    lines: list[Line] = []
     for when, event in sorted(newest.values(), key=lambda entry: (entry[0], name(entry[1])), reverse=True):
         reason, message = text(event, "reason"), text(event, "message")
         word = find(EVENTS, reason, message)
@@ -49,6 +49,6 @@ def lines(
         times = f", {count} times" if count > 1 else ""
         # What an event tells has happened; whether it still holds, the pods' lines say.
         state = State.UNKNOWN if word.state is State.BUSY else word.state
-        said = f"{word.words} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
-        found.append(Line(about, state, said, fix))
-    return found[:MOST]
+        said = f"{word.text} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
+        lines.append(Line(about, state, said, fix))
+    return lines[:MOST]

@@ -20,7 +20,7 @@ class Word:
     """How that is, what it means and the command that goes on from there; fits where all three patterns are found."""
 
     state: State
-    words: str
+    text: str
     type: str = ""
     """Of a condition; an event has none."""
     reason: str = ""

@@ -28,8 +28,8 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
     held = [text(one, "value") for one in each(gateway, "status", "addresses")]
     routes = sum(number(listener, "attachedRoutes") or 0 for listener in each(gateway, "status", "listeners"))
     if address and address not in held:
-        words = f"programmed at {', '.join(held) or 'no address'}, but the outputs say {address}"
-        return [Line("gateway", State.BAD, words, f"pulumi refresh --stack {stack}")]
+        message = f"programmed at {', '.join(held) or 'no address'}, but the outputs say {address}"
+        return [Line("gateway", State.BAD, message, f"pulumi refresh --stack {stack}")]
     if not routes:
         return [Line("gateway", State.BUSY, f"programmed at {', '.join(held)}, no route attached")]
     return [Line("gateway", State.GOOD, f"programmed at {', '.join(held)}, {routes} route(s) attached")]
@@ -54,21 +54,23 @@ def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]
     if route is None:
         if "routes" in snapshot.unreadable:
             return []
-        words = f"there is no HTTPRoute {where}/{naming.route(model)}: KServe makes neither pool nor picker without it"
-        return [Line(subject, State.BAD, words, f"pulumi up --stack {stack} --policy-pack policies")]
+        message = (
+            f"there is no HTTPRoute {where}/{naming.route(model)}: KServe makes neither pool nor picker without it"
+        )
+        return [Line(subject, State.BAD, message, f"pulumi up --stack {stack} --policy-pack policies")]
     parents = each(route, "status", "parents")
     if not parents:
         return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
-    found: list[Line] = []
+    lines: list[Line] = []
     for parent in parents:
-        found += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
-    return found or [Line(subject, State.GOOD, "accepted, its backends are known")]
+        lines += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
+    return lines or [Line(subject, State.GOOD, "accepted, its backends are known")]
 
 
 def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     there = 0
-    for words, kind, policies in (
+    for label, kind, policies in (
         ("health check", "health_policies", snapshot.health_policies),
         ("backend timeout", "backend_policies", snapshot.backend_policies),
     ):
@@ -83,15 +85,15 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
                 ),
                 None,
             )
-            subject = f"{model}: {words} of {target}"
+            subject = f"{model}: {label} of {target}"
             if policy is None:
                 fix = f"pulumi up --stack {stack} --policy-pack policies"
-                found.append(Line(subject, State.BAD, "no policy: GKE's defaults hold (path /, 30 s)", fix))
+                lines.append(Line(subject, State.BAD, "no policy: GKE's defaults hold (path /, 30 s)", fix))
                 continue
             there += 1
-            found += _problems(subject, conditions(policy), policy, stack, ("Attached",))
-    if found or not there:
-        return found
+            lines += _problems(subject, conditions(policy), policy, stack, ("Attached",))
+    if lines or not there:
+        return lines
     return [Line(f"{model}: policies", State.GOOD, f"{there} attached: health checks and backend timeouts")]
 
 
@@ -103,20 +105,20 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
     parents = each(pool, "status", "parents")
     if not parents:
         return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
-    found: list[Line] = []
+    lines: list[Line] = []
     for parent in parents:
-        found += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))
-    return found or [Line(subject, State.GOOD, "accepted")]
+        lines += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))
+    return lines or [Line(subject, State.GOOD, "accepted")]
 
 
 def _problems(
-    subject: str, found: Mapping[str, Object], owner: Object, stack: str, wanted: tuple[str, ...]
+    subject: str, by_type: Mapping[str, Object], owner: Object, stack: str, wanted: tuple[str, ...]
 ) -> list[Line]:
     """A line for each wanted condition that is not True."""
     lines: list[Line] = []
     replaced = {"stack": stack, "namespace": namespace(owner), "name": name(owner)}
     for kind in wanted:
-        condition = found.get(kind)
+        condition = by_type.get(kind)
         if text(condition, "status") == "True":
             continue
         # A pool's parent need not say ResolvedRefs, a listener need not say Accepted.
@@ -129,5 +131,5 @@ def _problems(
             lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason is given'}"))
         else:
             detail = f": {short(message, 160)}" if message else ""
-            lines.append(Line(subject, word.state, f"{word.words} [{said}{detail}]", word.fix.format(**replaced)))
+            lines.append(Line(subject, word.state, f"{word.text} [{said}{detail}]", word.fix.format(**replaced)))
     return lines

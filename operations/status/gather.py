@@ -82,36 +82,38 @@ class Cluster:
 
     async def snapshot(self) -> Snapshot:
         """Everything at once. Raises ``Unreachable`` when nothing can be read, ``SignedOut`` after some time."""
-        found = Snapshot(now=datetime.now(UTC))
-        lists = await asyncio.gather(*(self._list(found, *kind) for kind in KINDS))
-        if len(found.unreadable) == len(KINDS):
-            raise Unreachable(_unreachable(next(iter(found.unreadable.values()))))
+        snapshot = Snapshot(now=datetime.now(UTC))
+        lists = await asyncio.gather(*(self._list(snapshot, *kind) for kind in KINDS))
+        if len(snapshot.unreadable) == len(KINDS):
+            raise Unreachable(_unreachable(next(iter(snapshot.unreadable.values()))))
         for (kind, *_), objects in zip(KINDS, lists, strict=True):
-            setattr(found, kind, objects)
-        waiting = [pod for pod in found.pods if _is_starting(pod)]
+            setattr(snapshot, kind, objects)
+        waiting = [pod for pod in snapshot.pods if _is_starting(pod)]
         texts = await asyncio.gather(*(self._log(pod) for pod in waiting))
-        found.logs = {(namespace(pod), name(pod)): log for pod, log in zip(waiting, texts, strict=True)}
-        return found
+        snapshot.logs = {(namespace(pod), name(pod)): log for pod, log in zip(waiting, texts, strict=True)}
+        return snapshot
 
-    async def _list(self, found: Snapshot, kind: str, version: str, resource: str, ours: bool) -> list[Object]:
-        places = self._namespaces if ours else [None]
-        parts = await asyncio.gather(*(self._get(version, resource, place) for place in places), return_exceptions=True)
+    async def _list(self, snapshot: Snapshot, kind: str, version: str, resource: str, ours: bool) -> list[Object]:
+        namespaces = self._namespaces if ours else [None]
+        parts = await asyncio.gather(
+            *(self._get(version, resource, namespace) for namespace in namespaces), return_exceptions=True
+        )
         objects: list[Object] = []
         for part in parts:  # what one namespace refuses does not hide the others
             if isinstance(part, Refused):
-                told = found.unreadable.get(kind, "")
+                reason = snapshot.unreadable.get(kind, "")
                 # That the caller may not look says more than that there is no such kind.
-                found.unreadable[kind] = str(part) if not told or told == unknown(resource) else told
+                snapshot.unreadable[kind] = str(part) if not reason or reason == unknown(resource) else reason
             elif isinstance(part, (*Unanswered, httpx.HTTPError)):
-                found.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")
+                snapshot.unreadable.setdefault(kind, f"{resource} cannot be read: {str(part) or type(part).__name__}")
             elif isinstance(part, BaseException):
                 raise part
             else:
                 objects += part
         return objects
 
-    async def _get(self, version: str, resource: str, place: str | None) -> Sequence[Object]:
-        url = Resource(version, resource).url(place)
+    async def _get(self, version: str, resource: str, namespace: str | None) -> Sequence[Object]:
+        url = Resource(version, resource).url(namespace)
         try:
             answer = await self._kube.request("GET", url, params={"limit": "2000"})
         except KubeError as error:

@@ -28,16 +28,16 @@ class Pool:
 
 def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[Pool]) -> list[Line]:
     """A line for each pool of the settings, and one for all other nodes."""
-    known = {pool.name for pool in pools}
-    found = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
-    others = [node for node in nodes if label(node, POOL_LABEL) not in known]
+    names = {pool.name for pool in pools}
+    listed = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
+    others = [node for node in nodes if label(node, POOL_LABEL) not in names]
     ready = sum(_ready(node) for node in others)
     if not others:
-        found.append(Line("system", State.BUSY, "no node: KServe and its controllers have nowhere to run"))
+        listed.append(Line("system", State.BUSY, "no node: KServe and its controllers have nowhere to run"))
     else:
         state = State.GOOD if ready == len(others) else State.BUSY
-        found.append(Line("system", state, f"{ready} of {len(others)} nodes ready", _describe(others)))
-    return found
+        listed.append(Line("system", state, f"{ready} of {len(others)} nodes ready", _describe(others)))
+    return listed
 
 
 def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
@@ -48,12 +48,12 @@ def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
     chips = sum(number(node, "status", "allocatable", resource) or 0 for node in ready for resource in RESOURCES)
     names = {name(node) for node in nodes}
     used = sum(chips_of(pod) for pod in pods if text(pod, "spec", "nodeName") in names and not _over(pod))
-    words = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
+    message = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
     leaving = [node for node in nodes if any(text(taint, "key") in LEAVING for taint in each(node, "spec", "taints"))]
     if leaving:
-        words += f", {len(leaving)} about to go"
+        message += f", {len(leaving)} about to go"
     state = State.GOOD if len(ready) == len(nodes) and not leaving else State.BUSY
-    return Line(subject, state, words, _describe(nodes))
+    return Line(subject, state, message, _describe(nodes))
 
 
 def _describe(nodes: list[Object]) -> str:

@@ -35,31 +35,31 @@ class Section:
 def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[Section]:
     """Everything the cluster's objects say."""
     pools = [nodes.Pool(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.pools]
-    found = [Section("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
+    shown = [Section("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
         lines = services.lines(
             snapshot, model.namespace, model.name, model.replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
             lines += gateway.model_lines(snapshot, model.namespace, model.name, stack)
-        found.append(Section(f"Model {model.name}", lines))
+        shown.append(Section(f"Model {model.name}", lines))
     address = outputs.gateway_ip
-    found.append(Section("Gateway", gateway.lines(snapshot, address, stack)))
+    shown.append(Section("Gateway", gateway.lines(snapshot, address, stack)))
     waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]
     happened = events.lines(snapshot.events, settings.namespaces, snapshot.now, stack, waiting)
     unreadable = [Line(kind, State.UNKNOWN, why) for kind, why in snapshot.unreadable.items()]
-    return [*found, Section("Events of the last hour", [*happened, *unreadable])]
+    return [*shown, Section("Events of the last hour", [*happened, *unreadable])]
 
 
-def worst(found: Sequence[Section]) -> State:
+def worst(sections: Sequence[Section]) -> State:
     """What the lines add up to; what cannot be seen counts for nothing."""
-    states = {line.state for section in found for line in section.lines}
+    states = {line.state for section in sections for line in section.lines}
     return next((state for state in (State.BAD, State.BUSY) if state in states), State.GOOD)
 
 
-def verdict(found: Sequence[Section]) -> str:
+def verdict(sections: Sequence[Section]) -> str:
     """The last line of the screen."""
-    lines = [line for section in found for line in section.lines]
+    lines = [line for section in sections for line in section.lines]
     bad = sum(line.state is State.BAD for line in lines)
     if bad:
         return f"{counted(bad, 'item')} will not get better without help; the command for each is below it."
@@ -67,23 +67,23 @@ def verdict(found: Sequence[Section]) -> str:
     return f"In progress: waiting for {counted(busy, 'item')}." if busy else "Everything is as it should be."
 
 
-def as_json(stack: str, cloud: str, found: Sequence[Section]) -> dict[str, object]:
+def as_json(stack: str, cloud: str, sections: Sequence[Section]) -> dict[str, object]:
     """The screen as plain data."""
     return {
         "stack": stack,
         "cloud": cloud,
-        "state": worst(found).value,
+        "state": worst(sections).value,
         "sections": [
             {"title": section.title, "lines": [asdict(line) | {"state": line.state.value} for line in section.lines]}
-            for section in found
+            for section in sections
         ],
     }
 
 
-def rendered(found: Sequence[Section]) -> RenderableType:
+def rendered(sections: Sequence[Section]) -> RenderableType:
     """The screen for people."""
     parts: list[RenderableType] = []
-    for section in found:
+    for section in sections:
         if not section.lines:
             continue
         table = Table(title=section.title, title_justify="left", title_style="bold", show_header=False, box=None)
@@ -92,11 +92,11 @@ def rendered(found: Sequence[Section]) -> RenderableType:
         table.add_column(overflow="fold")
         for line in section.lines:
             mark, style = MARKS[line.state]
-            words = Text(line.text)
+            text = Text(line.text)
             if line.fix:
-                words.append(f"\n→ {line.fix}", style="cyan")
-            table.add_row(Text(mark, style=style), Text(line.subject), words)
+                text.append(f"\n→ {line.fix}", style="cyan")
+            table.add_row(Text(mark, style=style), Text(line.subject), text)
         parts.append(table)
-    mark, style = MARKS[worst(found)]
-    parts.append(Text(verdict(found), style=style))
+    mark, style = MARKS[worst(sections)]
+    parts.append(Text(verdict(sections), style=style))
     return Group(*parts)

@@ -43,25 +43,25 @@ def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped:
     """Everything about one model: servers, picker, update, conditions."""
     service = of(snapshot.services, where, model)
     servers = pods_of(snapshot, where, model)
-    found = [stages.line(pod, snapshot.now, snapshot.logs.get((where, name(pod)), "")) for pod in servers]
+    lines_ = [stages.line(pod, snapshot.now, snapshot.logs.get((where, name(pod)), "")) for pod in servers]
     if stopped:
         state = State.BUSY if servers else State.GOOD
-        return [*found, Line(model, state, "stopped by the settings" + (", its pods are going" if servers else ""))]
+        return [*lines_, Line(model, state, "stopped by the settings" + (", its pods are going" if servers else ""))]
     if service is None:
         if "services" in snapshot.unreadable:
-            return found
+            return lines_
         fix = f"pulumi up --stack {stack} --policy-pack policies"
-        return [*found, Line(model, State.BAD, f"there is no LLMInferenceService {where}/{model}", fix)]
+        return [*lines_, Line(model, State.BAD, f"there is no LLMInferenceService {where}/{model}", fix)]
     if not servers:
-        found.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods is there yet"))
-    found += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
-    found += hanging_update(service, servers, stack)
-    return [*found, *service_lines(service, stack)]
+        lines_.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods is there yet"))
+    lines_ += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
+    lines_ += hanging_update(service, servers, stack)
+    return [*lines_, *service_lines(service, stack)]
 
 
 def _picker(pod: Object) -> Line:
-    found = stages.picker_position(pod)
-    return Line(name(pod), found[0], f"endpoint picker: {found[1]}", found[2])
+    position = stages.picker_position(pod)
+    return Line(name(pod), position[0], f"endpoint picker: {position[1]}", position[2])
 
 
 def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> list[Line]:
@@ -101,17 +101,17 @@ def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> li
 def service_lines(service: Object, stack: str) -> list[Line]:
     """The service's own line, and one for each condition that is not True and says something of its own."""
     where, model = namespace(service), name(service)
-    found = conditions(service)
+    by_type = conditions(service)
     replaced = {"stack": stack, "namespace": where, "name": model}
     lines: list[Line] = []
     generation = number(service, "metadata", "generation") or 0
-    if not found:
+    if not by_type:
         controller = "kubectl -n kserve get pods"
         return [Line(model, State.BUSY, "KServe's controller has not looked at the service yet", controller)]
     if (number(service, "status", "observedGeneration") or 0) < generation:
         lines.append(Line(model, State.BUSY, "KServe has not looked at the newest settings yet"))
-    parts = {kind: one for kind, one in found.items() if kind not in SUMS and text(one, "status") != "True"}
-    sums = {kind: one for kind, one in found.items() if kind in SUMS and text(one, "status") != "True"}
+    parts = {kind: one for kind, one in by_type.items() if kind not in SUMS and text(one, "status") != "True"}
+    sums = {kind: one for kind, one in by_type.items() if kind in SUMS and text(one, "status") != "True"}
     # A sum repeats the reason of its part; where no part says anything, it is all there is.
     for kind, condition in (parts or sums).items():
         lines.append(_condition(model, kind, condition, replaced))
@@ -132,7 +132,7 @@ def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, 
     if word is None:
         return Line(subject, State.BUSY, short(message) or "no reason is given")
     detail = f": {short(message, 160)}" if message and word.state is State.BAD else ""
-    return Line(subject, word.state, word.words + detail, word.fix.format(**replaced))
+    return Line(subject, word.state, word.text + detail, word.fix.format(**replaced))
 
 
 def _true(service: Object, kind: str) -> bool:

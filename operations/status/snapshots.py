@@ -28,13 +28,13 @@ def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
     """
 
     async def both() -> tuple[dict[str, object], Snapshot | None]:
-        found = await _first(target, ask=True)
+        first = await _first(target, ask=True)
         try:
             cluster = await Cluster.connect(outputs.kubeconfig(target), target.settings.namespaces)
             snapshot = await cluster.snapshot()
         except (SetUpFailed, Unreachable, SignedOut):
             snapshot = None
-        return as_json(target.stack, target.cloud.value, found), snapshot
+        return as_json(target.stack, target.cloud.value, first), snapshot
 
     return asyncio.run(both())
 
@@ -52,16 +52,16 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
         try:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
-            found = sections(seen, settings, values, target.stack)
+            shown = sections(seen, settings, values, target.stack)
             health = await asyncio.to_thread(_load_balancer, target, seen)
             if health is not None:
-                found.insert(len(found) - 1, Section("Google's load balancer", health))
+                shown.insert(len(shown) - 1, Section("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
             # A token lasts an hour: the next look signs in again.
             cluster = None
-            found = [_cluster(values, str(problem))]
-        found.insert(max(1, len(found) - 1), Section("Answers", await asked))
-        yield found
+            shown = [_cluster(values, str(problem))]
+        shown.insert(max(1, len(shown) - 1), Section("Answers", await asked))
+        yield shown
 
 
 def _load_balancer(target: Target, seen: Snapshot) -> list[Line] | None:
@@ -90,26 +90,26 @@ async def _first(target: Target, *, ask: bool) -> list[Section]:
 async def once(target: Target, output: Output, *, ask: bool) -> list[Section]:
     """Shows one look."""
     with working(f"asking the cluster of stack {target.stack}"):
-        found = await _first(target, ask=ask)
-    show(output, as_json(target.stack, target.cloud.value, found), rendered(found))
-    return found
+        first = await _first(target, ask=ask)
+    show(output, as_json(target.stack, target.cloud.value, first), rendered(first))
+    return first
 
 
 async def watch(target: Target, output: Output, every: float, *, ask: bool) -> list[Section]:
     """Until Ctrl-C. On a terminal the screen is redrawn; elsewhere one look follows the other."""
     if output is Output.JSON or not sys.stdout.isatty():
-        async for found in looks(target, ask=ask):
-            data = as_json(target.stack, target.cloud.value, found)
+        async for shown in looks(target, ask=ask):
+            data = as_json(target.stack, target.cloud.value, shown)
             if output is Output.JSON:
                 print(json.dumps(data), flush=True)
             else:
-                show(output, data, rendered(found))
+                show(output, data, rendered(shown))
             await asyncio.sleep(every)
         return []
     from rich.live import Live
 
     with Live(auto_refresh=False) as live:
-        async for found in looks(target, ask=ask):
-            live.update(rendered(found), refresh=True)
+        async for shown in looks(target, ask=ask):
+            live.update(rendered(shown), refresh=True)
             await asyncio.sleep(every)
     return []

@@ -21,7 +21,7 @@ class Stage:
     """``usual``: minutes it takes, from and to. ``budget``: beyond so many minutes it is worth a look."""
 
     key: str
-    words: str
+    label: str
     usual: str
     budget: int
 
@@ -131,36 +131,36 @@ def _end(terminated: object) -> str:
 
 def line(pod: Object, now: datetime, log: str = "") -> Line:
     """A pod's line."""
-    found = position(pod, log)
-    stage = found.stage
+    current = position(pod, log)
+    stage = current.stage
     restarts = sum(number(status, "restartCount") or 0 for status in each(pod, "status", "containerStatuses"))
     again = f", {restarts} restarts" if restarts and stage is not FAILING else ""
-    since = f" for {ago(now, found.since)}"
+    since = f" for {ago(now, current.since)}"
     if stage is READY:
         return Line(name(pod), State.GOOD, f"ready{since}{again}")
     if stage is FAILING:
-        return Line(name(pod), State.BAD, f"fails: {found.detail}", found.fix)
+        return Line(name(pod), State.BAD, f"fails: {current.detail}", current.fix)
     usual = f" (usual: {stage.usual})" if stage.usual else ""
-    detail = f": {found.detail}" if found.detail else ""
+    detail = f": {current.detail}" if current.detail else ""
     step = f"{STAGES.index(stage) + 1}/{len(STAGES)} " if stage in STAGES else ""
-    late = found.since is not None and stage.budget and (now - found.since).total_seconds() > 60 * stage.budget
+    late = current.since is not None and stage.budget and (now - current.since).total_seconds() > 60 * stage.budget
     fix = f"kubectl -n {namespace(pod)} describe pod {name(pod)}" if late else ""
     return Line(
         name(pod),
         State.BUSY,
-        f"{step}{stage.words}{since}{usual}{', longer than usual' if late else ''}{again}{detail}",
+        f"{step}{stage.label}{since}{usual}{', longer than usual' if late else ''}{again}{detail}",
         fix,
     )
 
 
 def picker_position(pod: Object) -> tuple[State, str, str]:
     """How an endpoint picker's pod is: state, words, command."""
-    found = position(pod)
-    if found.stage is FAILING:
-        return State.BAD, found.detail, found.fix
+    current = position(pod)
+    if current.stage is FAILING:
+        return State.BAD, current.detail, current.fix
     statuses = each(pod, "status", "containerStatuses")
     if statuses and all(get(status, "ready") is True for status in statuses):
         return State.GOOD, "ready", ""
-    if found.stage is NODE:
-        return State.BUSY, f"waits for a node: {found.detail}", ""
+    if current.stage is NODE:
+        return State.BUSY, f"waits for a node: {current.detail}", ""
     return State.BUSY, "starts", ""

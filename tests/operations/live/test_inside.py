@@ -104,7 +104,7 @@ def test_the_report_shows_what_was_seen_inside_and_that_it_measures_nothing(lapt
     assert "- qwen: health: passed" in text
     assert "| random | 2 | 40 | 0 | 2,560 | 12 ms | 20 ms | 50% | - |" in text
     assert f"**NOT A MEASUREMENT**: {bench_result.LAPTOP}." in text
-    assert f"NOT A MEASUREMENT: {bench_result.LAPTOP}" in next(one.words for one in seen.steps if one.name == "bench")
+    assert f"NOT A MEASUREMENT: {bench_result.LAPTOP}" in next(one.text for one in seen.steps if one.name == "bench")
     data: Any = report.as_data(seen, "2026-11-21", "")
     assert (data["unchanged"], data["status"]["state"]) == (True, "good")
     assert data["bench"]["mark"] == bench_result.LAPTOP
@@ -152,7 +152,7 @@ def test_a_command_without_a_result_fails_its_step_with_its_own_words(
     laptop.answers("bench", None, status=status, said=f"{said}\nFix: make up\n")
     step = next(one for one in go(laptop, tmp_path)[0].steps if one.name == "bench")
     assert step.verdict == "failed"
-    assert said in step.words
+    assert said in step.text
 
 
 class Entered(Exception):

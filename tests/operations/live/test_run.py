@@ -105,8 +105,8 @@ def test_a_destroy_that_fails_is_tried_again_and_then_named_with_its_command(com
     assert calls(commands)[-2:] == ["down", "down"]
     step = seen.steps[-1]
     assert (step.name, step.verdict) == ("destroy", "failed")
-    assert "STILL THERE" in step.words
-    assert "down.sh" in step.words
+    assert "STILL THERE" in step.text
+    assert "down.sh" in step.text
 
 
 IN_USE = "The network resource 'x' is already being used by 'projects/p/zones/z/networkEndpointGroups/k8s1-1'"
@@ -246,7 +246,7 @@ def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> No
     ]
     project.answers("doctor", {"findings": findings}, status=1, said="1 of 2 findings would stop it")
     step = preconditions.preflight(project.target("eu4a", Cloud.GOOGLE))
-    assert (step.verdict, step.words) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
+    assert (step.verdict, step.text) == ("failed", "doctor: TPU quota: 0 chips (fix: ask for 16)")
 
 
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:

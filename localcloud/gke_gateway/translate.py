@@ -9,7 +9,7 @@ from localcloud.gke_gateway import certificates
 from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluster
 from localcloud.gke_gateway.envoy.files import Files
 from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
-from localcloud.gke_gateway.envoy.routes import Rule, unmatched, virtual_host
+from localcloud.gke_gateway.envoy.routes import Rule, any_other_host, virtual_host
 from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.backends import Reference, resolve
 from localcloud.gke_gateway.resources.classes import Class
@@ -17,7 +17,7 @@ from localcloud.gke_gateway.resources.endpoints import Source
 from localcloud.gke_gateway.resources.objects import SECRET, World
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
 from localcloud.kubernetes.fields import each, key, name, namespace, number, part, text, uid
-from localcloud.providers.protocol.values import JsonObject, JsonValue
+from localcloud.providers.protocol.values import JsonObject
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,7 @@ def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonOb
                     known += [rule for rule in one.rules if rule not in known]
     hosts = [virtual_host(host, rules) for host, rules in sorted(by_host.items())]
     if "" not in by_host:
-        routes: list[JsonValue] = [unmatched()]
-        hosts.append({"name": "unmatched", "domains": ["*"], "routes": routes})
+        hosts.append(any_other_host())
     return hosts
 
 

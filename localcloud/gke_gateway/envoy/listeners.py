@@ -116,19 +116,20 @@ def _manager(name: str, routes: Path, access_log: Path) -> JsonObject:
 
 
 def _picker_filter() -> JsonObject:
-    """Off, until a route switches it on and names its picker: so pools come and go without a change of the listener."""
-    return {
-        **extension(
-            PICKER_FILTER,
-            "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
-            grpc_service={"envoy_grpc": {"cluster_name": NOWHERE}},
-            processing_mode=_FULL_DUPLEX,
-            message_timeout=seconds(10),
-            # A picker may set any header, as it may at Google's.
-            mutation_rules={"allow_all_routing": True, "allow_envoy": False},
-        ),
-        "disabled": True,
-    }
+    """Virtual hosts switch it off, a route names its picker: pools come and go without a change of the listener.
+
+    Not ``disabled: true`` here: Envoy decides about that by the first route of a request, and would silently skip the
+    picker of a route that another filter selects afterwards.
+    """
+    return extension(
+        PICKER_FILTER,
+        "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
+        grpc_service={"envoy_grpc": {"cluster_name": NOWHERE}},
+        processing_mode=_FULL_DUPLEX,
+        message_timeout=seconds(10),
+        # A picker may set any header, as it may at Google's.
+        mutation_rules={"allow_all_routing": True, "allow_envoy": False},
+    )
 
 
 _TAKE_CHOICE = f"""

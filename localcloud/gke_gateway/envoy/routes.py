@@ -46,10 +46,25 @@ def virtual_host(host: str, rules: Sequence[Rule]) -> JsonObject:
     """Everything that is served under a hostname (empty: any)."""
     entries = [(_precedence(match, rule), _route(match, rule)) for rule in rules for match in _matches(rule.rule)]
     routes: list[JsonValue] = [route for _, route in sorted(entries, key=lambda entry: entry[0])]
-    return {"name": host or "any", "domains": [host or "*"], "routes": [*routes, unmatched()]}
+    return _host(host or "any", host or "*", [*routes, _unmatched()])
 
 
-def unmatched() -> JsonObject:
+def any_other_host() -> JsonObject:
+    """The host of requests to hostnames that no route has."""
+    return _host("unmatched", "*", [_unmatched()])
+
+
+def _host(name: str, domain: str, routes: list[JsonValue]) -> JsonObject:
+    """A virtual host on which the picker's filter does nothing but where a route says so.
+
+    That is decided when a request's headers pass the filter, not when its filters are made: a filter before it may
+    select another route.
+    """
+    off = typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", disabled=True)
+    return {"name": name, "domains": [domain], "routes": routes, "typed_per_filter_config": {PICKER_FILTER: off}}
+
+
+def _unmatched() -> JsonObject:
     """The answer to what no route matches."""
     return {"match": {"prefix": "/"}, "direct_response": {"status": 404, "body": {"inline_string": UNMATCHED}}}
 

@@ -15,8 +15,8 @@ from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import World, world
 from localcloud.gke_gateway.translate import Program, translate
-from localcloud.kubernetes.fields import key, text
-from localcloud.providers.protocol.values import JsonObject
+from localcloud.kubernetes.fields import each, key, part, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway.servers import eventually, free_port
 
 ADDRESS = "127.0.0.1"
@@ -30,6 +30,8 @@ class Lab:
         self.files = Files(folder / "envoy")
         self.envoy = Envoy(self.files, admin_port=self.admin_port, concurrency=1)
         self.admin = httpx.Client(base_url=f"http://127.0.0.1:{self.admin_port}", trust_env=False)
+        self.filters: list[JsonValue] = []
+        """HTTP filters before the gateway's own; for configurations that only a test needs."""
         self.client = httpx.Client(base_url=f"http://{ADDRESS}:{self.port}", trust_env=False, timeout=20)
 
     def apply(self, *objects: JsonObject) -> World:
@@ -42,6 +44,11 @@ class Lab:
             assert translation.refusal is None
             assert translation.program is not None
             programs[key(gateway)] = translation.program
+            for listener in translation.program.listeners.values():
+                (chain,) = each(listener, "filter_chains")
+                (manager,) = each(chain, "filters")
+                config = part(manager, "typed_config") or {}
+                config["http_filters"] = [*self.filters, *each(config, "http_filters")]
         before = self._updates()
         changed = write_programs(programs, snapshot, self.files)
         if changed:

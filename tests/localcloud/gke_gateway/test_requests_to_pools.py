@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.gke_gateway.envoy.common import extension
+from localcloud.gke_gateway.envoy.routes import UNMATCHED
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import Lab
@@ -71,6 +73,34 @@ def test_the_picker_decides_and_sees_the_whole_body(lab: Lab, picker: Picker, po
     # Larger than any buffer of Envoy.
     assert ask(lab, 5_000_000) == pods[0].address
     assert picker.bodies == [100] * 4 + [5_000_000]
+
+
+SELECT = """
+function envoy_on_request(request)
+  local path = request:headers():get("x-path")
+  if path then
+    request:headers():replace(":path", path)
+    request:clearRouteCache()
+  end
+end
+"""
+
+
+def test_the_picker_of_a_route_that_another_filter_selects_decides(
+    lab: Lab, picker: Picker, pods: list[ModelServer]
+) -> None:
+    lab.filters.append(
+        extension("select", "envoy.extensions.filters.http.lua.v3.Lua", default_source_code={"inline_string": SELECT})
+    )
+    lab.apply(*objects(lab, picker, pods[0].port), b.health_policy("InferencePool", "qwen"))
+    lab.await_healthy("_pool_", 3)
+    lab.await_healthy("_picker_")
+    for pod in pods:
+        picker.choice = f"{pod.address}:{pod.port}"
+        answer = lab.client.get("/no/route", headers={"x-path": "/llm/qwen/v1/models"})
+        assert answer.json()["pod"] == pod.address
+    away = lab.client.get("/llm/qwen/v1/models", headers={"x-path": "/no/route"})
+    assert (away.status_code, away.text) == (404, UNMATCHED)
 
 
 @pytest.mark.usefixtures("pool")

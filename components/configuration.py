@@ -10,7 +10,8 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
-from llmd_gke.settings.parse import SECRET_KEYS, plain_secrets
+from llmd_gke.settings.parse import plain_secrets
+from llmd_gke.settings.secret_keys import is_secret_key
 
 _STRUCTURED = ("[", "{")
 
@@ -34,8 +35,8 @@ def _parse() -> Checked:
     encrypted = [key for key in values if is_config_secret(key)]
     if plain := plain_secrets(values, encrypted):
         raise SettingsError(pulumi.get_stack(), plain)
-    raw = {key: _decoded(value) for key, value in values.items() if key not in SECRET_KEYS}
-    return parse(raw, pulumi.get_stack(), [key for key in SECRET_KEYS if key in values], encrypted=encrypted)
+    raw = {key: _decoded(value) for key, value in values.items() if not is_secret_key(key)}
+    return parse(raw, pulumi.get_stack(), [key for key in values if is_secret_key(key)], encrypted=encrypted)
 
 
 def _decoded(value: object) -> object:

@@ -49,7 +49,9 @@ _KEY_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "pass", "pw", "pwd"})
 _SECRET_ENDS = ("token", "secret", "password", "passwd", "passphrase", "key", "kubeconfig")
 _HARMLESS = re.compile(
-    r"secret_?(?:manager|name|ref)|key_?(?:ring|name|ref|word)|private_?(?:nodes|image|endpoint)", re.I
+    r"secret_?(?:manager|name|ref)|key_?(?:ring|name|ref|word)|private_?(?:nodes|image|endpoint)"
+    r"|token_?(?:milli)?seconds",
+    re.I,
 )
 _HARMLESS_VALUES = frozenset({"true", "false", "null", "value`", HIDDEN.split()[0]})
 _ASSIGNMENT = re.compile(r"""(?<![\w.-])([\w.-]{2,64})(["']?\s*[=:]\s*["']?|["']?,\s*["'])([^\s"',;}\]]+)""")

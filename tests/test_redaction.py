@@ -22,7 +22,8 @@ def test_a_name_tells_that_its_value_is_secret(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["maxTokens", "tokenizer", "privateNodes", "privateImage", "secretManager", "authorizedNetworks", "keyRing",
+    ["maxTokens", "tokenizer", "firstTokenSeconds", "interTokenMilliseconds", "secretName", "urlSecretName",
+     "privateNodes", "privateImage", "secretManager", "authorizedNetworks", "keyRing",
      "maxNumBatchedTokens", "name", "author", "passes", "monkeys", "servedModelName", "compileCache"],
 )  # fmt: skip
 def test_an_ordinary_name_tells_nothing(name: str) -> None:

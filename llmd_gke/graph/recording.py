@@ -82,11 +82,11 @@ def load(
     Secrets count as encrypted, except those that ``plain`` names.
     """
     from llmd_gke.settings.load import read_config
-    from llmd_gke.settings.parse import SECRET_KEYS
+    from llmd_gke.settings.secret_keys import is_secret_key
 
     config = {**read_config(root, stack), **(changes or {})}
     texts = {key: value if isinstance(value, str) else json.dumps(value) for key, value in config.items()}
-    secrets = tuple(key for key in texts if key in SECRET_KEYS and key not in plain)
+    secrets = tuple(key for key in texts if is_secret_key(key) and key not in plain)
     return record(root, stack, texts, secrets, preview=preview)
 
 

@@ -6,6 +6,7 @@ from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.sections import (
     AcceleratorPool,
+    ChannelSettings,
     ClusterSettings,
     EgressSettings,
     GatewaySettings,
@@ -13,6 +14,7 @@ from llmd_gke.settings.sections import (
     ModelSettings,
     MonitoringSettings,
     NetworkSettings,
+    ObjectivesSettings,
     PlatformSettings,
     PluginSettings,
     SaturationSettings,
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcceleratorPool",
+    "ChannelSettings",
     "Checked",
     "ClusterSettings",
     "EgressSettings",
@@ -37,6 +40,7 @@ __all__ = [
     "ModelSettings",
     "MonitoringSettings",
     "NetworkSettings",
+    "ObjectivesSettings",
     "PlatformSettings",
     "PluginSettings",
     "SaturationSettings",

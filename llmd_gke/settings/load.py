@@ -8,7 +8,8 @@ from typing import cast
 
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
-from llmd_gke.settings.parse import SECRET_KEYS, Checked, parse, plain_secrets
+from llmd_gke.settings.parse import Checked, parse, plain_secrets
+from llmd_gke.settings.secret_keys import is_secret_key
 from llmd_gke.settings.validation import Located
 
 
@@ -22,7 +23,7 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     encrypted = _encrypted(config)
     if plain := plain_secrets(config, encrypted):
         raise SettingsError(stack, plain)
-    present = [key for key in config if key in SECRET_KEYS]
+    present = [key for key in config if is_secret_key(key)]
     return parse(config, stack, present if need_secrets else None, encrypted=encrypted)
 
 

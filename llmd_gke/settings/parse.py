@@ -13,21 +13,16 @@ from typing import cast
 from pydantic import BaseModel, ValidationError
 
 from llmd_gke import redaction
+from llmd_gke.rules import notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import validation
 from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
 from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.plain import Unreadable, plain, unfit
+from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS, STAND_IN_SECRET, is_secret_key
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import Located
 from llmd_gke.settings.wording import nearest
-
-NAMESPACE = "llmd-gke"
-SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey")
-"""Keys of our namespace that hold secrets. They are never read here."""
-STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
-"""What copies of a stack have in place of a secret whose value only its owner can decrypt, or that is missing."""
-SECRET_KEYS = frozenset(f"{NAMESPACE}:{secret}" for secret in SECRETS)
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ def parse(
 def _without_secrets(
     located: Iterable[Located], raw: Mapping[str, object], encrypted: Collection[str]
 ) -> list[Located]:
-    secret_keys = [key for key in raw if key in encrypted or key in SECRET_KEYS]
+    secret_keys = [key for key in raw if key in encrypted or is_secret_key(key)]
     texts = {text for key in secret_keys for text in redaction.texts_in(raw[key])} | set(
         redaction.secrets_in(_ours(raw))
     )
@@ -100,9 +95,11 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
 
 def _ours(raw: Mapping[str, object]) -> dict[str, object]:
     """The settings of our namespace without its secrets, and the project."""
-    ours = {key.removeprefix(f"{NAMESPACE}:"): value for key, value in raw.items() if key.startswith(f"{NAMESPACE}:")}
-    for secret in SECRETS:
-        ours.pop(secret, None)
+    ours = {
+        key.removeprefix(f"{NAMESPACE}:"): value
+        for key, value in raw.items()
+        if key.startswith(f"{NAMESPACE}:") and not is_secret_key(key)
+    }
     if "gcp:project" in raw:
         ours["project"] = raw["gcp:project"]
     return ours
@@ -128,7 +125,7 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
             ),
         )
         for key, value in values.items()
-        if key in SECRET_KEYS and key not in encrypted and value != STAND_IN_SECRET
+        if is_secret_key(key) and key not in encrypted and value != STAND_IN_SECRET
     ]
 
 
@@ -165,6 +162,10 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
     if settings.gateway.tls is not None and settings.gateway.tls.from_config:
         reasons["tlsCertificate"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the certificate chain, PEM")
         reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the private key, PEM")
+    for index, channel in enumerate(settings.monitoring.notify):
+        for setting, name in channel.secrets.items():
+            why = f"llmd-gke:monitoring.notify[{index}].{setting} names it"
+            reasons.setdefault(name, (why, notification.PASTE[notification.SECRET_OF[setting]]))
     return {f"{NAMESPACE}:{key}": reason for key, reason in reasons.items()}
 
 

@@ -8,7 +8,8 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from llmd_gke.settings.parse import NAMESPACE, SECRETS
+from llmd_gke.rules import notification
+from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS
 from llmd_gke.settings.sections.base import NO_SPACES
 
 Object = Mapping[str, JsonValue]
@@ -56,6 +57,9 @@ def _sections(schema: Object) -> Iterator[str]:
     yield "## Secrets\n"
     yield "Encrypted by Pulumi in the stack file or its service, never written in plain text:\n"
     yield from (f"- `pulumi config set --secret {key}`" for key in secrets)
+    yield ""
+    bases = ", ".join(f"`{base}`" for base in notification.SECRETS)
+    yield f"Those of alert channels ({bases}) may have a suffix: `slackTokenOps` is the token of a second workspace."
     yield ""
 
 

@@ -16,8 +16,9 @@ from pydantic import BaseModel, JsonValue
 from pydantic_core import PydanticUndefined
 
 from llmd_gke.catalog import accelerators, zones
+from llmd_gke.rules import notification
 from llmd_gke.settings import descriptions
-from llmd_gke.settings.parse import NAMESPACE, SECRETS
+from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS
 from llmd_gke.settings.sections import Shape, StackSettings
 
 Object = dict[str, JsonValue]
@@ -58,7 +59,7 @@ def stack_file() -> Object:
             "config": {
                 "type": "object",
                 "properties": config,
-                "patternProperties": {f"^(?!{NAMESPACE}:)[^:]+:.": {}},
+                "patternProperties": {f"^(?!{NAMESPACE}:)[^:]+:.": {}, **_suffixed_secrets()},
                 "additionalProperties": False,
                 "required": list[JsonValue](required),
             },
@@ -114,6 +115,11 @@ def _secret(key: str) -> Object:
         "required": ["secure"],
         "additionalProperties": False,
     }
+
+
+def _suffixed_secrets() -> Object:
+    """Secrets of further channels of alerts, such as ``llmd-gke:slackTokenOps``."""
+    return {f"^{NAMESPACE}:{base}{notification.SUFFIX}$": _secret(f"{base}SUFFIX") for base in notification.SECRETS}
 
 
 def _object(value: object) -> Object:

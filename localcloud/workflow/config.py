@@ -13,7 +13,7 @@ import yaml
 
 from llmd_gke.problems import BadInput
 from llmd_gke.settings import stack_files
-from llmd_gke.settings.parse import STAND_IN_SECRET
+from llmd_gke.settings.secret_keys import STAND_IN_SECRET
 from localcloud.common.files import write
 from localcloud.common.workdir import Places
 from localcloud.workflow import backend

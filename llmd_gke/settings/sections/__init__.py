@@ -17,6 +17,14 @@ from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
 from llmd_gke.settings.sections.network import EgressSettings, ExistingNetworkSettings, NetworkSettings
+from llmd_gke.settings.sections.notification import (
+    ChannelSettings,
+    PagerDutySettings,
+    PubSubSettings,
+    SlackSettings,
+    WebhookSettings,
+)
+from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
@@ -25,6 +33,7 @@ from llmd_gke.settings.sections.storage import StorageSettings
 
 __all__ = [
     "AcceleratorPool",
+    "ChannelSettings",
     "ClusterSettings",
     "EgressSettings",
     "EncryptionSettings",
@@ -35,16 +44,21 @@ __all__ = [
     "ModelSettings",
     "MonitoringSettings",
     "NetworkSettings",
+    "ObjectivesSettings",
+    "PagerDutySettings",
     "PlatformSettings",
     "PluginSettings",
+    "PubSubSettings",
     "ReservationSettings",
     "SaturationSettings",
     "SchedulerSettings",
     "Shape",
+    "SlackSettings",
     "StackSettings",
     "StorageSettings",
     "SystemPoolSettings",
     "TlsSettings",
     "TpuPoolSettings",
     "VariableSettings",
+    "WebhookSettings",
 ]

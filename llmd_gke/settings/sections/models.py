@@ -9,6 +9,7 @@ from pydantic import Field
 from llmd_gke.catalog import models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 
 
@@ -84,6 +85,8 @@ class ModelSettings(Shape):
     pod compiles once)."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
     """The endpoint picker: how requests are spread over the replicas."""
+    objectives: ObjectivesSettings = Field(default_factory=ObjectivesSettings)
+    """Service level objectives that alerts measure the model against."""
     stopped: bool = False
     """Remove pods, TPU nodes and routes, and keep the settings (default: false)."""
     wait_for: Literal["ready", "workloads"] = "ready"

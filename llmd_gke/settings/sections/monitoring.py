@@ -1,4 +1,4 @@
-"""What is measured of a stack."""
+"""What is measured of a stack, and who is alerted."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from pydantic import Field
 
 from llmd_gke.catalog import monitoring
 from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.notification import ChannelSettings
 
 
 class MonitoringSettings(Shape):
-    """Metrics of model servers and endpoint pickers (``docs/monitoring.md``)."""
+    """Metrics of model servers and endpoint pickers, and alerts on them (``docs/monitoring.md``)."""
 
     scrape: bool = True
     """Collect the metrics of model servers and endpoint pickers with Google Cloud Managed Service for Prometheus, which
     bills every sample (default: true)."""
     interval_seconds: Annotated[int, Field(ge=5, le=300)] = monitoring.DEFAULT_INTERVAL_SECONDS
     """Time between two scrapes in seconds (default: 30). Half of it doubles the bill for samples."""
+    alerts: bool = True
+    """Create the alert policies of ``docs/alerts.md`` in Cloud Monitoring (default: true). Without ``scrape``, only
+    those on metrics that Google itself collects."""
+    notify: tuple[ChannelSettings, ...] = Field(default=(), strict=False)
+    """Channels that alerts are sent to (default: none; incidents are only shown in the console)."""
+    dashboard: bool = True
+    """Create a dashboard of this stack in Cloud Monitoring (default: true)."""
+    uptime_check: bool = True
+    """Let Google's uptime checkers call the health endpoint of each model from outside, and alert when it fails
+    (default: true). Only with an external gateway: they cannot reach an internal one."""

@@ -33,7 +33,7 @@ class StackSettings(Shape):
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
     """The controllers of the cluster."""
     monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
-    """What is measured."""
+    """What is measured, and who is alerted."""
     registry: dict[str, str] = Field(default_factory=dict[str, str])
     """A mirror of charts and images: each registry, and what takes its place, such as
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import names, registry
 from llmd_gke.settings.sections import StackSettings
-from llmd_gke.settings.validation import cluster, gateway, models, pools
+from llmd_gke.settings.validation import cluster, gateway, models, monitoring, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
 from llmd_gke.settings.validation.finding_at import Located, at
 
@@ -29,3 +29,4 @@ def check(settings: StackSettings) -> Iterator[Located]:
     yield from models.storage(settings)
     yield from pools.room(settings)
     yield from gateway.gateway(settings)
+    yield from monitoring.monitoring(settings)

@@ -13,7 +13,8 @@ import yaml
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.settings import StackSettings, descriptions, schema
-from llmd_gke.settings.parse import SECRETS, known_keys
+from llmd_gke.settings.parse import known_keys
+from llmd_gke.settings.secret_keys import SECRETS
 from llmd_gke.settings.sections import Shape
 from tests.llmd_gke.settings.conftest import ROOT
 from tests.llmd_gke.settings.test_stack_files import STACKS

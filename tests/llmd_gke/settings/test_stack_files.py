@@ -103,6 +103,10 @@ def test_nothing_in_the_settings_can_hold_a_token() -> None:
         "secret",  # the name of a Secret, for a variable of the server
         "key",  # which of its entries
         "tokenizerImage",
+        "secretName",  # the name of a secret of the stack, for a channel of alerts
+        "urlSecretName",
+        "firstTokenSeconds",  # these two are times
+        "interTokenMilliseconds",
     }
 
 

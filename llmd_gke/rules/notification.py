@@ -1,0 +1,140 @@
+"""Channels that alerts are sent to.
+
+Sources: https://cloud.google.com/monitoring/support/notification-options, and the descriptors of channel types,
+https://cloud.google.com/monitoring/api/ref_v3/rest/v3/projects.notificationChannelDescriptors/list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
+
+from llmd_gke.rules import secret_texts
+from llmd_gke.rules.finding import Finding
+
+KINDS = ("email", "slack", "pagerDuty", "webhook", "pubSub")
+
+SLACK_TOKEN = "slackToken"  # noqa: S105 - the name of a secret
+PAGER_DUTY_KEY = "pagerDutyKey"
+WEBHOOK_URL = "webhookUrl"
+WEBHOOK_PASSWORD = "webhookPassword"  # noqa: S105 - the name of a secret
+SECRETS = (SLACK_TOKEN, PAGER_DUTY_KEY, WEBHOOK_URL, WEBHOOK_PASSWORD)
+"""Names of secrets of channels. A second one of a kind has the name with a suffix, such as ``slackTokenOps``."""
+SECRET_OF = {
+    "slack.secretName": SLACK_TOKEN,
+    "pagerDuty.secretName": PAGER_DUTY_KEY,
+    "webhook.urlSecretName": WEBHOOK_URL,
+    "webhook.secretName": WEBHOOK_PASSWORD,
+}
+"""Which of them a setting of a channel names."""
+PASTE = {
+    SLACK_TOKEN: "the OAuth token of the Slack app",
+    PAGER_DUTY_KEY: "the integration key of the PagerDuty service",
+    WEBHOOK_URL: "the address of the webhook",
+    WEBHOOK_PASSWORD: "the password of the webhook's user",
+}
+"""What each of them is."""
+SUFFIX = r"(?:[A-Z0-9][A-Za-z0-9]{0,30})?"
+
+EMAIL = re.compile(
+    r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@(?:[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]{2,63}"
+)
+SLACK_CHANNEL = re.compile(r"#[^\s#@,A-Z]{1,80}")
+TOPIC = re.compile(r"projects/[a-z][a-z0-9.:-]{4,60}[a-z0-9]/topics/(?!goog)[A-Za-z][A-Za-z0-9._~+%-]{2,254}")
+
+
+def is_secret_of(base: str, name: str) -> bool:
+    """Whether a secret has that name of :data:`SECRETS`, or that with a suffix."""
+    return re.fullmatch(re.escape(base) + SUFFIX, name) is not None
+
+
+def one_kind(kinds: Sequence[str]) -> Iterator[Finding]:
+    """A channel has exactly one kind."""
+    if len(kinds) != 1:
+        yield Finding(
+            "notify-kind",
+            f"a channel has exactly one kind, this one has {' and '.join(kinds) or 'none'}",
+            allowed=", ".join(KINDS),
+            fix="one entry of the list for each channel, such as `- email: oncall@example.com`",
+        )
+
+
+def secret_name(setting: str, name: str) -> Iterator[Finding]:
+    """``setting`` (a key of :data:`SECRET_OF`) names a secret of the stack. It is not the secret itself."""
+    base = SECRET_OF[setting]
+    if not is_secret_of(base, name):
+        yield Finding(
+            "notify-secret",
+            "this must be the name of a secret of the stack, not the secret itself",
+            allowed=f"{base}, or that with a suffix such as {base}Ops",
+            fix=f"set it to {base}, and `pulumi config set --secret llmd-gke:{base}`",
+        )
+
+
+def email(address: str) -> Iterator[Finding]:
+    """Cloud Monitoring refuses what is no address; a mistyped domain it does not notice."""
+    if EMAIL.fullmatch(address) is None:
+        yield Finding("notify-email", "this is not an e-mail address", "NAME@DOMAIN", "such as oncall@example.com")
+
+
+def slack_channel(channel: str) -> Iterator[Finding]:
+    """Channels, not people: Slack's names are lower-case."""
+    if SLACK_CHANNEL.fullmatch(channel) is None:
+        yield Finding(
+            "notify-slack",
+            "this is not the name of a Slack channel",
+            "# and a lower-case name without spaces",
+            'such as "#llm-alerts", in quotes: YAML takes # for a comment otherwise',
+        )
+
+
+def topic(name: str) -> Iterator[Finding]:
+    """Topics are named in full: they may be those of another project."""
+    if TOPIC.fullmatch(name) is None:
+        yield Finding(
+            "notify-topic",
+            "this is not the full name of a Pub/Sub topic",
+            "projects/PROJECT/topics/TOPIC",
+            "gcloud pubsub topics list --format='value(name)'",
+        )
+
+
+def webhook(
+    url: str | None, url_secret: str | None, user: str | None, password_secret: str | None
+) -> Iterator[Finding]:
+    """Exactly one address; user and password together, and only with an address in plain text.
+
+    Findings repeat no value: an address may have a token in it.
+    """
+    if (url is None) == (url_secret is None):
+        problem = "a webhook has one address, this one has " + ("none" if url is None else "two")
+        yield Finding("notify-webhook", problem, "url, or urlSecretName", "set one of the two")
+        return
+    if (user is None) != (password_secret is None):
+        problem = "basic authentication needs user and secretName"
+        yield Finding("notify-webhook", problem, "both or neither", f"secretName: {WEBHOOK_PASSWORD}")
+    elif user is not None and url is None:
+        problem = "Cloud Monitoring has basic authentication only for an address that is no secret"
+        yield Finding("notify-webhook", problem, fix="set url in place of urlSecretName, or leave user out")
+    if url is not None:
+        yield from _address(url)
+
+
+def _address(url: str) -> Iterator[Finding]:
+    try:
+        parts = urlsplit(url)
+        sound = parts.scheme == "https" and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+    except ValueError:
+        sound = False
+        parts = None
+    if not sound or parts is None:
+        yield Finding("notify-webhook", "this is not an HTTPS address", "https://HOST/PATH", "correct it")
+    elif "@" in parts.netloc or parts.query or parts.fragment or secret_texts.has_shape(url):
+        yield Finding(
+            "notify-webhook",
+            "the address has credentials or a query in it, which whoever reads the repository could use",
+            "https://HOST/PATH",
+            f"urlSecretName: {WEBHOOK_URL} in its place, and `pulumi config set --secret llmd-gke:{WEBHOOK_URL}`; "
+            "for basic authentication user and secretName",
+        )

@@ -1,0 +1,36 @@
+"""Rules about monitoring: the channels of alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.rules import notification
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.sections import ChannelSettings, StackSettings
+from llmd_gke.settings.validation.finding_at import Located, at
+
+KEY = "llmd-gke:monitoring.notify"
+
+
+def monitoring(settings: StackSettings) -> Iterator[Located]:
+    """Every channel has one kind and an address that can exist, and none is there twice."""
+    for index, channel in enumerate(settings.monitoring.notify):
+        key = f"{KEY}[{index}]"
+        yield from _channel(key, channel)
+        if channel in settings.monitoring.notify[:index]:
+            yield Located(key, None, Finding("notify-twice", "the same channel is in the list twice", fix="remove one"))
+
+
+def _channel(key: str, channel: ChannelSettings) -> Iterator[Located]:
+    yield from at(key, list(channel.kinds), notification.one_kind(channel.kinds))
+    if channel.email is not None:
+        yield from at(f"{key}.email", channel.email, notification.email(channel.email))
+    if channel.slack is not None:
+        yield from at(f"{key}.slack.channel", channel.slack.channel, notification.slack_channel(channel.slack.channel))
+    if channel.pub_sub is not None:
+        yield from at(f"{key}.pubSub.topic", channel.pub_sub.topic, notification.topic(channel.pub_sub.topic))
+    if (webhook := channel.webhook) is not None:
+        found = notification.webhook(webhook.url, webhook.url_secret_name, webhook.user, webhook.secret_name)
+        yield from at(f"{key}.webhook", None, found)
+    for setting, name in channel.secrets.items():
+        yield from at(f"{key}.{setting}", None, notification.secret_name(setting, name))

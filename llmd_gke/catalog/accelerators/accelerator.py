@@ -111,6 +111,8 @@ class Accelerator:
     topology_label: str
     count_label: str
     """Labels that GKE gives its nodes: :attr:`Family.accelerator`, the slice's topology, chips of the machine."""
+    node_names: str
+    """A regular expression (RE2) for the names that GKE gives its nodes, whatever the pool's name is."""
     quota_dimensions: Mapping[str, str]
     """Quotas that are divided, and the dimension whose values are :attr:`Family.quota_family`."""
 

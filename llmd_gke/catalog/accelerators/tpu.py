@@ -162,6 +162,7 @@ TPU = Accelerator(
     family_label="cloud.google.com/gke-tpu-accelerator",
     topology_label="cloud.google.com/gke-tpu-topology",
     count_label="cloud.google.com/gke-accelerator-count",
+    node_names="gke-tpu-.+",
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it takes requests; without this the first ones would compile.

@@ -1,0 +1,90 @@
+"""Names of metrics as PromQL has them, each written once: for alerts, for the dashboard, for commands.
+
+The class of a name says who exports it, and so where it exists: :class:`Server` and :class:`Picker` wherever their pods
+are scraped, :class:`KubeState` on GKE and wherever kube-state-metrics runs, :class:`Google` on Google Cloud only.
+A histogram has its base name; queries add ``_bucket``, ``_sum`` or ``_count``.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Server(StrEnum):
+    """vLLM. llm-d-inference-sim ``pkg/llm-d-inference-sim/metrics.go`` @v0.10.2 has those that are not marked."""
+
+    RUNNING = "vllm:num_requests_running"
+    WAITING = "vllm:num_requests_waiting"
+    KV_CACHE = "vllm:kv_cache_usage_perc"
+    """0 to 1. Older pages call it ``gpu_cache_usage_perc``."""
+    FIRST_TOKEN_SECONDS = "vllm:time_to_first_token_seconds"  # noqa: S105 - the name of a metric
+    INTER_TOKEN_SECONDS = "vllm:inter_token_latency_seconds"  # noqa: S105 - the name of a metric
+    REQUEST_SECONDS = "vllm:e2e_request_latency_seconds"
+    PROMPT_TOKENS = "vllm:prompt_tokens_total"
+    GENERATED_TOKENS = "vllm:generation_tokens_total"
+    PREFIX_HITS = "vllm:prefix_cache_hits_total"
+    """The simulator's lacks ``_total``: :data:`SIMULATED`."""
+    PREFIX_QUERIES = "vllm:prefix_cache_queries_total"
+    PREEMPTIONS = "vllm:num_preemptions_total"
+    """Not in the simulator."""
+
+
+SIMULATED: dict[str, str] = {
+    Server.PREFIX_HITS: "vllm:prefix_cache_hits",
+    Server.PREFIX_QUERIES: "vllm:prefix_cache_queries",
+}
+"""Names that differ in llm-d-inference-sim 0.10.2."""
+
+
+class Picker(StrEnum):
+    """The endpoint picker: names of the inference extension 1.5.0, which llm-d-router 0.9 and 0.10 register, too."""
+
+    REQUESTS = "inference_objective_request_total"
+    ERRORS = "inference_objective_request_error_total"
+    """With the label ``error_code``."""
+    READY = "inference_pool_ready_pods"
+    QUEUE = "inference_pool_average_queue_size"
+    KV_CACHE = "inference_pool_average_kv_cache_utilization"
+    DECISION_SECONDS = "inference_extension_scheduler_e2e_duration_seconds"
+
+
+class KubeState(StrEnum):
+    """Kube state metrics that GKE collects for us (``MONITORED`` in ``components/cluster.py``).
+
+    GKE's are a selection: https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics
+    """
+
+    CONTAINER_READY = "kube_pod_container_status_ready"
+    WAITING_REASON = "kube_pod_container_status_waiting_reason"
+    UNSCHEDULABLE = "kube_pod_status_unschedulable"
+    PHASE = "kube_pod_status_phase"
+    DEPLOYMENT_WANTED = "kube_deployment_spec_replicas"
+    DEPLOYMENT_AVAILABLE = "kube_deployment_status_replicas_available"
+
+
+class Google(StrEnum):
+    """Metrics of Google Cloud by their PromQL names.
+
+    Sources: https://cloud.google.com/load-balancing/docs/metrics,
+    https://cloud.google.com/monitoring/api/metrics_kubernetes, and for the names
+    https://cloud.google.com/monitoring/promql/promql-mapping.
+    """
+
+    EXTERNAL_REQUESTS = "loadbalancing_googleapis_com:https_external_regional_request_count"
+    EXTERNAL_MILLISECONDS = "loadbalancing_googleapis_com:https_external_regional_total_latencies"
+    INTERNAL_REQUESTS = "loadbalancing_googleapis_com:https_internal_request_count"
+    INTERNAL_MILLISECONDS = "loadbalancing_googleapis_com:https_internal_total_latencies"
+    NODE_CORES = "kubernetes_io:node_cpu_allocatable_cores"
+    POOL_STATUS = "kubernetes_io:node_pool_status"
+    """Of TPU pools whose slices have several hosts, and no others; label ``status``."""
+    TENSORCORE_PERCENT = "kubernetes_io:node_accelerator_tensorcore_utilization"
+    HBM_BANDWIDTH_PERCENT = "kubernetes_io:node_accelerator_memory_bandwidth_utilization"
+    HBM_USED_BYTES = "kubernetes_io:node_accelerator_memory_used"
+    HBM_TOTAL_BYTES = "kubernetes_io:node_accelerator_memory_total"
+
+
+EXTERNAL_LB = "http_external_regional_lb_rule"
+INTERNAL_LB = "internal_http_lb_rule"
+NODE = "k8s_node"
+NODE_POOL = "k8s_node_pool"
+"""Values of ``monitored_resource``, which PromQL needs where a metric has several."""

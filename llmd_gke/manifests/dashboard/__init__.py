@@ -1,0 +1,7 @@
+"""The dashboard of a stack: typed panels, and what Cloud Monitoring and Grafana make of them."""
+
+from llmd_gke.manifests.dashboard.google import dashboard_json
+from llmd_gke.manifests.dashboard.panel import Panel, Query, Section
+from llmd_gke.manifests.dashboard.panels import panels, sections
+
+__all__ = ["Panel", "Query", "Section", "dashboard_json", "panels", "sections"]

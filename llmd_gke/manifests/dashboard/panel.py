@@ -1,0 +1,58 @@
+"""What a dashboard is made of, whoever draws it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from llmd_gke.catalog import metrics
+
+Unit = Literal["count", "ratio", "percent", "seconds", "milliseconds", "per second", "USD"]
+"""``ratio`` is 0 to 1, ``percent`` 0 to 100."""
+
+Kind = Literal["line", "stacked"]
+
+LABEL = re.compile(r"\{\{(\w+)\}\}")
+"""A label in a legend, as Grafana writes it."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """A PromQL expression, and how its series are called: ``{{model}}`` is replaced by the value of the label."""
+
+    promql: str
+    legend: str
+
+    @property
+    def legend_labels(self) -> tuple[str, ...]:
+        """The labels in the legend."""
+        return tuple(LABEL.findall(self.legend))
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture. ``reading``: what one reads from it. ``source``: where the panel or its metrics are described."""
+
+    key: str
+    title: str
+    unit: Unit
+    queries: tuple[Query, ...]
+    reading: str
+    source: str
+    kind: Kind = "line"
+
+    @property
+    def google_only(self) -> bool:
+        """Whether only Google Cloud has its metrics, so that no Prometheus elsewhere can answer."""
+        return any(name in query.promql for query in self.queries for name in metrics.Google)
+
+
+@dataclass(frozen=True)
+class Section:
+    """Panels that belong together, and the question they answer."""
+
+    title: str
+    question: str
+    panels: Sequence[Panel]

@@ -1,0 +1,57 @@
+"""Parts of PromQL expressions that alerts and the dashboard share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from llmd_gke.settings import StackSettings
+
+SHORTEST_WINDOW_SECONDS = 300
+SCRAPES_IN_WINDOW = 4
+"""A rate needs two samples; twice as many bear a scrape that failed."""
+
+BY_MODEL = "by (namespace, model)"
+"""A series for each model. ``model`` is its name in the settings (:mod:`.scraping`); clients send ``model_name``."""
+
+
+def rate_window(interval_seconds: int) -> str:
+    """The range of a ``rate``, such as ``5m``: 5 minutes, or more where metrics are read rarely."""
+    seconds = max(SHORTEST_WINDOW_SECONDS, SCRAPES_IN_WINDOW * interval_seconds)
+    return f"{seconds // 60}m" if seconds % 60 == 0 else f"{seconds}s"
+
+
+def one_of(label: str, values: Iterable[str]) -> str:
+    """A matcher for a label that has one of these values, none of which has characters of regular expressions."""
+    listed = sorted(set(values))
+    return f'{label}="{listed[0]}"' if len(listed) == 1 else f'{label}=~"{"|".join(listed)}"'
+
+
+def pods(settings: StackSettings, *more: str) -> str:
+    """The selector of metrics that are scraped from pods, and of kube state metrics: this cluster's model namespaces.
+
+    A project has one store for all its clusters, so that ``cluster`` must be in every selector.
+    """
+    return _selector(f'cluster="{settings.cluster.name}"', one_of("namespace", settings.namespaces), *more)
+
+
+def resource(settings: StackSettings, kind: str, *more: str) -> str:
+    """The selector of GKE's own metrics of a kind of monitored resource: this cluster's."""
+    return _selector(f'monitored_resource="{kind}"', f'cluster_name="{settings.cluster.name}"', *more)
+
+
+def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:
+    """The selector of the load balancer's metrics: they know no cluster, only its network and region."""
+    existing = settings.network.existing
+    network = settings.cluster.name if existing is None else existing.network
+    return _selector(
+        f'monitored_resource="{kind}"', f'network_name="{network}"', f'region="{settings.cluster.region}"', *more
+    )
+
+
+def _selector(*matchers: str) -> str:
+    return "{" + ",".join(matchers) + "}"
+
+
+def quantile(share: float, histogram: str, selector: str, by: str, window: str) -> str:
+    """A quantile of a histogram over ``window``; ``by`` are the labels that remain, such as ``namespace, model``."""
+    return f"histogram_quantile({share:g}, sum by (le, {by}) (rate({histogram}_bucket{selector}[{window}])))"

@@ -1,0 +1,63 @@
+"""The dashboard as Cloud Monitoring takes it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+from llmd_gke.manifests.dashboard import dashboard_json, google, panels
+from llmd_gke.settings import StackSettings
+from localcloud.google_api.core import discovery
+
+
+def tiles(stack: StackSettings) -> list[dict[str, Any]]:
+    return json.loads(dashboard_json(stack))["mosaicLayout"]["tiles"]
+
+
+def test_every_field_is_one_that_the_api_documents(stack: StackSettings) -> None:
+    made = google.dashboard(stack)
+    assert list(discovery.problems("monitoring.v1", "Dashboard", cast("Any", made))) == []
+    wrong = {**made, "mosaicLayout": {"columns": "many", "tile": []}}
+    assert list(discovery.problems("monitoring.v1", "Dashboard", cast("Any", wrong)))
+
+
+def test_enumerations_have_values_that_the_api_documents(stack: StackSettings) -> None:
+    plots = discovery._schemas("monitoring.v1")["DataSet"]["properties"]  # pyright: ignore[reportPrivateUsage]
+    allowed = cast("Any", plots)["plotType"]["enum"]
+    sets = [one for tile in tiles(stack) for one in tile["widget"].get("xyChart", {}).get("dataSets", [])]
+    assert {one["plotType"] for one in sets} == {"LINE", "STACKED_AREA"} <= set(allowed)
+
+
+def test_every_panel_is_a_chart_with_its_expressions(stack: StackSettings) -> None:
+    charts = {tile["widget"]["id"]: tile["widget"] for tile in tiles(stack) if "xyChart" in tile["widget"]}
+    assert list(charts) == [panel.key for panel in panels(stack)]
+    for panel in panels(stack):
+        asked = [one["timeSeriesQuery"]["prometheusQuery"] for one in charts[panel.key]["xyChart"]["dataSets"]]
+        assert asked == [query.promql for query in panel.queries]
+
+
+def test_tiles_fill_the_grid_without_overlap(stack: StackSettings) -> None:
+    blocks = [
+        (x, y)
+        for tile in tiles(stack)
+        for x in range(tile.get("xPos", 0), tile.get("xPos", 0) + tile["width"])
+        for y in range(tile.get("yPos", 0), tile.get("yPos", 0) + tile["height"])
+    ]
+    assert len(blocks) == len(set(blocks))
+    assert max(x for x, _ in blocks) == google.COLUMNS - 1
+
+
+def test_a_position_of_zero_is_left_out_as_the_api_leaves_it_out(stack: StackSettings) -> None:
+    assert not any(tile.get(key) == 0 for tile in tiles(stack) for key in ("xPos", "yPos"))
+
+
+def test_legends_are_in_the_words_of_cloud_monitoring(stack: StackSettings) -> None:
+    legends = [
+        one["legendTemplate"] for tile in tiles(stack) for one in tile["widget"].get("xyChart", {}).get("dataSets", [])
+    ]
+    assert "${metric.labels.model} p95" in legends
+    assert not any("{{" in legend for legend in legends)
+
+
+def test_the_same_settings_make_the_same_text(stack: StackSettings) -> None:
+    assert dashboard_json(stack) == dashboard_json(stack.model_copy(deep=True))

@@ -1,0 +1,42 @@
+"""The dashboard as Grafana imports it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from llmd_gke.manifests.dashboard import grafana, panels
+from llmd_gke.settings import StackSettings
+
+
+def made(stack: StackSettings) -> list[dict[str, Any]]:
+    return cast("Any", grafana.dashboard(stack))["panels"]
+
+
+def test_every_panel_is_there_with_its_expressions_legends_and_description(stack: StackSettings) -> None:
+    charts = [one for one in made(stack) if one["type"] == "timeseries"]
+    assert [one["title"] for one in charts] == [panel.title for panel in panels(stack)]
+    for chart, panel in zip(charts, panels(stack), strict=True):
+        assert chart["description"] == panel.reading
+        assert [(one["expr"], one["legendFormat"]) for one in chart["targets"]] == [
+            (query.promql, query.legend) for query in panel.queries
+        ]
+        assert len({one["refId"] for one in chart["targets"]}) == len(panel.queries)
+
+
+def test_panels_have_numbers_of_their_own_and_places_that_do_not_overlap(stack: StackSettings) -> None:
+    found = made(stack)
+    assert len({one["id"] for one in found}) == len(found)
+    blocks = [
+        (x, y)
+        for place in (one["gridPos"] for one in found)
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(blocks) == len(set(blocks))
+    assert max(x for x, _ in blocks) == grafana.COLUMNS - 1
+
+
+def test_the_data_source_is_chosen_in_grafana(stack: StackSettings) -> None:
+    (choice,) = cast("Any", grafana.dashboard(stack))["templating"]["list"]
+    assert (choice["type"], choice["query"]) == ("datasource", "prometheus")
+    assert {one["datasource"]["uid"] for one in made(stack) if one["type"] == "timeseries"} == {"${source}"}

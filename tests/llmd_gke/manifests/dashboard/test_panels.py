@@ -1,0 +1,149 @@
+"""The panels of a stack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from llmd_gke.catalog import metrics
+from llmd_gke.manifests.dashboard import Panel, panels, sections
+from llmd_gke.settings import StackSettings
+
+MakeStack = Callable[..., StackSettings]
+
+NAMES = {name.value for kind in (metrics.Server, metrics.Picker, metrics.KubeState, metrics.Google) for name in kind}
+METRIC = re.compile(r"([a-z_][a-z0-9_]*(?::[a-z0-9_]+)?)\{")
+AGGREGATED = re.compile(r"^(?:sum|max|avg|count) by \(([^)]*)\)")
+
+
+def named(stack: StackSettings, key: str) -> Panel:
+    return next(panel for panel in panels(stack) if panel.key == key)
+
+
+def test_every_metric_of_a_panel_is_in_the_catalogue(stack: StackSettings) -> None:
+    used = {
+        re.sub("_bucket$", "", name)
+        for panel in panels(stack)
+        for query in panel.queries
+        for name in METRIC.findall(query.promql)
+    }
+    assert len(used) > 15
+    assert used <= NAMES | set(metrics.SIMULATED.values())
+
+
+def test_every_metric_is_asked_of_this_cluster_or_network_only(stack: StackSettings) -> None:
+    selectors = [
+        selector
+        for panel in panels(stack)
+        for query in panel.queries
+        for selector in re.findall(r"\{.*?\}", query.promql)
+    ]
+    assert selectors
+    for selector in selectors:
+        assert (
+            'cluster="llmd-dev"' in selector
+            or 'cluster_name="llmd-dev"' in selector
+            or ('network_name="llmd-dev"' in selector)
+        )
+
+
+def test_keys_and_titles_are_unique_and_every_panel_says_what_one_reads_from_it(stack: StackSettings) -> None:
+    found = panels(stack)
+    assert len({panel.key for panel in found}) == len({panel.title for panel in found}) == len(found) >= 20
+    assert all(panel.reading.endswith(".") and panel.queries for panel in found)
+    assert [panel for section in sections(stack) for panel in section.panels] == list(found)
+
+
+def test_a_legend_names_only_labels_that_the_query_keeps(stack: StackSettings) -> None:
+    for panel in panels(stack):
+        for query in panel.queries:
+            kept = AGGREGATED.search(query.promql)
+            if kept is not None:
+                assert set(query.legend_labels) <= set(kept[1].split(", ")), panel.key
+
+
+def test_metrics_of_models_are_grouped_by_the_name_in_the_settings_not_by_what_clients_send(
+    stack: StackSettings,
+) -> None:
+    expressions = [query.promql for panel in panels(stack) for query in panel.queries]
+    assert not any("model_name" in one for one in expressions)
+    assert sum("by (namespace, model" in one for one in expressions) > 8
+
+
+def test_the_namespaces_of_all_models_are_asked_for(make_stack: MakeStack) -> None:
+    model = {"uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
+    stack = make_stack(models=[{"name": "a", **model}, {"name": "b", "namespace": "other", **model}])
+    assert 'namespace=~"models|other"' in named(stack, "requests").queries[0].promql
+    assert 'deployment=~"a-kserve|b-kserve"' in named(stack, "ready-replicas").queries[1].promql
+
+
+@pytest.mark.parametrize(
+    ("exposure", "metric", "kind"),
+    [
+        ({"exposure": "internal"}, metrics.Google.INTERNAL_REQUESTS, metrics.INTERNAL_LB),
+        ({"exposure": "external", "allowPlainHttp": True}, metrics.Google.EXTERNAL_REQUESTS, metrics.EXTERNAL_LB),
+    ],
+)
+def test_the_gateway_is_asked_about_by_the_metrics_of_its_kind(
+    make_stack: MakeStack, exposure: dict[str, object], metric: str, kind: str
+) -> None:
+    expression = named(make_stack(gateway=exposure), "gateway-answers").queries[0].promql
+    assert metric in expression
+    assert f'monitored_resource="{kind}"' in expression
+
+
+def test_the_load_balancer_of_an_existing_network_is_found_by_that_networks_name(make_stack: MakeStack) -> None:
+    stack = make_stack(network={"existing": {"network": "shared-vpc", "subnet": "nodes"}, "proxies": "10.9.0.0/23"})
+    assert 'network_name="shared-vpc",region="us-east5"' in named(stack, "gateway-answers").queries[0].promql
+
+
+@pytest.mark.parametrize(("seconds", "window"), [(5, "[5m]"), (30, "[5m]"), (90, "[6m]"), (100, "[400s]")])
+def test_a_rate_covers_four_scrapes_and_five_minutes_at_least(make_stack: MakeStack, seconds: int, window: str) -> None:
+    stack = make_stack(monitoring={"intervalSeconds": seconds})
+    assert window in named(stack, "requests").queries[0].promql
+
+
+def test_a_token_is_priced_by_the_chips_of_the_models_own_replicas(make_stack: MakeStack) -> None:
+    pools = [
+        {"name": "one", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9},
+        {"name": "four", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 9},
+    ]
+    models = [{"name": f"on-{pool}", "uri": "hf://Qwen/Qwen3-4B", "pool": pool} for pool in ("one", "four")]
+    stack = make_stack(tpuPools=pools, models=models)
+    one, four = (query.promql for query in named(stack, "price").queries)
+    assert 'model="on-one"}) * 2.7 *' in one
+    assert 'model="on-four"}) * 10.8 *' in four
+
+
+def test_a_stopped_model_and_one_without_a_public_price_have_no_price(make_stack: MakeStack) -> None:
+    model = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
+    assert "price" not in {panel.key for panel in panels(make_stack(models=[{**model, "stopped": True}]))}
+    flex = [
+        {"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9, "capacity": "flex-start"}
+    ]
+    assert "price" not in {panel.key for panel in panels(make_stack(tpuPools=flex))}
+
+
+def test_the_state_of_slices_is_shown_where_they_have_several_hosts(
+    make_stack: MakeStack, stack: StackSettings
+) -> None:
+    assert "pool-status" not in {panel.key for panel in panels(stack)}
+    pools = [{"name": "big", "machineType": "ct6e-standard-4t", "topology": "4x4", "minNodes": 4, "maxNodes": 4}]
+    models = [
+        {
+            "name": "qwen",
+            "uri": "hf://Qwen/Qwen3-4B",
+            "pool": "big",
+            "experimentalMultiHost": True,
+            "pipelineParallel": 4,
+        }
+    ]
+    expression = named(make_stack(tpuPools=pools, models=models), "pool-status").queries[0].promql
+    assert 'node_pool_name="big"' in expression
+
+
+def test_what_only_google_has_is_told_from_what_any_prometheus_answers(stack: StackSettings) -> None:
+    google = {panel.key for panel in panels(stack) if panel.google_only}
+    assert google == {"gateway-answers", "gateway-latency", "nodes", "tensorcore", "hbm-bandwidth", "hbm-used"}

@@ -53,9 +53,9 @@ def cache_folder() -> Path:
 def check_python(version: tuple[int, int]) -> None:
     """Raises ``Failed`` unless the pinned requirements exist for this Python."""
     if not OLDEST <= version <= NEWEST:
-        found, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
+        current, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
         raise Failed(
-            f"Python {found} ({sys.executable}) does not fit. Allowed: Python {allowed}.\n"
+            f"Python {current} ({sys.executable}) does not fit. Allowed: Python {allowed}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
 

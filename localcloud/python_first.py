@@ -11,9 +11,9 @@ READS_BOOTSTRAP = (3, 8)
 def main() -> None:
     """Hands over to ``bootstrap.py``, which checks the version once more, against what the requirements are for."""
     if sys.version_info < READS_BOOTSTRAP:
-        found = "{}.{}".format(*sys.version_info[:2])
+        version = "{}.{}".format(*sys.version_info[:2])
         sys.exit(
-            f"Python {found} ({sys.executable}) does not fit. Allowed: Python {ALLOWED}.\n"
+            f"Python {version} ({sys.executable}) does not fit. Allowed: Python {ALLOWED}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
     runpy.run_path(str(Path(__file__).resolve().with_name("bootstrap.py")), run_name="__main__")

@@ -44,9 +44,9 @@ class Rehearsal:
     def check_isolation(self) -> None:
         """Its providers connect to nobody."""
 
-    def enter(self, words: Sequence[str]) -> list[str]:
+    def enter(self, arguments: Sequence[str]) -> list[str]:
         """Runs them here."""
-        return list(words)
+        return list(arguments)
 
     def shell_environment(self) -> Mapping[str, str]:
         """Nothing on top."""

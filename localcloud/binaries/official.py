@@ -50,9 +50,9 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
     # In a shell of a local cloud $PULUMI_HOME is that cloud's own, with a script of ours in the provider's place.
     own = bool(given and ours and Path(given).is_relative_to(ours))
     for home in (None if own else given, f"{environ.get('HOME') or '/'}/.pulumi"):
-        found = Path(home or "/") / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
-        if os.access(found, os.X_OK) and not _is_ours(found):
-            return found
+        program = Path(home or "/") / "plugins" / f"resource-kubernetes-v{version}" / PROVIDER_NAME
+        if os.access(program, os.X_OK) and not _is_ours(program):
+            return program
     return None
 
 

@@ -49,15 +49,15 @@ def old(cache: Path) -> list[Old]:
     # An engine's programs are hard links to its parts: what has several names is counted once, what is used not at all.
     counted = {_number(file) for path in used for file in _files(path)}
     running = _running()
-    found: list[Old] = []
+    outdated: list[Old] = []
     for path in sorted(one for pattern in ("programs/*", "engine-*", "parts/*") for one in cache.glob(pattern)):
         if path in used or not named.fullmatch(path.name):
             continue
         files = {_number(file): file.st_size for file in _files(path)}
         users = {pid for number in files for pid in running.get(number, ())}
-        found.append(Old(path, sum(files[number] for number in files.keys() - counted), tuple(sorted(users))))
+        outdated.append(Old(path, sum(files[number] for number in files.keys() - counted), tuple(sorted(users))))
         counted |= files.keys()
-    return found
+    return outdated
 
 
 def _files(path: Path) -> list[os.stat_result]:
@@ -71,12 +71,12 @@ def _number(file: os.stat_result) -> tuple[int, int]:
 
 def _running() -> dict[tuple[int, int], list[int]]:
     """Device and number of program files, and the processes that run them: paths differ in a pod's own mounts."""
-    found: dict[tuple[int, int], list[int]] = {}
+    pids: dict[tuple[int, int], list[int]] = {}
     for pid in psutil.pids():
         with contextlib.suppress(OSError):  # gone, or somebody else's
             file = Path(f"/proc/{pid}/exe").stat()
-            found.setdefault(_number(file), []).append(pid)
-    return found
+            pids.setdefault(_number(file), []).append(pid)
+    return pids
 
 
 def prune(cache: Path, console: Console, ask: Ask) -> None:

@@ -38,8 +38,8 @@ def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
 
 def path(name: str) -> Path:
     """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
-    if found := ready(name, cache_folder()):
-        return found
+    if ready_path := ready(name, cache_folder()):
+        return ready_path
     raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND} {name}")
 
 
@@ -49,8 +49,8 @@ def ready(name: str, cache: Path) -> Path | None:
         binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
         return binary if binary.exists() else None
     program = BY_NAME[name]
-    if found := official.find(program):
-        return found
+    if official_path := official.find(program):
+        return official_path
     built = cache_key.built(cache, program)
     return built if built.exists() else None
 

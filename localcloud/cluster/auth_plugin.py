@@ -38,16 +38,16 @@ def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
     does not run.
     """
     version, server = _asked(environ)
-    place = environ.get("LLMD_GKE_HOME")
-    if not place:
+    home = environ.get("LLMD_GKE_HOME")
+    if not home:
         raise BadInput(f"gke-gcloud-auth-plugin of the laptop cloud: LLMD_GKE_HOME is not set.\n{_FIX}")
-    layout = Layout(Path(place))
+    layout = Layout(Path(home))
     try:
         facts = cast("dict[str, object]", json.loads(layout.facts.read_text()))
         token = layout.token("user").read_text().strip()
     except (OSError, json.JSONDecodeError) as error:
         raise Stale(
-            f"gke-gcloud-auth-plugin: there is no laptop cloud in {place} ({error}).\nFix: make up CLOUD=laptop"
+            f"gke-gcloud-auth-plugin: there is no laptop cloud in {home} ({error}).\nFix: make up CLOUD=laptop"
         ) from None
     own = {str(facts[key]) for key in ("endpoint", "dnsEndpoint") if facts.get(key)}
     host = urlsplit(server).hostname or ""

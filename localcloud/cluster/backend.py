@@ -91,12 +91,12 @@ class LaptopCloud:
                 f"({', '.join(ways)}).\nFix: make down CLOUD=laptop, which ends it."
             )
 
-    def enter(self, words: Sequence[str]) -> list[str]:
+    def enter(self, arguments: Sequence[str]) -> list[str]:
         """Runs them in the namespaces, and nowhere else.
 
         Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
         """
-        return inside.command(self.places.home, words)
+        return inside.command(self.places.home, arguments)
 
     def shell_environment(self) -> Mapping[str, str]:
         """Other tools than `kubectl` find the cluster, too."""

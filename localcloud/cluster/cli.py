@@ -59,7 +59,7 @@ def status() -> None:
 @app.command(
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
 )
-def exec_(words: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
+def exec_(arguments: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
     """Run a command inside, as `kubectl get nodes`; KUBECONFIG is the administrator's."""
     here = places()
     present = discover.running(here.home)
@@ -71,4 +71,6 @@ def exec_(words: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> 
     kept = {name: value for name, value in os.environ.items() if not is_proxy(name)}
     environment = {**kept, "KUBECONFIG": str(layout.kubeconfig), "LLMD_GKE_HOME": str(here.home)}
     environment["PATH"] = f"{here.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
-    raise typer.Exit(subprocess.run(enter.command(present.init.pid, words), env=environment, check=False).returncode)
+    raise typer.Exit(
+        subprocess.run(enter.command(present.init.pid, arguments), env=environment, check=False).returncode
+    )

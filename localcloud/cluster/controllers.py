@@ -27,12 +27,14 @@ def wait(places: Places, console: Console) -> None:
         return
     done = kubectl.run(places, "get", "deployments", "-A", "-o", "json")
     if done.returncode == 0:
-        found = _controllers(done.stdout)
-        if not found:  # the update failed before it came to the first of them
+        controllers = _controllers(done.stdout)
+        if not controllers:  # the update failed before it came to the first of them
             return
         # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
-        words = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
-        done = kubectl.run(places, *words, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": found}))
+        command = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
+        done = kubectl.run(
+            places, *command, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})
+        )
     for line in done.stderr.splitlines():
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
 

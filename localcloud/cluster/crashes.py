@@ -53,11 +53,11 @@ class Crash:
         return f"{self}. The end of {self.log}:\n{logs.tail(self.log)}"
 
 
-def processes(layout: Layout, known: status.Status) -> list[Crash]:
+def processes(layout: Layout, cluster: status.Status) -> list[Crash]:
     """The processes that have ended and have not run for a minute since."""
     return [
         Crash(one.name, one.exits, one.last_exit, layout.log(one.name))
-        for one in known.processes
+        for one in cluster.processes
         if one.exits and not (one.state == "ready" and time.time() - one.since > STABLE_SECONDS)
     ]
 
@@ -116,9 +116,9 @@ def pods(places: Places) -> list[Object]:
     return list(each(cast("Object", json.loads(done.stdout)), "items")) if done.returncode == 0 else []
 
 
-def serving(known: status.Status | None) -> bool:
+def serving(cluster: status.Status | None) -> bool:
     """Whether the API server is up, so that it can be asked."""
-    return known is not None and any(one.name == API_SERVER and one.state == "ready" for one in known.processes)
+    return cluster is not None and any(one.name == API_SERVER and one.state == "ready" for one in cluster.processes)
 
 
 @dataclass
@@ -135,12 +135,12 @@ class Watch:
     def __call__(self) -> bool:
         """Looks at the processes, and every ten seconds at the pods; says what it has found."""
         layout = Layout(self.places.home)
-        known = status.read(layout.status)
-        found = [one for one in processes(layout, known) if _waits(one, known)] if known else []
-        if not found and serving(known) and time.monotonic() - self._looked >= LOOK_SECONDS:
+        cluster = status.read(layout.status)
+        crashed = [one for one in processes(layout, cluster) if _waits(one, cluster)] if cluster else []
+        if not crashed and serving(cluster) and time.monotonic() - self._looked >= LOOK_SECONDS:
             self._looked = time.monotonic()
-            found = self._containers(layout)
-        worst = next((one for one in found if one.ends >= TOO_OFTEN), None)
+            crashed = self._containers(layout)
+        worst = next((one for one in crashed if one.ends >= TOO_OFTEN), None)
         if worst:
             self.cause = str(worst)
             said = f"\ncluster: {worst}: what this update waits for cannot come. Stopping it."
@@ -155,6 +155,6 @@ class Watch:
         return [one for one in containers(layout, listed) if late or one.pod not in self._older]
 
 
-def _waits(crash: Crash, known: status.Status) -> bool:
+def _waits(crash: Crash, cluster: status.Status) -> bool:
     """Whether the process is down at this moment: one that runs again may go on."""
-    return any(one.name == crash.what and one.state == "pausing" for one in known.processes)
+    return any(one.name == crash.what and one.state == "pausing" for one in cluster.processes)

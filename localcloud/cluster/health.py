@@ -31,15 +31,15 @@ print(httpx.get("{ETCD_URL}/health", timeout=5, trust_env=False).text)
 (https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check)."""
 
 
-def found(places: Places) -> list[str]:
+def problems(places: Places) -> list[str]:
     """What is wrong; empty when nothing is known to be."""
     present = discover.running(places.home)
     if present is None:
         return ["it does not run"]
     layout = Layout(places.home)
-    known = status.read(layout.status)
-    ended = crashes.processes(layout, known) if known else []
-    if crashes.serving(known):
+    cluster = status.read(layout.status)
+    ended = crashes.processes(layout, cluster) if cluster else []
+    if crashes.serving(cluster):
         ended += [one for one in crashes.containers(layout, crashes.pods(places)) if one.ends >= crashes.TOO_OFTEN]
     sentences = [one.with_log() for one in ended]
     if "NOSPACE" in etcd_health(places, present):

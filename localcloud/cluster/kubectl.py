@@ -13,7 +13,7 @@ from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, enter
 
 
-def run(places: Places, *words: str, said: str = "") -> subprocess.CompletedProcess[str]:
+def run(places: Places, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
     """Runs it to its end, with ``said`` as its input; its status is the caller's to judge.
 
     Raises ``Problem`` where no laptop cloud runs.
@@ -25,7 +25,7 @@ def run(places: Places, *words: str, said: str = "") -> subprocess.CompletedProc
     # What it discovers it would keep in the user's home, or without one in the current folder.
     own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
     return subprocess.run(
-        enter.command(running.init.pid, [str(binaries.path("kubectl")), *words]),
+        enter.command(running.init.pid, [str(binaries.path("kubectl")), *arguments]),
         env=clean(os.environ, places) | own,
         input=said,
         capture_output=True,

@@ -94,7 +94,7 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
 
 def explain(places: Places, console: Console) -> None:
     """Says what is wrong with the cluster, after a failure that may come of it."""
-    for line in health.found(places):
+    for line in health.problems(places):
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
     console.print(
         f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what runs.",

@@ -21,10 +21,10 @@ def tail(log: Path, lines: int = 8, width: int = 400) -> str:
     try:
         with log.open("rb") as file:
             file.seek(max(0, log.stat().st_size - lines * 4096))
-            found = file.read().decode(errors="replace").splitlines()
+            content = file.read().decode(errors="replace").splitlines()
     except OSError:
         return "  (there is none)"
-    return "\n".join(f"  {line[:width]}" for line in found[-lines:]) or "  (it is empty)"
+    return "\n".join(f"  {line[:width]}" for line in content[-lines:]) or "  (it is empty)"
 
 
 def previous(log: Path) -> Path:

@@ -36,8 +36,8 @@ def made(places: Places, pending: Pending) -> str | None:
     identity = f"{namespace}/{name}" if namespace else name
     if pending.type == RELEASE:
         return identity if _release(places, name, namespace) else None
-    words = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
-    return identity if _kubectl(places, *words).strip() else None
+    arguments = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
+    return identity if _kubectl(places, *arguments).strip() else None
 
 
 def manager(places: Places, pending: Pending) -> str | None:
@@ -49,8 +49,8 @@ def manager(places: Places, pending: Pending) -> str | None:
     if pending.type == RELEASE:
         return None
     name, namespace = _names(pending)
-    found = _kubectl(places, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
-    metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(found))["metadata"]
+    output = _kubectl(places, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
+    metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(output))["metadata"]
     fields = cast("Sequence[Mapping[str, object]]", metadata.get("managedFields") or [])
     applied = (str(one["manager"]) for one in fields if one.get("operation") == "Apply")
     return next((one for one in applied if one.startswith(MANAGER)), None)
@@ -84,10 +84,12 @@ def _in(namespace: str) -> Sequence[str]:
     return ["-n", namespace] if namespace else []
 
 
-def _kubectl(places: Places, *words: str) -> str:
-    done = kubectl.run(places, *words)
+def _kubectl(places: Places, *arguments: str) -> str:
+    done = kubectl.run(places, *arguments)
     if done.returncode:
         if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
             return ""
-        raise Problem(f"{done.stderr.strip()}\n\n`kubectl {' '.join(words)}` failed.\nFix: make status CLOUD=laptop")
+        raise Problem(
+            f"{done.stderr.strip()}\n\n`kubectl {' '.join(arguments)}` failed.\nFix: make status CLOUD=laptop"
+        )
     return done.stdout

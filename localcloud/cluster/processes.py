@@ -38,7 +38,7 @@ GRACE_SECONDS = {"kubelet": 20.0}
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
     """Every process of a cluster, for the programs that are given, in the order of their start."""
     makers = {ETCD: _etcd, API_SERVER: _api_server, CONTROLLERS: _controllers, SCHEDULER: _scheduler}
-    found = [
+    listed = [
         makers[name](layout, programs[name]) if name != ETCD else _etcd(layout, programs[name], etcd_quota)
         for name in PROGRAMS
         if name in programs
@@ -46,7 +46,7 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
     for name, module in DAEMONS.items():
         if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
             command, mark = (sys.executable, "-P", "-m", module), layout.mark(name)
-            found.append(
+            listed.append(
                 Service(
                     name,
                     command,
@@ -56,7 +56,7 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
                     grace_seconds=GRACE_SECONDS.get(name, 5.0),
                 )
             )
-    return found
+    return listed
 
 
 def _etcd(layout: Layout, program: Path, quota: int = ETCD_QUOTA) -> Service:

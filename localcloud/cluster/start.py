@@ -121,12 +121,12 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
     deadline = time.monotonic() + START_SECONDS
     with console.status("cluster: starting ...") as shown:
         while True:
-            known = status.read(layout.status)
-            if known and known.state == "ready":
+            cluster = status.read(layout.status)
+            if cluster and cluster.state == "ready":
                 return
-            if known and known.state == "failed":
+            if cluster and cluster.state == "failed":
                 raise SetUpFailed(
-                    f"The cluster did not start: {known.message}\n"
+                    f"The cluster did not start: {cluster.message}\n"
                     "Fix: make down CLOUD=laptop, then run the command again."
                 )
             if launcher.poll() is not None if launcher else not discover.supervisors(layout.home):
@@ -136,14 +136,14 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
                     "Fix: mend what it names, then run the command again."
                 )
             if time.monotonic() > deadline:
-                waiting = ", ".join(one.name for one in known.processes if one.state != "ready") if known else "all"
+                waiting = ", ".join(one.name for one in cluster.processes if one.state != "ready") if cluster else "all"
                 raise SetUpFailed(
                     f"The cluster was not ready after {START_SECONDS:.0f} s; not ready: {waiting}. "
                     f"Logs: {layout.logs}\n"
                     "Fix: look there, end other work on this machine, then run the command again."
                 )
-            if known:
-                missing = [one.name for one in known.processes if one.state != "ready"]
+            if cluster:
+                missing = [one.name for one in cluster.processes if one.state != "ready"]
                 shown.update(f"cluster: waiting for {', '.join(missing)} ...")
             time.sleep(0.1)
 

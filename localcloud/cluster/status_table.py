@@ -22,18 +22,18 @@ MB = 1 << 20
 def show(places: Places, console: Console) -> bool:
     """Prints a table of the processes. Returns whether the cluster runs, is ready, and takes writes."""
     layout = Layout(places.home)
-    present, known = discover.running(places.home), status.read(layout.status)
+    present, cluster = discover.running(places.home), status.read(layout.status)
     if present is None:
         say(console, f"cluster  does not run ({places.home})")
         return False
     inside = {discover.inner_pid(one.pid): one for one in present.processes()}
-    if known is None:
+    if cluster is None:
         say(console, f"cluster  process {present.init.pid} runs, but its folder {layout.run} is gone")
         return False
     table = Table(box=None, pad_edge=False)
     for heading in ("process", "state", "pid", "memory", "children", "restarts", "for"):
         table.add_column(heading, justify="right" if heading in ("pid", "memory", "children", "restarts") else "left")
-    for one in known.processes:
+    for one in cluster.processes:
         outer = inside.get(one.pid) if one.pid else None
         below = list(_below(outer))
         restarts = f"{one.restarts} ({one.last_exit})" if one.restarts else "0"
@@ -47,16 +47,16 @@ def show(places: Places, console: Console) -> bool:
             f"{time.time() - one.since:.0f} s" if outer else "",
         )
     whole = sum(map(_rss, inside.values())) // MB
-    say(console, f"cluster  {known.state}, process {present.init.pid}, {len(inside)} processes, {whole} MB")
-    if known.message:
-        say(console, known.message)
+    say(console, f"cluster  {cluster.state}, process {present.init.pid}, {len(inside)} processes, {whole} MB")
+    if cluster.message:
+        say(console, cluster.message)
     console.print(table, soft_wrap=True, highlight=False)
-    troubles = health.found(places)
+    troubles = health.problems(places)
     for line in troubles:
         say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")
     # That a process was started again is over; only this is not.
-    return known.state == "ready" and health.FULL not in troubles
+    return cluster.state == "ready" and health.FULL not in troubles
 
 
 def memory(process: psutil.Process | None) -> str:

@@ -185,11 +185,11 @@ class Supervisor:
 
 
 def _orders(kept: Sequence[Kept]) -> list[tuple[str, ...]]:
-    found: list[tuple[str, ...]] = []
+    orders: list[tuple[str, ...]] = []
     for one in kept:
-        if one.service.after not in found:
-            found.append(one.service.after)
-    return found
+        if one.service.after not in orders:
+            orders.append(one.service.after)
+    return orders
 
 
 def _signal(one: Kept, number: signal.Signals) -> None:
@@ -217,8 +217,8 @@ def main() -> int:
     only = cast("Sequence[str] | None", asked["only"])
     network.set_up()
     etc.set_up(layout.run / "etc")
-    found = processes.services(layout, programs, cast("int", asked["etcdQuota"]))
-    kept = [Kept(one, status.Process(one.name)) for one in found if only is None or one.name in only]
+    all_services = processes.services(layout, programs, cast("int", asked["etcdQuota"]))
+    kept = [Kept(one, status.Process(one.name)) for one in all_services if only is None or one.name in only]
     return Supervisor(layout, kept).run()
 
 

@@ -25,9 +25,9 @@ CAUSES = {
 
 def cause(events: Path) -> str | None:
     """The cause, when every error in the engine's event log (`--event-log`) has one of them; otherwise ``None``."""
-    found = [_cause(error) for error in failures.errors(events)]
-    return found[0] if found and all(found) else None
+    causes = [_cause(error) for error in failures.errors(events)]
+    return causes[0] if causes and all(causes) else None
 
 
 def _cause(error: str) -> str | None:
-    return next((words for words, sign in CAUSES.items() if sign.search(error)), None)
+    return next((cause_text for cause_text, sign in CAUSES.items() if sign.search(error)), None)

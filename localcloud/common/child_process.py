@@ -39,7 +39,7 @@ def said(command: Sequence[str | Path], *, seconds: float, environment: Mapping[
 
 
 def follow(
-    words: Sequence[str],
+    arguments: Sequence[str],
     folder: Path,
     environment: Mapping[str, str],
     hear: Callable[[str], None],
@@ -56,7 +56,7 @@ def follow(
     has ended, ``subprocess.TimeoutExpired`` or the interrupt goes on. Raises ``OSError`` when it cannot be started.
     """
     process = subprocess.Popen(
-        words,
+        arguments,
         cwd=folder,
         env=environment,
         stdin=subprocess.DEVNULL,

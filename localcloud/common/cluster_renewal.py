@@ -55,10 +55,10 @@ def wait(layout: Layout) -> None:
     """Waits until a renewal that was asked for is over. Raises ``Problem`` when there is no control plane then."""
     deadline = time.monotonic() + WAIT_SECONDS
     while time.monotonic() < deadline:
-        known = status.read(layout.status)
-        if known and not asked(layout).exists() and known.state != "starting":
-            if known.state == "ready":
+        cluster = status.read(layout.status)
+        if cluster and not asked(layout).exists() and cluster.state != "starting":
+            if cluster.state == "ready":
                 return
-            raise Problem(f"The emptied control plane does not start: {known.message or known.state}\n{FIX}")
+            raise Problem(f"The emptied control plane does not start: {cluster.message or cluster.state}\n{FIX}")
         time.sleep(0.2)
     raise Problem(f"The emptied control plane was not ready after {WAIT_SECONDS:.0f} s. Logs: {layout.logs}\n{FIX}")

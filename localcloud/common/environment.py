@@ -60,11 +60,11 @@ def own(places: Places) -> dict[str, str]:
 
 def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
     """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
-    found = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+    cleaned = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
     if not places.namespaced:
-        return found
-    found = {name: value for name, value in found.items() if not is_proxy(name)}
-    return found | inside(places, found)
+        return cleaned
+    cleaned = {name: value for name, value in cleaned.items() if not is_proxy(name)}
+    return cleaned | inside(places, cleaned)
 
 
 def inside(places: Places, environ: Mapping[str, str]) -> dict[str, str]:

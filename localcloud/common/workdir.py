@@ -169,10 +169,10 @@ class Places:
 
     def make(self, target: str, stack: str | None = None) -> str:
         """The `make` command that a message recommends."""
-        words = ["make", target]
-        words += [f"STACK={stack}"] if stack not in (None, "local") else []
-        words += [selection] if (selection := TRAITS[self.kind].make) else []
-        return " ".join(words)
+        command = ["make", target]
+        command += [f"STACK={stack}"] if stack not in (None, "local") else []
+        command += [selection] if (selection := TRAITS[self.kind].make) else []
+        return " ".join(command)
 
     def stack_file(self, stack: str) -> Path:
         """The committed settings of a stack."""

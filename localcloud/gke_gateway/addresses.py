@@ -25,7 +25,9 @@ def reserved(cloud: Path) -> dict[str, str]:
 
     Empty where there is no file. Raises ``ValueError`` for a damaged one.
     """
-    return {found.name: found.address for found in pools_view.addresses(CloudFile(cloud).read()) if found.address}
+    return {
+        address.name: address.address for address in pools_view.addresses(CloudFile(cloud).read()) if address.address
+    }
 
 
 def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> str:

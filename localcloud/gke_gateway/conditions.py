@@ -25,8 +25,8 @@ def merged(
     conditions: Sequence[Condition], generation: int, before: Sequence[JsonObject], now: str = ""
 ) -> list[JsonValue]:
     """The conditions as they go into a status; ``before`` are those that stand there."""
-    known = {text(entry, "type"): entry for entry in before}
-    return [_entry(condition, generation, known.get(condition.type), now or timestamp()) for condition in conditions]
+    previous = {text(entry, "type"): entry for entry in before}
+    return [_entry(condition, generation, previous.get(condition.type), now or timestamp()) for condition in conditions]
 
 
 def _entry(condition: Condition, generation: int, before: JsonObject | None, now: str) -> JsonObject:

@@ -92,7 +92,7 @@ class Controller:
                     self.store.save(gateway, translation.program)
                 self.programs[gateway] = translation.program
         present = {(key(one.gateway), uid(one.gateway)) for one in translations}
-        for gateway in [found for found, program in self.programs.items() if (found, program.uid) not in present]:
+        for gateway in [key_ for key_, program in self.programs.items() if (key_, program.uid) not in present]:
             del self.programs[gateway]
             self.store.drop(gateway)
 

@@ -21,7 +21,7 @@ class Events:
     """Tells what has become of a Gateway when that differs from the last time."""
 
     kube: Kube
-    _told: dict[Key, tuple[int, str]] = field(default_factory=dict[Key, tuple[int, str]])
+    _recorded: dict[Key, tuple[int, str]] = field(default_factory=dict[Key, tuple[int, str]])
 
     async def tell(self, translation: Translation) -> None:
         """Writes an event where there is news; an event that cannot be written is left out."""
@@ -29,9 +29,9 @@ class Events:
         message = f"SYNC on {full_name(gateway)} was a success"
         if refusal is not None:
             message = f'failed to translate Gateway "{full_name(gateway)}": {refusal.message}'
-        if self._told.get(key(gateway)) == (generation(gateway), message):
+        if self._recorded.get(key(gateway)) == (generation(gateway), message):
             return
-        self._told[key(gateway)] = (generation(gateway), message)
+        self._recorded[key(gateway)] = (generation(gateway), message)
         now = timestamp()
         with contextlib.suppress(KubeError, *Unreachable):
             await self.kube.create(

@@ -12,15 +12,15 @@ from localcloud.providers.protocol.values import JsonObject
 
 def targets(translation: Translation) -> set[Target]:
     """Everything of a Gateway that a policy can be attached to: itself, its backends, their pickers."""
-    found: set[Target] = {(GATEWAY, namespace(translation.gateway), name(translation.gateway))}
+    targets: set[Target] = {(GATEWAY, namespace(translation.gateway), name(translation.gateway))}
     for one in translation.bound:
         for rule in one.rules:
             for backend in (reference.backend for reference in (*rule.references, *rule.mirrors)):
                 if backend is not None:
-                    found.add(backend.target)
+                    targets.add(backend.target)
                     if backend.picker is not None:
-                        found.add((SERVICE, backend.picker.source.namespace, backend.picker.source.name))
-    return found
+                        targets.add((SERVICE, backend.picker.source.namespace, backend.picker.source.name))
+    return targets
 
 
 def policy_statuses(world: World, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:

@@ -51,7 +51,7 @@ def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
 
 def gateway_refusal(gateway: JsonObject, world: World) -> Refusal | None:
     """The first thing that GKE refuses about a Gateway itself."""
-    return next((found for rule in GATEWAY_RULES for found in rule(gateway, world)), None)
+    return next((refusal for rule in GATEWAY_RULES for refusal in rule(gateway, world)), None)
 
 
 def _rules(route: JsonObject) -> list[JsonObject]:
@@ -99,13 +99,13 @@ def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
     has no address that is known. The others: no public source; wording inferred.
     """
     for rule in _rules(route):
-        found = each(rule, "filters")
-        if found and not of_class.filters:
+        filters = each(rule, "filters")
+        if filters and not of_class.filters:
             yield (
                 f"classic GXLB (GatewayClass {of_class.name}) does not support rule filters, "
                 "GFEv3 based External LB (GatewayClass gke-l7-global-external-managed) supports rule filters"
             )
-        for entry in found:
+        for entry in filters:
             if text(entry, "urlRewrite", "path", "type") == "ReplaceFullPath":
                 yield "Path rewrite type ReplaceFullPath is not supported"
             if number(entry, "requestRedirect", "port") is not None:

@@ -81,20 +81,20 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
         for one in translation.bound:
             if one.attachment.route is not route and one.attachment.route != route:
                 continue
-            known = _known(before, one.attachment.parent)
+            previous = _previous_entry(before, one.attachment.parent)
             if translation.refusal is not None and one.refusal is None and one.attachment.listeners:
-                parents += [known] if known else []
+                parents += [previous] if previous else []
                 continue
             entry: JsonObject = {
                 "parentRef": one.attachment.parent,
                 "controllerName": CONTROLLER,
-                "conditions": merged(_route_conditions(one), generation(route), each(known, "conditions")),
+                "conditions": merged(_route_conditions(one), generation(route), each(previous, "conditions")),
             }
             parents.append(entry)
     return parents
 
 
-def _known(parents: list[JsonObject], parent: JsonObject) -> JsonObject | None:
+def _previous_entry(parents: list[JsonObject], parent: JsonObject) -> JsonObject | None:
     return next(
         (e for e in parents if e.get("parentRef") == parent and text(e, "controllerName") == CONTROLLER),
         None,
@@ -149,9 +149,9 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
             "namespace": namespace(gateway),
             "name": name(gateway),
         }
-        known = _known(before, parent)
+        previous = _previous_entry(before, parent)
         if translation.refusal is not None:
-            parents += [known] if known else []
+            parents += [previous] if previous else []
             continue
         conditions = [Condition("Accepted"), Condition("ResolvedRefs")]
         if any(_lacks_picker(one, pool) for one in translation.bound):
@@ -160,7 +160,7 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
             {
                 "parentRef": parent,
                 "controllerName": CONTROLLER,
-                "conditions": merged(conditions, generation(pool), each(known, "conditions")),
+                "conditions": merged(conditions, generation(pool), each(previous, "conditions")),
             }
         )
     return parents

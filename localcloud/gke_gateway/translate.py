@@ -131,8 +131,8 @@ def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonOb
         for entry in one.attachment.listeners:
             if text(entry, "name") in names:
                 for host in hostnames(entry, one.attachment.route):
-                    known = by_host.setdefault(host, [])
-                    known += [rule for rule in one.rules if rule not in known]
+                    host_rules = by_host.setdefault(host, [])
+                    host_rules += [rule for rule in one.rules if rule not in host_rules]
     hosts = [virtual_host(host, rules) for host, rules in sorted(by_host.items())]
     if "" not in by_host:
         hosts.append(any_other_host())
@@ -141,7 +141,7 @@ def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonOb
 
 def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, files: Files) -> Mapping[str, JsonObject]:
     """The certificates of a port, by their names in Envoy."""
-    found: dict[str, JsonObject] = {}
+    secrets: dict[str, JsonObject] = {}
     for entry in listeners:
         for ref in each(entry, "tls", "certificateRefs"):
             where, called = text(ref, "namespace") or namespace(gateway), text(ref, "name")
@@ -149,12 +149,12 @@ def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, fil
             secret = world.get(SECRET, where, called)
             made = certificates.from_secret(in_envoy, secret) if secret else None
             if made:
-                found[in_envoy] = made
+                secrets[in_envoy] = made
         if text(entry, "protocol") == "HTTPS" and part(entry, "tls", "options"):
             in_envoy = f"made_{'_'.join(key(gateway))}_{text(entry, 'name')}"
             domain = text(entry, "hostname")
-            found[in_envoy] = certificates.self_signed(in_envoy, domain, files.root / "self-signed")
-    return found
+            secrets[in_envoy] = certificates.self_signed(in_envoy, domain, files.root / "self-signed")
+    return secrets
 
 
 def _add_backend(program: Program, reference: Reference, files: Files) -> None:

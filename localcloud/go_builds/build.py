@@ -110,13 +110,13 @@ class Builder:
         return children_seconds() - since_seconds
 
     def _compile(self, job: Job, prepared: Prepared, begun: Callable[[], None], done: Callable[[str], None]) -> None:
-        work, found = prepared
+        work, build_plan = prepared
         compilers = self.compilers(job)
         options = ["build", "-v", "-trimpath", "-buildvcs=false", *job.wrapper.flags, "-p", str(compilers)]
         # Packages compiled so far, one a line; an interrupted build is measured on from there.
         record_file = self._own(job) / "compiled.txt"
         before = record_file.read_text().split() if record_file.exists() else []
-        estimate = Estimate(found.weights, job.cpu_seconds / compilers, before)
+        estimate = Estimate(build_plan.weights, job.cpu_seconds / compilers, before)
         self.steps.begin(estimate)
         once, earlier = threading.Event(), self.finished
 
@@ -128,17 +128,17 @@ class Builder:
         with record_file.open("a") as record:
 
             def heard(line: str) -> None:
-                if line in found.weights:
+                if line in build_plan.weights:
                     estimate.compiled(line)
                     record.write(f"{line}\n")
                     record.flush()
                 self._show(job.targets[self.finished - earlier].name, estimate)
 
-            self._standard(work, [*options, *found.standard], heard, first)
+            self._standard(work, [*options, *build_plan.standard], heard, first)
             # What programs are made of, at once: program by program, the end of each would leave processors idle.
             # Commands are not among it, for Go would link each one that it is given, and throw it away.
-            if found.libraries:
-                work.run([*options, *found.libraries], heard, first)
+            if build_plan.libraries:
+                work.run([*options, *build_plan.libraries], heard, first)
             for target in job.targets:
                 made = self._own(job) / "tmp" / target.name
                 work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)

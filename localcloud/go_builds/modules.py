@@ -19,10 +19,10 @@ def folder(module: str, version: str, environ: Mapping[str, str] = os.environ) -
     Raises ``SetUpFailed`` naming module and version where that fails. ``version`` is exact, with its ``v``.
     """
     go = go_toolchain.find(environ)
-    found = go.modules / f"{escaped(module)}@{escaped(version)}"
+    target = go.modules / f"{escaped(module)}@{escaped(version)}"
     # Go unpacks in place, and a file beside the download says so meanwhile (cmd/go/internal/modfetch, ``Download``).
     partial = go.modules / "cache" / "download" / escaped(module) / "@v" / f"{escaped(version)}.partial"
-    return found if found.is_dir() and not partial.exists() else _download(go, module, version, environ)
+    return target if target.is_dir() and not partial.exists() else _download(go, module, version, environ)
 
 
 def escaped(path: str) -> str:

@@ -24,14 +24,14 @@ class Ahead(Generic[T]):
     """Work that is done beside other work, by ``get``, which calls what it is given at least once a second."""
 
     def __init__(self, get: Callable[[Heard], T]) -> None:
-        self._found: list[T] = []
+        self._result: list[T] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, args=(get,), daemon=True)
         self._thread.start()
 
     def _work(self, get: Callable[[Heard], T]) -> None:
         try:
-            self._found.append(get(self._heard))
+            self._result.append(get(self._heard))
         except (_NotWanted, SetUpFailed):
             # What failed is tried once more when its turn comes, and then it is said.
             return
@@ -50,7 +50,7 @@ class Ahead(Generic[T]):
         except BaseException:
             self.stop()
             raise
-        return self._found[0] if self._found else None
+        return self._result[0] if self._result else None
 
     def stop(self) -> None:
         """Ends it, and waits until Go is gone."""

@@ -10,9 +10,9 @@ from pathlib import Path
 from localcloud.google_api.server import running
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Serves until SIGTERM or Ctrl-C."""
-    if not words or len(words) > 2 or (len(words) == 2 and not words[1].isdecimal()):
+    if not arguments or len(arguments) > 2 or (len(arguments) == 2 and not arguments[1].isdecimal()):
         print(__doc__, file=sys.stderr)
         return 2
     over = threading.Event()
@@ -23,9 +23,9 @@ def main(words: list[str]) -> int:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
-    folder = Path(words[0])
+    folder = Path(arguments[0])
     folder.mkdir(parents=True, exist_ok=True)
-    with running(folder, int(words[1]) if len(words) == 2 else 0) as cloud:
+    with running(folder, int(arguments[1]) if len(arguments) == 2 else 0) as cloud:
         print(cloud.url, flush=True)
         over.wait()
     return 0

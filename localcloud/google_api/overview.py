@@ -43,32 +43,32 @@ def _cause(body: JsonObject) -> str:
 
 
 def _operations(cloud: Cloud) -> list[JsonObject]:
-    found: list[JsonObject] = []
+    rows: list[JsonObject] = []
     for name, operation in cloud.operations.items():
         status, progress, failure = cloud.progress(name)
         row: JsonObject = {key: operation[key] for key in ("type", "target")}
-        found.append({"name": name, **row, "status": status, "progress": progress, "failure": failure})
-    return found
+        rows.append({"name": name, **row, "status": status, "progress": progress, "failure": failure})
+    return rows
 
 
 def _requests(cloud: Cloud) -> list[JsonObject]:
     """The newest first, as a console has them."""
-    found: list[JsonObject] = []
+    rows: list[JsonObject] = []
     for one in reversed(cloud.requests.last()):
         at = one.get("time")
         clock = time.strftime("%H:%M:%S", time.localtime(at if isinstance(at, int | float) else 0))
         row: JsonObject = {key: one.get(key, "") for key in ("status", "http", "method", "path", "body")}
-        found.append({"time": clock, **row, "error": dig(one, "error", "message") or ""})
-    return found
+        rows.append({"time": clock, **row, "error": dig(one, "error", "message") or ""})
+    return rows
 
 
 def _faults(cloud: Cloud) -> list[JsonObject]:
     columns = COLUMNS["faults"]
-    found: list[JsonObject] = []
+    rows: list[JsonObject] = []
     for one in cloud.faults.shown():
         fault: JsonObject = one if isinstance(one, dict) else {}
         rest: list[JsonValue] = [f"{key}={value}" for key, value in fault.items() if key not in columns]
-        found.append(
+        rows.append(
             {**{key: fault.get(key, "") for key in columns[:-1]}, "details": " ".join(str(one) for one in rest)}
         )
-    return found
+    return rows

@@ -32,7 +32,7 @@ def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dic
     return binaries.path("pulumi-resource-gcp"), {**environ, ADDRESS: url}
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Runs the plugin; its status is ours."""
     folder = Path(os.environ["LLMD_GKE_CLOUD_FOLDER"])
     folder.mkdir(parents=True, exist_ok=True)
@@ -42,7 +42,7 @@ def main(words: list[str]) -> int:
         except Problem as problem:
             print(problem, file=sys.stderr)
             return problem.status
-        child = subprocess.Popen([path, *words], env=environment)
+        child = subprocess.Popen([path, *arguments], env=environment)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda received, _: child.send_signal(received))
         return child.wait()

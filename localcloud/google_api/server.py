@@ -107,10 +107,10 @@ class Emulator:
         return 200, {"email": email, "email_verified": "true"}
 
     def _judged(self, host: str, http: str, path: str, query: dict[str, str], body: JsonObject, token: str) -> Request:
-        found = discovery.find(host, http, path)
-        if found is None:
+        match = discovery.find(host, http, path)
+        if match is None:
             raise ApiError(404, f"{http} https://{host}/{path}: Google's discovery documents know no such method")
-        method, at = found
+        method, at = match
         faults = self.cloud.faults
         if not token or faults.strike("expired-token", method.id, path):
             raise ApiError(
@@ -171,8 +171,8 @@ class Emulator:
 
 def _shown(cloud: Cloud, name: str) -> JsonValue:
     status, progress, failure = cloud.progress(name)
-    known = cloud.operations[name]
-    return {**{key: known[key] for key in ("type", "target")}, "name": name, "status": status} | {
+    operation = cloud.operations[name]
+    return {**{key: operation[key] for key in ("type", "target")}, "name": name, "status": status} | {
         "progress": progress,
         "failure": failure,
     }
@@ -245,10 +245,10 @@ def _path(raw: str) -> str:
 
 def _query(raw: str) -> dict[str, str]:
     """Parameters; the values of one that is given several times are separated by commas."""
-    found: dict[str, list[str]] = {}
+    parameters: dict[str, list[str]] = {}
     for key, value in parse_qsl(raw):
-        found.setdefault(key, []).append(value)
-    return {key: ",".join(values) for key, values in found.items()}
+        parameters.setdefault(key, []).append(value)
+    return {key: ",".join(values) for key, values in parameters.items()}
 
 
 @contextmanager

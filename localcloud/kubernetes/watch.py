@@ -48,7 +48,7 @@ async def watch(
 
     After a gap the objects are listed anew, and the difference to what was known is told, deletions too.
     """
-    known: dict[Key, Object] = {}
+    cached: dict[Key, Object] = {}
     synced = False
     pause = RELIST_PAUSE
     while True:
@@ -58,7 +58,7 @@ async def watch(
                 served = True
             except NotFound:
                 objects, version, served = [], "", False
-            for event in _difference(known, objects):
+            for event in _difference(cached, objects):
                 yield event
             if not synced:
                 synced = True
@@ -76,9 +76,9 @@ async def watch(
                             continue
                         where = key(event.object)
                         if event.type == "DELETED":
-                            known.pop(where, None)
+                            cached.pop(where, None)
                         else:
-                            known[where] = event.object
+                            cached[where] = event.object
                         yield event
         except (Gone, NotFound):
             continue
@@ -105,26 +105,26 @@ async def _changes(
         async for line in response.aiter_lines():
             if not line:
                 continue
-            told = cast(Object, json.loads(line))
-            obj = cast(Object, told["object"])
-            if told["type"] == "ERROR":
+            line_data = cast(Object, json.loads(line))
+            obj = cast(Object, line_data["object"])
+            if line_data["type"] == "ERROR":
                 refused = Gone if obj.get("code") == 410 else KubeError
                 raise refused(int(obj.get("code") or 500), str(obj.get("reason")), str(obj.get("message")))
             version = str(obj["metadata"]["resourceVersion"])
-            yield (None if told["type"] == "BOOKMARK" else Event(told["type"], obj)), version
+            yield (None if line_data["type"] == "BOOKMARK" else Event(line_data["type"], obj)), version
 
 
-def _difference(known: dict[Key, Object], objects: list[Object]) -> list[Event]:
-    """What changed from ``known`` (brought up to date) to a new listing. A successor under a name is a new object."""
+def _difference(cached: dict[Key, Object], objects: list[Object]) -> list[Event]:
+    """What changed from ``cached`` (brought up to date) to a new listing. A successor under a name is a new object."""
     events: list[Event] = []
     listed = {key(obj): obj for obj in objects}
-    for where, old in list(known.items()):
+    for where, old in list(cached.items()):
         new = listed.get(where)
         if new is None or new["metadata"]["uid"] != old["metadata"]["uid"]:
-            events.append(Event("DELETED", known.pop(where)))
+            events.append(Event("DELETED", cached.pop(where)))
     for where, new in listed.items():
-        old = known.get(where)
+        old = cached.get(where)
         if old is None or old["metadata"]["resourceVersion"] != new["metadata"]["resourceVersion"]:
             events.append(Event("ADDED" if old is None else "MODIFIED", new))
-            known[where] = new
+            cached[where] = new
     return events

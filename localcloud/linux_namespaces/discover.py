@@ -64,15 +64,15 @@ def running(home: Path) -> Spaces | None:
 
 def supervisors(home: Path) -> list[psutil.Process]:
     """Process 1 and its ``unshare``: whatever of them is alive."""
-    found: list[psutil.Process] = []
+    processes: list[psutil.Process] = []
     for one in psutil.process_iter():
         try:
             ours = not {SUPERVISOR, FORMER}.isdisjoint(one.cmdline()) and one.environ().get(HOME) == str(home)
             if ours and one.status() != psutil.STATUS_ZOMBIE:
-                found.append(one)
+                processes.append(one)
         except psutil.Error:  # ended meanwhile, or somebody else's
             continue
-    return found
+    return processes
 
 
 def inside(home: Path) -> bool:

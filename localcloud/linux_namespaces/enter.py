@@ -34,9 +34,9 @@ PR_SET_PDEATHSIG = 1
 NOT_STARTED = 127
 
 
-def command(pid: int, words: Sequence[str]) -> list[str]:
-    """The command line that runs ``words`` in the namespaces of process ``pid``."""
-    return [sys.executable, "-I", str(Path(__file__).resolve()), str(pid), *words]
+def command(pid: int, arguments: Sequence[str]) -> list[str]:
+    """The command line that runs ``arguments`` in the namespaces of process ``pid``."""
+    return [sys.executable, "-I", str(Path(__file__).resolve()), str(pid), *arguments]
 
 
 def join(pid: int) -> None:
@@ -55,7 +55,7 @@ def join(pid: int) -> None:
     os.chdir(folder)  # joining a mount namespace leaves one at its root
 
 
-def run(pid: int, words: Sequence[str]) -> int:
+def run(pid: int, arguments: Sequence[str]) -> int:
     """Runs a command inside and returns its status as a shell would: 128 and the signal's number when one ended it."""
     signal.pthread_sigmask(signal.SIG_BLOCK, {*PASSED_ON, signal.SIGCHLD})
     shares_group = _has_terminal()
@@ -68,9 +68,9 @@ def run(pid: int, words: Sequence[str]) -> int:
             ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGKILL))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*PASSED_ON, signal.SIGCHLD})
         try:
-            os.execvp(words[0], list(words))  # noqa: S606 - no shell
+            os.execvp(arguments[0], list(arguments))  # noqa: S606 - no shell
         except OSError as error:
-            print(f"{words[0]}: {error.strerror}", file=sys.stderr)
+            print(f"{arguments[0]}: {error.strerror}", file=sys.stderr)
             os._exit(NOT_STARTED)
     while True:
         came = signal.sigwaitinfo({*PASSED_ON, signal.SIGCHLD})
@@ -92,10 +92,10 @@ def _has_terminal() -> bool:
     return True
 
 
-def main(words: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> int:
     """Runs a command inside; says so when the laptop cloud is gone."""
     try:
-        return run(int(words[0]), words[1:])
+        return run(int(arguments[0]), arguments[1:])
     except OSError as error:
         print(f"The laptop cloud cannot be entered: {error}.\nFix: make up CLOUD=laptop", file=sys.stderr)
         return NOT_STARTED

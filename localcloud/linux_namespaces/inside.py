@@ -15,25 +15,25 @@ from localcloud.common.environment import is_proxy
 from localcloud.linux_namespaces import discover, enter
 
 
-def command(home: Path, words: Sequence[str]) -> list[str]:
+def command(home: Path, arguments: Sequence[str]) -> list[str]:
     """The command line for :func:`os.execvp`. Raises ``Stale`` when the laptop cloud does not run."""
     if discover.inside(home):
-        return list(words)
+        return list(arguments)
     present = discover.running(home)
     if present is None:
         raise Stale(f"The laptop cloud of {home} does not run.\nFix: make up CLOUD=laptop")
-    return enter.command(present.init.pid, words)
+    return enter.command(present.init.pid, arguments)
 
 
-def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+def main(arguments: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
     """Becomes the command; returns only when something is wrong."""
     try:
-        found = command(Path(os.environ["LLMD_GKE_HOME"]), words)
+        argv = command(Path(os.environ["LLMD_GKE_HOME"]), arguments)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status
     environment = {name: value for name, value in os.environ.items() if not is_proxy(name)}
-    os.execvpe(found[0], found, environment)  # noqa: S606 - no shell
+    os.execvpe(argv[0], argv, environment)  # noqa: S606 - no shell
 
 
 if __name__ == "__main__":

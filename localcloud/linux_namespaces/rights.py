@@ -72,11 +72,11 @@ def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequ
 
 def found_switches() -> list[str]:
     """Which kernel settings stand in the way here."""
-    found: list[str] = []
+    switches: list[str] = []
     for path, (off, _) in SWITCHES.items():
         try:
             if Path(path).read_text().strip() == off:
-                found.append(path)
+                switches.append(path)
         except OSError:
             continue
-    return found
+    return switches

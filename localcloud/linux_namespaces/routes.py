@@ -13,11 +13,11 @@ def ways_out(pid: int | str) -> list[str]:
 
     Every route of an interface other than the bridge and loopback, and every route by way of a gateway, counts.
     """
-    found: list[str] = []
+    routes: list[str] = []
     for line in Path(f"/proc/{pid}/net/route").read_text().splitlines()[1:]:
         interface, target, gateway = line.split()[:3]
         pods = interface == BRIDGE or interface.startswith("veth")
         if int(gateway, 16) or not pods:
             address = ipaddress.ip_address(int(target, 16).to_bytes(4, "little"))
-            found.append(f"{address} by {interface}")
-    return found
+            routes.append(f"{address} by {interface}")
+    return routes

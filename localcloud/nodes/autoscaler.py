@@ -57,8 +57,8 @@ def grow(pending: Sequence[Object], groups: Sequence[Group], upcoming: Sequence[
     for pod in pending:
         requests = requests_of(pod)
         uid = str(pod["metadata"]["uid"])
-        if place := next((one for one in rooms if not obstacle(pod, one)), None):
-            place.take(requests)
+        if node := next((one for one in rooms if not obstacle(pod, one)), None):
+            node.take(requests)
             continue
         reasons: Counter[str] = Counter()
         for group in ordered:
@@ -78,8 +78,10 @@ def grow(pending: Sequence[Object], groups: Sequence[Group], upcoming: Sequence[
             rooms += fresh
             break
         else:
-            found = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-            plan.refused[uid] = f"pod didn't trigger scale-up: {found}" if found else "pod didn't trigger scale-up: "
+            summary = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
+            plan.refused[uid] = (
+                f"pod didn't trigger scale-up: {summary}" if summary else "pod didn't trigger scale-up: "
+            )
     return plan
 
 

@@ -21,7 +21,7 @@ from localcloud.nodes.environment import Missing
 from localcloud.nodes.images import NoImage
 from localcloud.nodes.logs import forget
 from localcloud.nodes.runtime import Launch, NotStarted, Process
-from localcloud.nodes.states import Known, Running, Terminated, Waiting, now
+from localcloud.nodes.states import ContainerRecord, Running, Terminated, Waiting, now
 from localcloud.nodes.timings import Knobs
 from localcloud.nodes.volumes import NotImitated
 
@@ -51,9 +51,9 @@ class Surroundings:
 class Container:
     """One container of a pod. ``restarts``: ``Always``, ``OnFailure`` or ``Never``."""
 
-    def __init__(self, spec: Object, known: Known, around: Surroundings, restarts: str) -> None:
+    def __init__(self, spec: Object, record: ContainerRecord, around: Surroundings, restarts: str) -> None:
         self.spec = spec
-        self.known = known
+        self.record = record
         self._around = around
         self._restarts = restarts
         self._process: Process | None = None
@@ -89,17 +89,17 @@ class Container:
 
     def set(self, state: Waiting | Running | Terminated) -> None:
         """A new state, which goes into the pod's status."""
-        if state != self.known.state:
-            self.known.state = state
+        if state != self.record.state:
+            self.record.state = state
             self._around.changed()
 
     async def _once(self) -> int | None:
         """One start to its end: the exit status, ``None`` when it was told to end before it ran."""
-        log = self._around.logs / f"{self.known.name}.{self.known.restarts}.log"
-        forget(self._around.logs, self.known.name, self.known.restarts)
-        said = self._around.logs / f".{self.known.name}.termination"
+        log = self._around.logs / f"{self.record.name}.{self.record.restarts}.log"
+        forget(self._around.logs, self.record.name, self.record.restarts)
+        said = self._around.logs / f".{self.record.name}.termination"
         said.write_text("")
-        self.known.container_id = f"process://{uuid.uuid4().hex}"
+        self.record.container_id = f"process://{uuid.uuid4().hex}"
         launch = await self._launch(said)
         if launch is None:
             return None
@@ -109,13 +109,13 @@ class Container:
             process = await runtime.start(launch, self._around.sandbox, self._around.root, log)
         except (NotStarted, OSError) as error:
             self._ended(128, began, "StartError", str(error))
-            self._around.tell("Failed", f"Error: failed to start container {self.known.name}: {error}", True)
+            self._around.tell("Failed", f"Error: failed to start container {self.record.name}: {error}", True)
             return 128
         self._process = process
-        self.known.started = "startupProbe" not in self.spec
+        self.record.started = "startupProbe" not in self.spec
         self.set(Running(began))
         self._around.changed()
-        self._around.tell("Started", f"Container started: {self.known.name}", False)
+        self._around.tell("Started", f"Container started: {self.record.name}", False)
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._watch(process))
             if self._stopping.is_set():
@@ -141,18 +141,18 @@ class Container:
         return None
 
     def _ended(self, code: int, began: str, reason: str, message: str) -> None:
-        self.known.ready = self.known.started = False
-        self.set(Terminated(code, began, now(), self.known.container_id, reason, message))
+        self.record.ready = self.record.started = False
+        self.set(Terminated(code, began, now(), self.record.container_id, reason, message))
 
     async def _back_off(self, failures: int) -> None:
         """Waits, and counts the restart."""
-        ended = self.known.state
+        ended = self.record.state
         seconds = (
             0.0 if failures < 2 else min(self._around.knobs.back_off_seconds * 2 ** (failures - 2), LONGEST_BACK_OFF)
         )
         if seconds:
-            text = f"back-off {seconds:g}s restarting failed container={self.known.name} pod={self._name}"
-            self.known.last = ended if isinstance(ended, Terminated) else None
+            text = f"back-off {seconds:g}s restarting failed container={self.record.name} pod={self._name}"
+            self.record.last = ended if isinstance(ended, Terminated) else None
             self.set(Waiting("CrashLoopBackOff", text))
             self._around.tell("BackOff", text[0].upper() + text[1:], True)
             await self._pause(seconds)
@@ -160,8 +160,8 @@ class Container:
             if isinstance(ended, Terminated):
                 self.set(ended)
             return
-        self.known.last = ended if isinstance(ended, Terminated) else None
-        self.known.restarts += 1
+        self.record.last = ended if isinstance(ended, Terminated) else None
+        self.record.restarts += 1
 
     @property
     def _name(self) -> str:
@@ -184,8 +184,8 @@ class Container:
                 return
         if "startupProbe" in self.spec and not await self._startup(process):
             return
-        self.known.started = True
-        self.known.ready = "readinessProbe" not in self.spec
+        self.record.started = True
+        self.record.ready = "readinessProbe" not in self.spec
         self.started.set()
         self._around.changed()
         async with asyncio.TaskGroup() as group:
@@ -204,8 +204,8 @@ class Container:
 
     async def _readiness(self, process: Process) -> None:
         async for result in probes.verdicts(self.spec["readinessProbe"], lambda: self._look("readinessProbe", process)):
-            if self.known.ready != result.ok and not self._stopping.is_set():
-                self.known.ready = result.ok
+            if self.record.ready != result.ok and not self._stopping.is_set():
+                self.record.ready = result.ok
                 self._around.changed()
 
     async def _liveness(self, process: Process) -> None:
@@ -215,7 +215,7 @@ class Container:
                 return
 
     async def _unhealthy(self, kind: str, title: str, process: Process) -> None:
-        name = self.known.name
+        name = self.record.name
         self._around.tell("Killing", f"Container {name} failed {title.lower()} probe, will be restarted", False)
         # As its own task: this one is cancelled when the process ends.
         await self._end(process, self._grace(kind))

@@ -34,28 +34,28 @@ class Sources:
 
     def data(self, kind: str, name: str, namespace: str) -> dict[str, bytes]:
         """The content of a Secret or ConfigMap (``kind`` in small letters); raises :class:`Missing`."""
-        found = self._objects[kind].get(name, namespace)
-        if found is None:
+        obj = self._objects[kind].get(name, namespace)
+        if obj is None:
             raise Missing(f'{kind} "{name}" not found')
-        content = {key: str(value).encode() for key, value in part(found, "data").items()}
-        binary = part(found, "binaryData")
+        content = {key: str(value).encode() for key, value in part(obj, "data").items()}
+        binary = part(obj, "binaryData")
         if kind == "secret":
             content = {key: base64.b64decode(value) for key, value in content.items()}
         return content | {key: base64.b64decode(value) for key, value in binary.items()}
 
 
-def expand(template: str, known: Mapping[str, str]) -> str:
+def expand(template: str, variables: Mapping[str, str]) -> str:
     """``$(NAME)`` becomes the variable's value; an unknown one stays as it is, and ``$$`` stands for ``$``."""
 
     def value(match: re.Match[str]) -> str:
-        return "$" if match[1] == "$" else known.get(match[2], match[0])
+        return "$" if match[1] == "$" else variables.get(match[2], match[0])
 
     return _REFERENCE.sub(value, template)
 
 
 def service_variables(services: Iterable[Object], namespace: str, *, links: bool) -> dict[str, str]:
     """``KUBERNETES_SERVICE_HOST`` and its like, and with ``links`` those of every Service of the namespace."""
-    found: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for service in sorted(services, key=lambda one: one["metadata"]["namespace"] != "default"):
         meta, spec = service["metadata"], service["spec"]
         own = meta["namespace"] == namespace and links
@@ -66,19 +66,19 @@ def service_variables(services: Iterable[Object], namespace: str, *, links: bool
             continue
         prefix = _variable(meta["name"])
         first = spec["ports"][0]
-        found[f"{prefix}_SERVICE_HOST"] = address
-        found[f"{prefix}_SERVICE_PORT"] = str(first["port"])
-        found[f"{prefix}_PORT"] = f"{first.get('protocol', 'TCP').lower()}://{address}:{first['port']}"
+        variables[f"{prefix}_SERVICE_HOST"] = address
+        variables[f"{prefix}_SERVICE_PORT"] = str(first["port"])
+        variables[f"{prefix}_PORT"] = f"{first.get('protocol', 'TCP').lower()}://{address}:{first['port']}"
         for port in spec["ports"]:
             protocol = str(port.get("protocol", "TCP"))
             if port.get("name"):
-                found[f"{prefix}_SERVICE_PORT_{_variable(port['name'])}"] = str(port["port"])
+                variables[f"{prefix}_SERVICE_PORT_{_variable(port['name'])}"] = str(port["port"])
             each = f"{prefix}_PORT_{port['port']}_{protocol}"
-            found[each] = f"{protocol.lower()}://{address}:{port['port']}"
-            found[f"{each}_PROTO"] = protocol.lower()
-            found[f"{each}_PORT"] = str(port["port"])
-            found[f"{each}_ADDR"] = address
-    return found
+            variables[each] = f"{protocol.lower()}://{address}:{port['port']}"
+            variables[f"{each}_PROTO"] = protocol.lower()
+            variables[f"{each}_PORT"] = str(port["port"])
+            variables[f"{each}_ADDR"] = address
+    return variables
 
 
 def _variable(name: str) -> str:
@@ -159,12 +159,12 @@ def _value(
     container: Object,
     entry: Mapping[str, Any],
     sources: Sources,
-    known: Mapping[str, str],
+    variables: Mapping[str, str],
     allocatable: Mapping[str, str],
 ) -> str | None:
     source = entry.get("valueFrom")
     if not source:
-        return expand(text(entry, "value"), known)
+        return expand(text(entry, "value"), variables)
     if reference := source.get("fieldRef"):
         return field(pod, reference["fieldPath"])
     if reference := source.get("resourceFieldRef"):

@@ -109,10 +109,10 @@ class Table:
                 return self._program(name)
             except Exception as error:
                 raise NoImage(f"Program {name} is not there: {error}") from None
-        found = STAND_INS / f"{rest}.py" if kind == "stand-in" else Path(rest)
-        if not found.exists():
-            raise NoImage(f'"{name}" is not there: {found} does not exist.')
-        return found
+        source = STAND_INS / f"{rest}.py" if kind == "stand-in" else Path(rest)
+        if not source.exists():
+            raise NoImage(f'"{name}" is not there: {source} does not exist.')
+        return source
 
 
 def _read(file: Path) -> list[Image]:

@@ -46,16 +46,16 @@ class Launching:
             base["LLMD_GKE_MODEL_START_SECONDS"] = f"{self.knobs.model_start_seconds:g}"
             base["LLMD_GKE_SIMULATOR_ARGS"] = self.simulator_arguments
         pod_now = {**pod, "status": {**part(pod, "status"), "podIP": address, "podIPs": [{"ip": address}]}}
-        known = environment.environment(pod_now, container, self.sources, base, allocatable)
-        command = [environment.expand(word, known) for word in texts(container, "command")]
-        arguments = [environment.expand(word, known) for word in texts(container, "args")]
+        variables = environment.environment(pod_now, container, self.sources, base, allocatable)
+        command = [environment.expand(word, variables) for word in texts(container, "command")]
+        arguments = [environment.expand(word, variables) for word in texts(container, "args")]
         own = image.command(command, arguments)
         if not own:
             raise ValueError("no command specified")
         message = text(container, "terminationMessagePath") or "/dev/termination-log"
         return Launch(
             command=own,
-            environment=known,
+            environment=variables,
             folder=text(container, "workingDir") or "/",
             image=seen,
             mounts=[*volumes.mounts(container), Mount(str(said), message)],

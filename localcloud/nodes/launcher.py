@@ -77,10 +77,10 @@ def write(path: str, content: str) -> None:
         file.write(content)
 
 
-def enter_root(told: dict[str, Any]) -> None:
+def enter_root(spec: dict[str, Any]) -> None:
     """Makes the container's file system in memory and makes it the root."""
     mount("none", "/", flags=MS_REC | MS_PRIVATE)
-    root = told["root"]
+    root = spec["root"]
     mount("tmpfs", root, "tmpfs", MS_NOSUID, "mode=755")
     for folder in ("proc", "dev", "dev/shm", "tmp", "etc", "root", "home", "run", "sys", "var/tmp"):
         os.makedirs(f"{root}/{folder}", exist_ok=True)  # noqa: PTH103
@@ -91,51 +91,51 @@ def enter_root(told: dict[str, Any]) -> None:
         bind(f"/dev/{device}", f"{root}/dev/{device}", read_only=False)
     for link, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         os.symlink(f"/proc/self/fd{target}", f"{root}/dev/{link}")  # noqa: PTH211
-    for link, target in told["links"].items():
+    for link, target in spec["links"].items():
         os.makedirs(os.path.dirname(root + link), exist_ok=True)  # noqa: PTH103, PTH120
         os.symlink(target, root + link)  # noqa: PTH211
-    for one in told["image"]:
+    for one in spec["image"]:
         bind(one["source"], root + one["target"], read_only=True)
-    for path, content in told["files"].items():
+    for path, content in spec["files"].items():
         write(root + path, content)
-    for one in told["mounts"]:
+    for one in spec["mounts"]:
         bind(one["source"], root + one["target"], read_only=one["readOnly"])
-    os.makedirs(root + told["folder"], exist_ok=True)  # noqa: PTH103
-    if told["readOnlyRoot"]:
+    os.makedirs(root + spec["folder"], exist_ok=True)  # noqa: PTH103
+    if spec["readOnlyRoot"]:
         close(root)
     os.chdir(root)
     libc_call("pivot_root", b".", b".")
     libc_call("umount2", b".", MNT_DETACH)
-    os.chdir(told["folder"])
+    os.chdir(spec["folder"])
 
 
-def enter_folder(told: dict[str, Any]) -> None:
+def enter_folder(spec: dict[str, Any]) -> None:
     """For a command in a container that runs."""
-    os.chdir(told["folder"])
+    os.chdir(spec["folder"])
 
 
 def find(program: str, environment: dict[str, str]) -> str:
     """Where a command is, by the container's own PATH. Raises ``OSError`` as a runtime would word it."""
     if "/" in program:
-        places = [program]
+        folders = [program]
     else:
-        places = [f"{folder}/{program}" for folder in environment.get("PATH", "").split(":")]
-    for place in places:
-        if os.access(place, os.X_OK) and not os.path.isdir(place):  # noqa: PTH112
-            return place
+        folders = [f"{folder}/{program}" for folder in environment.get("PATH", "").split(":")]
+    for directory in folders:
+        if os.access(directory, os.X_OK) and not os.path.isdir(directory):  # noqa: PTH112
+            return directory
     raise OSError(f'exec: "{program}": executable file not found in $PATH')
 
 
-def run(told: dict[str, Any]) -> NoReturn:
+def run(spec: dict[str, Any]) -> NoReturn:
     """Becomes the command."""
-    environment: dict[str, str] = told["environment"]
-    place = find(told["command"][0], environment)
+    environment: dict[str, str] = spec["environment"]
+    program = find(spec["command"][0], environment)
     for number in (signal.SIGPIPE, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
-    os.execve(place, told["command"], environment)  # noqa: S606 - no shell
+    os.execve(program, spec["command"], environment)  # noqa: S606 - no shell
 
 
-def fork(told: dict[str, Any], before: Callable[[dict[str, Any]], None], descriptor: int) -> None:
+def fork(spec: dict[str, Any], before: Callable[[dict[str, Any]], None], descriptor: int) -> None:
     """Runs the command in a child that outlives this process, once this process is gone."""
     parent = os.pidfd_open(os.getpid())
     result = os.fdopen(descriptor, "w")
@@ -150,8 +150,8 @@ def fork(told: dict[str, Any], before: Callable[[dict[str, Any]], None], descrip
         libc_call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         os.setsid()
         os.set_inheritable(descriptor, False)
-        before(told)
-        run(told)
+        before(spec)
+        run(spec)
     except Exception as error:  # whatever it is, the kubelet has to hear of it
         result.write(f"error {str(error).replace(chr(10), ' ')}\n")
         result.flush()
@@ -176,19 +176,19 @@ def main() -> None:
         signal.pause()
         return
     descriptor = int(sys.argv[2])
-    told = json.load(sys.stdin)
+    spec = json.load(sys.stdin)
     null = os.open("/dev/null", os.O_RDONLY)
     os.dup2(null, 0)
     try:
-        join(told["pod"], POD)
+        join(spec["pod"], POD)
         if mode == "start":
             libc_call("unshare", CONTAINER)
         else:
-            join(told["container"], CONTAINER)
+            join(spec["container"], CONTAINER)
     except OSError as error:
         os.write(descriptor, f"error {error}\n".encode())
         sys.exit(1)
-    fork(told, enter_root if mode == "start" else enter_folder, descriptor)
+    fork(spec, enter_root if mode == "start" else enter_folder, descriptor)
 
 
 if __name__ == "__main__":

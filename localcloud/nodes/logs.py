@@ -29,14 +29,14 @@ CHUNK = 1 << 16
 
 
 @dataclass(frozen=True)
-class Found:
+class LogFile:
     """A container's log, and whether its container may still write to it."""
 
     file: Path
     running: Callable[[], bool]
 
 
-Find = Callable[[str, str, str, bool], Found | None]
+Find = Callable[[str, str, str, bool], LogFile | None]
 """Namespace, pod, container, and whether the one before the last restart is meant."""
 
 
@@ -93,20 +93,20 @@ class Logs:
         url = urlsplit(target)
         asked = {key: values[-1] for key, values in parse_qs(url.query).items()}
         parts = url.path.strip("/").split("/")
-        found = None
+        log_file = None
         if len(parts) == 4 and parts[0] == "containerLogs":
-            found = self._find(parts[1], parts[2], parts[3], asked.get("previous") == "true")
-        if found is None or not found.file.exists():
+            log_file = self._find(parts[1], parts[2], parts[3], asked.get("previous") == "true")
+        if log_file is None or not log_file.file.exists():
             text = f"no log of {url.path} (exec and port-forward are not imitated)\n".encode()
             writer.write(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" + text)
             await writer.drain()
             return
         writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n")
         limit = int(asked["limitBytes"]) if "limitBytes" in asked else None
-        with found.file.open("rb") as file:
-            file.seek(_start(found.file, int(asked["tailLines"]) if "tailLines" in asked else None))
+        with log_file.file.open("rb") as file:
+            file.seek(_start(log_file.file, int(asked["tailLines"]) if "tailLines" in asked else None))
             while limit is None or limit > 0:
-                running = found.running()
+                running = log_file.running()
                 data = file.read(CHUNK if limit is None else min(CHUNK, limit))
                 if data:
                     limit = None if limit is None else limit - len(data)
@@ -131,9 +131,9 @@ def _start(file: Path, lines: int | None) -> int:
     if lines is None:
         return 0
     content = file.read_bytes()
-    place = len(content)
+    position = len(content)
     for _ in range(lines):
-        if place <= 0:
+        if position <= 0:
             return 0
-        place = content.rfind(b"\n", 0, max(place - 1, 0)) + 1
-    return place
+        position = content.rfind(b"\n", 0, max(position - 1, 0)) + 1
+    return position

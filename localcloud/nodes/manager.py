@@ -12,7 +12,7 @@ from localcloud.kubernetes.client import PODS, Kube
 from localcloud.kubernetes.fields import each, part, text
 from localcloud.kubernetes.watch import Event, watch
 from localcloud.nodes import nodes
-from localcloud.nodes.logs import Found
+from localcloud.nodes.logs import LogFile
 from localcloud.nodes.pod import Host, Node, PodWorker
 
 log = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class PodManager:
             if worker.obj["metadata"]["namespace"] == namespace:
                 worker.content_changed.set()
 
-    def log(self, namespace: str, pod: str, container: str, previous: bool) -> Found | None:
+    def log(self, namespace: str, pod: str, container: str, previous: bool) -> LogFile | None:
         """The log of a container of a pod that is there."""
         for worker, _ in self._workers.values():
             meta = worker.obj["metadata"]
@@ -65,13 +65,13 @@ class PodManager:
     def _take(self, event: Event) -> None:
         obj = event.object
         uid = str(obj["metadata"]["uid"])
-        known = self._workers.get(uid)
+        running = self._workers.get(uid)
         if event.type == "DELETED":
-            if known:
-                known[0].remove()
+            if running:
+                running[0].remove()
             return
-        if known:
-            known[0].update(obj)
+        if running:
+            running[0].update(obj)
             return
         node = self._node(text(obj, "spec", "nodeName"))
         if node is None:

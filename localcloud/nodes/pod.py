@@ -22,10 +22,10 @@ from localcloud.nodes.container import LOOK_AGAIN, Container, Surroundings
 from localcloud.nodes.environment import Missing
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.launch_spec import Launching
-from localcloud.nodes.logs import Found
+from localcloud.nodes.logs import LogFile
 from localcloud.nodes.runtime import Launch
 from localcloud.nodes.sandbox import Sandbox, open_sandbox
-from localcloud.nodes.states import Known, Terminated, now
+from localcloud.nodes.states import ContainerRecord, Terminated, now
 from localcloud.nodes.volumes import NotImitated, Volumes
 
 log = logging.getLogger(__name__)
@@ -86,8 +86,8 @@ class PodWorker:
             host.kube,
             node.allocatable,
         )
-        self._known = status.known_containers(obj)
-        self._known.node_address = node.address
+        self._records = status.known_containers(obj)
+        self._records.node_address = node.address
         self._containers: list[Container] = []
         self._changed = asyncio.Event()
         self._deleted = asyncio.Event()
@@ -113,15 +113,16 @@ class PodWorker:
         for container in self._containers:
             container.kill()
 
-    def log(self, container: str, *, previous: bool) -> Found | None:
+    def log(self, container: str, *, previous: bool) -> LogFile | None:
         """The log of a container, of the present run or the one before."""
-        every = (*self._known.init, *self._known.main)
-        known = next((one for one in every if one.name == container), None)
-        if known is None:
+        every = (*self._records.init, *self._records.main)
+        container_record = next((one for one in every if one.name == container), None)
+        if container_record is None:
             return None
-        number = known.restarts - (1 if previous else 0)
-        return Found(
-            self._folder / f"{container}.{number}.log", lambda: known.restarts == number and not known.finished
+        number = container_record.restarts - (1 if previous else 0)
+        return LogFile(
+            self._folder / f"{container}.{number}.log",
+            lambda: container_record.restarts == number and not container_record.finished,
         )
 
     async def run(self) -> None:
@@ -142,7 +143,7 @@ class PodWorker:
                 await sandbox.close()
             writer.cancel()
             self._volumes.remove()
-        self._known.address = self._known.address or ""
+        self._records.address = self._records.address or ""
         if not self._removed:
             await self._finish()
 
@@ -154,25 +155,25 @@ class PodWorker:
             return False
         if not before.get("startTime"):
             return True
-        self._known.started_at = str(before["startTime"])
+        self._records.started_at = str(before["startTime"])
         statuses = {
             one["name"]: one
             for kind in ("initContainerStatuses", "containerStatuses")
             for one in each(self.obj, "status", kind)
         }
         ran = False
-        for known in (*self._known.init, *self._known.main):
-            old = part(statuses, known.name)
-            known.restarts = int(old.get("restartCount") or 0)
+        for record in (*self._records.init, *self._records.main):
+            old = part(statuses, record.name)
+            record.restarts = int(old.get("restartCount") or 0)
             if running := part(old, "state", "running"):
                 ran = True
-                known.restarts += 1
-                known.last = Terminated(
+                record.restarts += 1
+                record.last = Terminated(
                     137, str(running["startedAt"]), now(), str(old.get("containerID") or ""), "ContainerStatusUnknown",
                     "The kubelet was restarted, and its pods with it",
                 )  # fmt: skip
-        if ran and self._known.restart_policy == "Never":
-            self._known.failed = ("ContainerStatusUnknown", "The kubelet was restarted while the pod ran")
+        if ran and self._records.restart_policy == "Never":
+            self._records.failed = ("ContainerStatusUnknown", "The kubelet was restarted while the pod ran")
             self._changed.set()
             return False
         return True
@@ -191,7 +192,7 @@ class PodWorker:
             except (OSError, *Unreachable) as error:
                 self._tell("FailedCreatePodSandBox", f"Failed to create pod sandbox: {error}", True)
             else:
-                self._known.address = self._address
+                self._records.address = self._address
                 self._changed.set()
                 return sandbox
             await self._pause(pause)
@@ -227,36 +228,36 @@ class PodWorker:
             self._changed.set,
             self._host.launching.knobs,
         )
-        policy = self._known.restart_policy
+        policy = self._records.restart_policy
         async with asyncio.TaskGroup() as group:
             sidecars: list[Container] = []
-            for spec, known in zip(each(self.obj, "spec", "initContainers"), self._known.init, strict=True):
-                container = self._container(spec, known, around, "Always" if known.sidecar else _init_policy(policy))
+            for spec, record in zip(each(self.obj, "spec", "initContainers"), self._records.init, strict=True):
+                container = self._container(spec, record, around, "Always" if record.sidecar else _init_policy(policy))
                 running = group.create_task(container.run())
-                if known.sidecar:
+                if record.sidecar:
                     sidecars.append(container)
                     started = asyncio.create_task(container.started.wait())
                     await asyncio.wait({running, started}, return_when=asyncio.FIRST_COMPLETED)
                     started.cancel()
                 else:
                     await running
-                    known.ready = known.succeeded
-                if self._deleted.is_set() or not (known.sidecar or known.succeeded):
+                    record.ready = record.succeeded
+                if self._deleted.is_set() or not (record.sidecar or record.succeeded):
                     break
             else:
-                self._known.initialized = True
+                self._records.initialized = True
                 self._changed.set()
-                specs = zip(each(self.obj, "spec", "containers"), self._known.main, strict=True)
-                mains = [self._container(spec, known, around, policy) for spec, known in specs]
+                specs = zip(each(self.obj, "spec", "containers"), self._records.main, strict=True)
+                mains = [self._container(spec, record, around, policy) for spec, record in specs]
                 await asyncio.gather(*(group.create_task(container.run()) for container in mains))
             if not self._deleted.is_set():
                 for container in reversed(sidecars):
                     await container.stop(self._spec_grace())
-        self._known.ended = True
+        self._records.ended = True
         self._changed.set()
 
-    def _container(self, spec: Object, known: Known, around: Surroundings, policy: str) -> Container:
-        container = Container(spec, known, around, policy)
+    def _container(self, spec: Object, record: ContainerRecord, around: Surroundings, policy: str) -> Container:
+        container = Container(spec, record, around, policy)
         self._containers.append(container)
         if self._deleted.is_set():
             container.kill()
@@ -264,9 +265,9 @@ class PodWorker:
 
     async def _stop_all(self, grace: float) -> None:
         ends = asyncio.get_running_loop().time() + grace
-        sidecars = [one for one in self._containers if one.known.sidecar]
+        sidecars = [one for one in self._containers if one.record.sidecar]
         self._tell("Killing", "Stopping the pod's containers", False)
-        await asyncio.gather(*(one.stop(grace) for one in self._containers if not one.known.sidecar))
+        await asyncio.gather(*(one.stop(grace) for one in self._containers if not one.record.sidecar))
         for container in reversed(sidecars):
             await container.stop(max(ends - asyncio.get_running_loop().time(), min(grace, 2.0)))
 
@@ -317,7 +318,7 @@ class PodWorker:
         @UNTIL_IT_WORKS.wraps
         async def write() -> None:
             # The uid spares a successor of the same name.
-            content = {"metadata": {"uid": meta["uid"]}, "status": status.status(self._known, self.obj)}
+            content = {"metadata": {"uid": meta["uid"]}, "status": status.status(self._records, self.obj)}
             try:
                 await self._host.kube.patch(
                     PODS, str(meta["name"]), content, str(meta["namespace"]), subresource="status", strategic=True

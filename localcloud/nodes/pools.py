@@ -199,7 +199,7 @@ class NodePools:
 
     def _rooms(self, *, all_of_them: bool) -> list[Room]:
         """Nodes with what is free there: all, or those alone that have been there for a moment only."""
-        found: list[Room] = []
+        rooms: list[Room] = []
         for one in self.ours():
             name = str(one["metadata"]["name"])
             if name in self._leaving or one["spec"].get("unschedulable"):
@@ -211,20 +211,20 @@ class NodePools:
                 for taint in each(one, "spec", "taints")
                 if not str(taint["key"]).startswith("node.kubernetes.io/")
             )
-            place = room(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
+            free_node = room(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
             for pod in self._pods:
                 if text(pod, "spec", "nodeName") == name and text(pod, "status", "phase") not in (
                     "Succeeded",
                     "Failed",
                 ):
-                    place.take(requests_of(pod))
-            found.append(place)
-        return found
+                    free_node.take(requests_of(pod))
+            rooms.append(free_node)
+        return rooms
 
     def _units(self, scaled: Iterable[Pool]) -> list[Unit]:
         used = self._used()
         clock = time.monotonic()
-        found: list[Unit] = []
+        units: list[Unit] = []
         for pool in scaled:
             slices: dict[str, list[str]] = {}
             for one in self._of(pool):
@@ -236,8 +236,8 @@ class NodePools:
                     self._idle_since.setdefault(name, clock)
             for names in slices.values():
                 idle = min(clock - self._idle_since.get(name, clock) for name in names)
-                found.append(Unit(pool.id, tuple(names), idle))
-        return found
+                units.append(Unit(pool.id, tuple(names), idle))
+        return units
 
 
 def _pool_of(one: Object) -> str:

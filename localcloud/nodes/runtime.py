@@ -100,20 +100,20 @@ async def start(launch: Launch, pod: int, root: Path, log: Path) -> Process:
 
     ``root``: any empty folder. Raises :class:`NotStarted`.
     """
-    told: dict[str, Any] = {
+    spec: dict[str, Any] = {
         "pod": pod,
         "root": str(root),
         "command": launch.command,
         "environment": launch.environment,
         "folder": launch.folder,
-        "image": [_told(mount) for mount in launch.image],
-        "mounts": [_told(mount) for mount in launch.mounts],
+        "image": [_mount_spec(mount) for mount in launch.image],
+        "mounts": [_mount_spec(mount) for mount in launch.mounts],
         "files": launch.files,
         "links": launch.links,
         "readOnlyRoot": launch.read_only_root,
     }
     with log.open("ab") as output:
-        return Process(await _launch("start", told, output.fileno()))
+        return Process(await _launch("start", spec, output.fileno()))
 
 
 KEPT_BYTES = 10_000
@@ -124,7 +124,7 @@ async def execute(
     inside: Process, pod: int, command: list[str], environment: dict[str, str], seconds: float
 ) -> tuple[int, str]:
     """Runs a command in a container that runs: status and output. Raises ``TimeoutError`` and :class:`NotStarted`."""
-    told: dict[str, Any] = {
+    spec: dict[str, Any] = {
         "pod": pod,
         "container": inside.pid,
         "command": command,
@@ -133,7 +133,7 @@ async def execute(
     }
     reads, writes = os.pipe()
     try:
-        process = Process(await _launch("exec", told, writes))
+        process = Process(await _launch("exec", spec, writes))
     except BaseException:
         os.close(reads)
         raise
@@ -165,7 +165,7 @@ async def execute(
     return status, kept.decode(errors="replace")
 
 
-async def _launch(mode: str, told: dict[str, Any], output: int) -> int:
+async def _launch(mode: str, spec: dict[str, Any], output: int) -> int:
     reads, writes = os.pipe()
     with os.fdopen(reads) as answer:
         try:
@@ -182,7 +182,7 @@ async def _launch(mode: str, told: dict[str, Any], output: int) -> int:
         finally:
             os.close(writes)
         # The secrets of an environment go by a pipe: arguments and files can be read by others.
-        await launcher.communicate(json.dumps(told).encode())
+        await launcher.communicate(json.dumps(spec).encode())
         lines = (await asyncio.to_thread(answer.read)).splitlines()
     pid = next((int(line) for line in lines if line.isdigit()), 0)
     error = next((line.removeprefix("error ") for line in lines if line.startswith("error ")), "")
@@ -193,5 +193,5 @@ async def _launch(mode: str, told: dict[str, Any], output: int) -> int:
     return pid
 
 
-def _told(mount: Mount) -> dict[str, object]:
+def _mount_spec(mount: Mount) -> dict[str, object]:
     return {"source": mount.source, "target": mount.target, "readOnly": mount.read_only}

@@ -24,7 +24,7 @@ class Waiting:
     reason: str
     message: str = ""
 
-    def told(self) -> Object:
+    def as_status(self) -> Object:
         """As it stands in the status."""
         return {"waiting": {"reason": self.reason, **({"message": self.message} if self.message else {})}}
 
@@ -35,7 +35,7 @@ class Running:
 
     started_at: str
 
-    def told(self) -> Object:
+    def as_status(self) -> Object:
         """As it stands in the status."""
         return {"running": {"startedAt": self.started_at}}
 
@@ -51,7 +51,7 @@ class Terminated:
     reason: str = ""
     message: str = ""
 
-    def told(self) -> Object:
+    def as_status(self) -> Object:
         """As it stands in the status."""
         return {
             "terminated": {
@@ -66,7 +66,7 @@ class Terminated:
 
 
 @dataclass
-class Known:
+class ContainerRecord:
     """A container of a pod. ``sidecar``: an init container that is restarted always, and stays."""
 
     name: str
@@ -89,7 +89,7 @@ class Known:
         """Whether it has ended with status 0."""
         return isinstance(self.state, Terminated) and self.state.exit_code == 0
 
-    def told(self) -> Object:
+    def as_status(self) -> Object:
         """Its entry in ``containerStatuses``."""
         return {
             "name": self.name,
@@ -99,7 +99,7 @@ class Known:
             "restartCount": self.restarts,
             "ready": self.ready,
             "started": self.started,
-            "state": self.state.told(),
-            "lastState": self.last.told() if self.last else {},
+            "state": self.state.as_status(),
+            "lastState": self.last.as_status() if self.last else {},
             **({"containerID": self.container_id} if self.container_id else {}),
         }

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from localcloud.kubernetes.fields import Object, each, part
-from localcloud.nodes.states import Known, Running, Waiting, now
+from localcloud.nodes.states import ContainerRecord, Running, Waiting, now
 
 REPLACED: Object = {"$patch": "replace"}
 """In a list that is merged by key: what it held before goes. A pod has one address of a kind."""
@@ -19,8 +19,8 @@ REPLACED: Object = {"$patch": "replace"}
 class Pod:
     """What the kubelet knows of a pod. ``address`` is empty until its sandbox stands; ``failed``: reason and text."""
 
-    init: list[Known]
-    main: list[Known]
+    init: list[ContainerRecord]
+    main: list[ContainerRecord]
     restart_policy: str
     node_address: str
     started_at: str = field(default_factory=now)
@@ -35,22 +35,24 @@ def phase(pod: Pod) -> str:
     if pod.failed:
         return "Failed"
     # Only the main containers count; a failed init container ends a pod that is not restarted.
-    blocked = [known for known in pod.init if known.finished and not known.succeeded]
+    blocked = [record for record in pod.init if record.finished and not record.succeeded]
     if pod.ended:
-        every = [*pod.main, *(known for known in pod.init if not known.sidecar)]
-        return "Succeeded" if all(known.succeeded for known in every) else "Failed"
+        every = [*pod.main, *(record for record in pod.init if not record.sidecar)]
+        return "Succeeded" if all(record.succeeded for record in every) else "Failed"
     if blocked or not pod.initialized:
         return "Pending"
-    ran = [known for known in pod.main if isinstance(known.state, Running) or known.last or known.finished]
+    ran = [record for record in pod.main if isinstance(record.state, Running) or record.last or record.finished]
     return "Running" if len(ran) == len(pod.main) or any(isinstance(k.state, Running) for k in pod.main) else "Pending"
 
 
 def conditions(pod: Pod, gates: Sequence[str], others: Sequence[Object]) -> dict[str, tuple[bool, str, str]]:
     """Type to truth, reason and text. ``gates``: the pod's readiness gates; ``others``: conditions that others set."""
     done = phase(pod) in ("Succeeded", "Failed")
-    sidecars = [known for known in pod.init if known.sidecar]
-    unready = [known.name for known in (*sidecars, *pod.main) if not known.ready]
-    uninitialised = [known.name for known in pod.init if not (known.succeeded or (known.sidecar and known.started))]
+    sidecars = [record for record in pod.init if record.sidecar]
+    unready = [record.name for record in (*sidecars, *pod.main) if not record.ready]
+    uninitialised = [
+        record.name for record in pod.init if not (record.succeeded or (record.sidecar and record.started))
+    ]
     ready = (not unready, "ContainersNotReady", f"containers with unready status: [{' '.join(unready)}]")
     if done:
         ready = (False, "PodCompleted" if phase(pod) == "Succeeded" else "PodFailed", "")
@@ -75,11 +77,11 @@ def status(pod: Pod, obj: Object) -> Object:
     existing = {one["type"]: one for one in each(obj, "status", "conditions")}
     gates = [str(gate["conditionType"]) for gate in each(obj, "spec", "readinessGates")]
     generation = obj["metadata"].get("generation")
-    told: list[Object] = []
+    conditions_: list[Object] = []
     for kind, (truth, reason, message) in conditions(pod, gates, list(existing.values())).items():
         value = "True" if truth else "False"
         old = part(existing, kind)
-        told.append(
+        conditions_.append(
             {
                 "type": kind,
                 "status": value,
@@ -98,11 +100,11 @@ def status(pod: Pod, obj: Object) -> Object:
         "startTime": pod.started_at,
         "hostIP": pod.node_address,
         "hostIPs": [{"ip": pod.node_address}, REPLACED],
-        "conditions": told,
+        "conditions": conditions_,
         # A kubelet that starts anew gives another address: merged, both would be there, which is refused.
         **({"podIP": address, "podIPs": [REPLACED, {"ip": address}]} if address else {}),
-        **({"initContainerStatuses": [known.told() for known in pod.init]} if pod.init else {}),
-        "containerStatuses": [known.told() for known in pod.main],
+        **({"initContainerStatuses": [record.as_status() for record in pod.init]} if pod.init else {}),
+        "containerStatuses": [record.as_status() for record in pod.main],
         **({"observedGeneration": generation} if generation else {}),
     }
 
@@ -110,10 +112,10 @@ def status(pod: Pod, obj: Object) -> Object:
 def known_containers(obj: Object) -> Pod:
     """The containers of a pod that has just come; with ``PodInitializing`` where others run first."""
     inits = [
-        Known(str(one["name"]), str(one["image"]), one.get("restartPolicy") == "Always")
+        ContainerRecord(str(one["name"]), str(one["image"]), one.get("restartPolicy") == "Always")
         for one in each(obj, "spec", "initContainers")
     ]
-    mains = [Known(str(one["name"]), str(one["image"])) for one in each(obj, "spec", "containers")]
-    for position, known in enumerate([*inits, *mains]):
-        known.state = Waiting("PodInitializing" if inits and position else "ContainerCreating")
+    mains = [ContainerRecord(str(one["name"]), str(one["image"])) for one in each(obj, "spec", "containers")]
+    for position, record in enumerate([*inits, *mains]):
+        record.state = Waiting("PodInitializing" if inits and position else "ContainerCreating")
     return Pod(inits, mains, str(obj["spec"].get("restartPolicy") or "Always"), "", initialized=not inits)

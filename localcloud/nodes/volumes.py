@@ -68,17 +68,17 @@ class Volumes:
         """
         for volume in each(self.pod, "spec", "volumes"):
             if _is_files(volume):
-                projected.write(self._place(volume), await self._files(volume))
+                projected.write(self._folder_of(volume), await self._files(volume))
             else:
-                self._place(volume).mkdir(parents=True, exist_ok=True)
+                self._folder_of(volume).mkdir(parents=True, exist_ok=True)
 
     def mounts(self, container: Object) -> list[Mount]:
         """What a container sees, outer folders first."""
         volumes = {volume["name"]: volume for volume in each(self.pod, "spec", "volumes")}
-        found: list[Mount] = []
+        mounts: list[Mount] = []
         for mount in each(container, "volumeMounts"):
             volume = volumes[mount["name"]]
-            source = self._place(volume)
+            source = self._folder_of(volume)
             root = source
             below = text(mount, "subPath") or self._expanded(container, text(mount, "subPathExpr"))
             if below:
@@ -86,8 +86,8 @@ class Volumes:
                 if not source.exists():
                     source.mkdir(parents=True)
             read_only = bool(mount.get("readOnly")) or _is_files(volume) or _reads_only(volume)
-            found.append(Mount(str(source), text(mount, "mountPath").rstrip("/") or "/", read_only))
-        return sorted(found, key=lambda one: one.target.count("/"))
+            mounts.append(Mount(str(source), text(mount, "mountPath").rstrip("/") or "/", read_only))
+        return sorted(mounts, key=lambda one: one.target.count("/"))
 
     def remove(self) -> None:
         """Forgets what belongs to the pod alone."""
@@ -97,22 +97,22 @@ class Volumes:
     def _expanded(self, container: Object, expression: str) -> str:
         if not expression:
             return ""
-        known = environment.environment(self.pod, container, self.sources, {}, self.allocatable)
-        return environment.expand(expression, known)
+        variables = environment.environment(self.pod, container, self.sources, {}, self.allocatable)
+        return environment.expand(expression, variables)
 
-    def _place(self, volume: Object) -> Path:
+    def _folder_of(self, volume: Object) -> Path:
         name = str(volume["name"])
         if _is_files(volume) or text(volume, "emptyDir", "medium") == "Memory":
             return self.memory / name
         if "emptyDir" in volume or "ephemeral" in volume:
             return self.folder / "volumes" / name
         if claim := text(volume, "persistentVolumeClaim", "claimName"):
-            place = f"{self.namespace}_{claim}"
-            return _inside(self.shared / "claims", place, f'volume "{name}": claimName', levels=1)
+            folder = f"{self.namespace}_{claim}"
+            return _inside(self.shared / "claims", folder, f'volume "{name}": claimName', levels=1)
         if text(volume, "csi", "driver") == FUSE_DRIVER:
             attributes = part(volume, "csi", "volumeAttributes")
-            place = text(attributes, "bucketName")
-            bucket = _inside(self.shared / "buckets", place, f'volume "{name}": bucketName', levels=1)
+            folder = text(attributes, "bucketName")
+            bucket = _inside(self.shared / "buckets", folder, f'volume "{name}": bucketName', levels=1)
             options = text(attributes, "mountOptions").split(",")
             only = next((one.partition("=")[2] for one in options if one.startswith("only-dir=")), "")
             return _inside(bucket, only, f'volume "{name}": only-dir') if only else bucket
@@ -127,18 +127,18 @@ class Volumes:
         if "downwardAPI" in volume:
             source = part(volume, "downwardAPI")
             return self._downward(source, _mode(source))
-        found: dict[str, File] = {}
+        files: dict[str, File] = {}
         mode = _mode(part(volume, "projected"))
         for source in each(volume, "projected", "sources"):
             for kind in ("secret", "configMap"):
                 if kind in source:
-                    found |= self._object(kind, part(source, kind), str(source[kind]["name"]), mode)
+                    files |= self._object(kind, part(source, kind), str(source[kind]["name"]), mode)
             if "downwardAPI" in source:
-                found |= self._downward(part(source, "downwardAPI"), mode)
+                files |= self._downward(part(source, "downwardAPI"), mode)
             if "serviceAccountToken" in source:
                 asked = part(source, "serviceAccountToken")
-                found[str(asked["path"])] = File((await self._token(asked)).encode(), 0o600)
-        return found
+                files[str(asked["path"])] = File((await self._token(asked)).encode(), 0o600)
+        return files
 
     def _object(self, kind: str, source: Object, name: str, mode: int) -> dict[str, File]:
         try:
@@ -150,29 +150,29 @@ class Volumes:
         items = each(source, "items")
         if not items:
             return {key: File(content, mode) for key, content in data.items()}
-        found: dict[str, File] = {}
+        files: dict[str, File] = {}
         for item in items:
             if item["key"] in data:
-                found[str(item["path"])] = File(data[item["key"]], int(item.get("mode") or mode))
+                files[str(item["path"])] = File(data[item["key"]], int(item.get("mode") or mode))
             elif not source.get("optional"):
                 raise Missing(f"references non-existent {kind.lower()} key: {item['key']}")
-        return found
+        return files
 
     def _downward(self, source: Object, mode: int) -> dict[str, File]:
-        found: dict[str, File] = {}
+        files: dict[str, File] = {}
         for item in each(source, "items"):
             if "fieldRef" in item:
                 value = environment.field(self.pod, item["fieldRef"]["fieldPath"])
             else:
                 value = environment.resource(self.pod, {}, part(item, "resourceFieldRef"), self.allocatable)
-            found[str(item["path"])] = File(value.encode(), int(item.get("mode") or mode))
-        return found
+            files[str(item["path"])] = File(value.encode(), int(item.get("mode") or mode))
+        return files
 
     async def _token(self, asked: Object) -> str:
         key = (text(asked, "audience"), text(asked, "path"))
-        known = self._tokens.get(key)
-        if known and time.time() < known.renew_at:
-            return known.value
+        cached = self._tokens.get(key)
+        if cached and time.time() < cached.renew_at:
+            return cached.value
         meta = self.pod["metadata"]
         account = text(self.pod, "spec", "serviceAccountName") or "default"
         seconds = int(asked.get("expirationSeconds") or TOKEN_SECONDS)
@@ -198,13 +198,13 @@ def _inside(root: Path, below: str, what: str, levels: int | None = None) -> Pat
     """A place below a folder, links followed, as deep as ``levels``. Raises :class:`Outside` where it leaves it."""
     real = root.resolve()
     try:
-        place = (real / below.lstrip("/")).resolve()
-        steps = place.relative_to(real).parts
+        target = (real / below.lstrip("/")).resolve()
+        steps = target.relative_to(real).parts
     except (ValueError, OSError, RuntimeError):  # also a NUL in the name, and links in a circle
         raise Outside(f"{what} {below!r} leaves its folder") from None
     if ".." in Path(below).parts or (levels is not None and len(steps) != levels):
         raise Outside(f"{what} {below!r} leaves its folder")
-    return place
+    return target
 
 
 def _is_files(volume: Object) -> bool:

@@ -82,12 +82,12 @@ def install(cache: Path) -> Engine | None:
         file, unpacked = Path(work, name), Path(work, "unpacked")
         try:
             expected = _expected(name)
-            found = _download(name, file)
+            checksum = _download(name, file)
         except (httpx.HTTPError, OSError, ValueError):
             return None
-        if found != expected:
+        if checksum != expected:
             raise SetUpFailed(
-                f"{RELEASES}/{name} has the SHA-256 {found}, {checksums()} says {expected}: it was not unpacked.\n"
+                f"{RELEASES}/{name} has the SHA-256 {checksum}, {checksums()} says {expected}: it was not unpacked.\n"
                 f"Fix: run the command again; if it stays so, set {OFF}=1 to build the engine, and tell Pulumi"
             )
         try:
@@ -107,7 +107,9 @@ def _expected(name: str) -> str:
     """The checksum that the release's list has for an archive. Raises ``ValueError`` where it has none."""
     answer = httpx.get(f"{RELEASES}/{checksums()}", timeout=SILENCE_SECONDS, follow_redirects=True).raise_for_status()
     listed = {
-        words[1].lstrip("*"): words[0].lower() for line in answer.text.splitlines() if len(words := line.split()) == 2
+        fields[1].lstrip("*"): fields[0].lower()
+        for line in answer.text.splitlines()
+        if len(fields := line.split()) == 2
     }
     if name not in listed:
         raise ValueError(f"{checksums()} does not list {name}")

@@ -28,7 +28,7 @@ async def main(layout: Layout) -> None:
 
         async def show() -> None:
             changed.clear()
-            resolver.known = names(services, slices)
+            resolver.records = names(services, slices)
             await proxy.show(table(services, slices))
 
         try:

@@ -25,7 +25,7 @@ TCP_BYTES = 0xFFFF
 """What two octets of length allow (RFC 1035, 4.2.2)."""
 
 
-def answer(query: bytes, known: Names, *, tcp: bool = False) -> bytes | None:
+def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
     """The answer to a query, as long as its way allows; ``None`` for what is no query."""
     try:
         asked = dns.message.from_wire(query, continue_on_error=True)
@@ -41,10 +41,10 @@ def answer(query: bytes, known: Names, *, tcp: bool = False) -> bytes | None:
         return said.to_wire()
     question = asked.question[0]
     name = question.name.to_text(omit_final_dot=True).lower()
-    if name not in known:
+    if name not in names:
         said.set_rcode(dns.rcode.NXDOMAIN)
     elif (question.rdtype, question.rdclass) == (A, IN):
         # A set for each address: where not all of them fit, a set is left out as a whole.
-        said.answer = [dns.rrset.from_text(question.name, SECONDS, IN, A, address) for address in known[name]]
+        said.answer = [dns.rrset.from_text(question.name, SECONDS, IN, A, address) for address in names[name]]
     longest = TCP_BYTES if tcp else min(max(asked.payload, UDP_BYTES), LONGEST_UDP_BYTES)
     return said.to_wire(max_size=longest, prefer_truncation=True)

@@ -20,7 +20,7 @@ Names = Mapping[str, tuple[str, ...]]
 
 def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tuple[str, ...]]:
     """Full names, in lower case and without the last dot, and their addresses."""
-    found: dict[str, set[str]] = {}
+    records: dict[str, set[str]] = {}
     headless: set[tuple[str, str]] = set()
     for service in services:
         name, namespace = str(service["metadata"]["name"]), str(service["metadata"]["namespace"])
@@ -28,7 +28,7 @@ def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tup
         if addresses == ["None"]:
             headless.add((namespace, name))
             addresses = []
-        found[f"{name}.{namespace}.svc.{DOMAIN}"] = set(addresses)
+        records[f"{name}.{namespace}.svc.{DOMAIN}"] = set(addresses)
     for one in slices:
         meta = one["metadata"]
         key = (str(meta["namespace"]), text(meta, "labels", SERVICE_NAME))
@@ -38,8 +38,8 @@ def names(services: Iterable[Object], slices: Iterable[Object]) -> dict[str, tup
         for endpoint in each(one, "endpoints"):
             if part(endpoint, "conditions").get("ready") is False:
                 continue
-            known = texts(endpoint, "addresses")
-            found[service_name].update(known)
+            pod_addresses = texts(endpoint, "addresses")
+            records[service_name].update(pod_addresses)
             if host := text(endpoint, "hostname"):
-                found.setdefault(f"{host}.{service_name}", set()).update(known)
-    return {name.lower(): tuple(sorted(addresses)) for name, addresses in found.items()}
+                records.setdefault(f"{host}.{service_name}", set()).update(pod_addresses)
+    return {name.lower(): tuple(sorted(addresses)) for name, addresses in records.items()}

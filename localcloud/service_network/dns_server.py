@@ -17,10 +17,10 @@ IDLE_SECONDS = 10.0
 
 
 class Resolver(asyncio.DatagramProtocol):
-    """Answers by ``known``, which may be replaced at any time."""
+    """Answers by ``records``, which may be replaced at any time."""
 
     def __init__(self) -> None:
-        self.known: Names = {}
+        self.records: Names = {}
         self._transport: asyncio.DatagramTransport | None = None
         self._server: asyncio.Server | None = None
 
@@ -43,8 +43,8 @@ class Resolver(asyncio.DatagramProtocol):
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
         """Of asyncio."""
-        if self._transport and (told := answer(data, self.known)):
-            self._transport.sendto(told, addr)
+        if self._transport and (reply := answer(data, self.records)):
+            self._transport.sendto(reply, addr)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Questions one after the other, each with its length in front, until the client has no more."""
@@ -53,8 +53,8 @@ class Resolver(asyncio.DatagramProtocol):
                 async with asyncio.timeout(IDLE_SECONDS):
                     length = int.from_bytes(await reader.readexactly(2))
                     query = await reader.readexactly(length)
-                if (told := answer(query, self.known, tcp=True)) is None:
+                if (reply := answer(query, self.records, tcp=True)) is None:
                     break
-                writer.write(len(told).to_bytes(2) + told)
+                writer.write(len(reply).to_bytes(2) + reply)
                 await writer.drain()
         writer.close()

@@ -88,8 +88,8 @@ class Proxy:
         for address in set(self._listeners) - set(table):
             self._listeners.pop(address).close()
         for address, endpoints in table.items():
-            if known := self._listeners.get(address):
-                known.endpoints = endpoints
+            if open_listener := self._listeners.get(address):
+                open_listener.endpoints = endpoints
                 continue
             listener = Listener(endpoints)
             try:

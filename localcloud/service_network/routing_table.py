@@ -22,7 +22,7 @@ def table(services: Iterable[Object], slices: Iterable[Object]) -> dict[Address,
         meta = one["metadata"]
         key = (str(meta["namespace"]), text(meta, "labels", SERVICE_NAME))
         by_service.setdefault(key, []).append(one)
-    found: dict[Address, tuple[Address, ...]] = {}
+    routes: dict[Address, tuple[Address, ...]] = {}
     for service in services:
         meta = service["metadata"]
         own = by_service.get((str(meta["namespace"]), str(meta["name"])), [])
@@ -31,8 +31,8 @@ def table(services: Iterable[Object], slices: Iterable[Object]) -> dict[Address,
             if text(port, "protocol") not in ("", "TCP"):
                 continue
             if endpoints := endpoints_of(own, text(port, "name")):
-                found |= {(address, int(port["port"])): endpoints for address in addresses}
-    return found
+                routes |= {(address, int(port["port"])): endpoints for address in addresses}
+    return routes
 
 
 def endpoints_of(slices: Iterable[Object], port_name: str) -> tuple[Address, ...]:

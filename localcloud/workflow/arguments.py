@@ -32,7 +32,7 @@ STACK_REMOVE = frozenset({"remove", "rm", "delete"})
 
 @dataclass(frozen=True)
 class Call:
-    """A command line taken apart. ``words`` are the subcommand and what follows it that is no flag.
+    """A command line taken apart. ``positional`` are the subcommand and what follows it that is no flag.
 
     ``packs`` and ``pack_configs`` are the values of ``--policy-pack`` and ``--policy-pack-config``.
     """
@@ -41,19 +41,19 @@ class Call:
     folder: str | None
     stack: str | None
     config_file: str | None
-    words: tuple[str, ...]
+    positional: tuple[str, ...]
     packs: tuple[str, ...] = ()
     pack_configs: tuple[str, ...] = ()
 
     @property
     def command(self) -> str:
         """The subcommand, empty when there is none."""
-        return self.words[0] if self.words else ""
+        return self.positional[0] if self.positional else ""
 
     @property
     def subcommand(self) -> str:
         """The word after the subcommand, as in ``stack init``."""
-        return self.words[1] if len(self.words) > 1 else ""
+        return self.positional[1] if len(self.positional) > 1 else ""
 
     def has(self, *flags: str) -> bool:
         """Whether one of the flags is given, before ``--``."""
@@ -76,13 +76,13 @@ class Call:
 
 def before_dashes(arguments: Sequence[str]) -> list[str]:
     """The words before ``--``."""
-    words = list(arguments)
-    return words[: words.index("--")] if "--" in words else words
+    argv = list(arguments)
+    return argv[: argv.index("--")] if "--" in argv else argv
 
 
 def parse(arguments: Sequence[str]) -> Call:
     """Takes a command line apart. Flags it does not know are taken to have no value of their own."""
-    words: list[str] = []
+    positional: list[str] = []
     values: dict[str, str] = {}
     packs: list[str] = []
     pack_configs: list[str] = []
@@ -118,13 +118,13 @@ def parse(arguments: Sequence[str]) -> Call:
         elif len(word) > 2 and word[:2] in ("-C", "-s"):
             take(names[word[:2]], word[2:].removeprefix("="))
         elif not word.startswith("-") or word == "-":
-            words.append(word)
+            positional.append(word)
     return Call(
         tuple(arguments),
         values.get("folder"),
         values.get("stack"),
         values.get("config_file"),
-        tuple(words),
+        tuple(positional),
         tuple(packs),
         tuple(pack_configs),
     )

@@ -78,8 +78,8 @@ class Backend(Protocol):
         """Raises ``Refused`` when a process in it could reach another machine."""
         ...
 
-    def enter(self, words: Sequence[str]) -> list[str]:
-        """The command line that runs ``words`` where the providers' clouds can be reached."""
+    def enter(self, arguments: Sequence[str]) -> list[str]:
+        """The command line that runs ``arguments`` where the providers' clouds can be reached."""
         ...
 
     def shell_environment(self) -> Mapping[str, str]:

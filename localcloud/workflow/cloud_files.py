@@ -56,8 +56,8 @@ def noted(places: Places, pending: Pending) -> Mapping[str, object]:
 
 def _called(asked: Mapping[str, object], made: object) -> bool:
     """Whether both have one name. The emulator writes inputs as Google's API has them, which differ in the rest."""
-    found = cast("dict[str, object]", made) if isinstance(made, dict) else {}
-    return any(asked.get(key) is not None and asked.get(key) == found.get(key) for key in ("name", "accountId"))
+    outputs = cast("dict[str, object]", made) if isinstance(made, dict) else {}
+    return any(asked.get(key) is not None and asked.get(key) == outputs.get(key) for key in ("name", "accountId"))
 
 
 def _same(asked: object, made: object) -> bool:
@@ -66,8 +66,8 @@ def _same(asked: object, made: object) -> bool:
         table = cast("dict[str, object]", asked)
         if is_special(table):
             return True
-        found = cast("dict[str, object]", made) if isinstance(made, dict) else {}
-        return all(_same(value, found.get(key)) for key, value in table.items() if key != "__defaults")
+        stored = cast("dict[str, object]", made) if isinstance(made, dict) else {}
+        return all(_same(value, stored.get(key)) for key, value in table.items() if key != "__defaults")
     return asked == made
 
 
@@ -121,8 +121,8 @@ def _emulated(file: Path) -> dict[str, Mapping[str, object]]:
         content = cast("dict[str, dict[str, object]]", json.loads(file.read_text()))
     except json.JSONDecodeError as error:
         raise _damaged(file, error) from None
-    found: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
-    return found | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
+    objects: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
+    return objects | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:

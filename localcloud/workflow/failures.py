@@ -30,10 +30,10 @@ def errors(events: Path) -> Iterator[str]:
 
     The engine's last one, which only says that there were others, is left out, and so is what another attempt mended.
     """
-    found = list(_read(events))
-    failed = {_urn(one["resOpFailedEvent"]) for one in found if "resOpFailedEvent" in one}
-    made = {_urn(one["resOutputsEvent"]) for one in found if "resOutputsEvent" in one} - failed
-    for one in found:
+    parsed = list(_read(events))
+    failed = {_urn(one["resOpFailedEvent"]) for one in parsed if "resOpFailedEvent" in one}
+    made = {_urn(one["resOutputsEvent"]) for one in parsed if "resOutputsEvent" in one} - failed
+    for one in parsed:
         event = one.get("diagnosticEvent")
         if not event or event.get("severity") != "error" or event.get("urn") in made - {""}:
             continue
@@ -58,12 +58,12 @@ def _read(events: Path) -> Iterator[dict[str, Any]]:
 def say_causes(places: Places, stack: str, console: Console) -> bool:
     """Names cause and fix of Google's errors in the last operation. Says whether there were any."""
     pools = list(_pools_in_error(places))
-    known = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(places))], stack))
+    explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(places))], stack))
     for name, cause in pools:
         say(console, f"\nNode pool {name} is in the state ERROR: {cause}")
-    for cause, fix in known:
+    for cause, fix in explained:
         say(console, f"\nCause: {cause}.\nFix: {fix}.")
-    return bool(known)
+    return bool(explained)
 
 
 def _pools_in_error(places: Places) -> Iterator[tuple[str, str]]:

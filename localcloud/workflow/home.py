@@ -33,17 +33,17 @@ EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 
 def real_providers(places: Places) -> dict[str, str]:
     """Provider name to the program that runs in place of our stand-in. Raises ``BadInput`` for a wrong variable."""
-    found, chosen = dict(backend.of(places).real_providers), os.environ.get(GOOGLE)
+    providers, chosen = dict(backend.of(places).real_providers), os.environ.get(GOOGLE)
     if chosen == "published":
-        found["gcp"] = "pulumi-resource-gcp"
+        providers["gcp"] = "pulumi-resource-gcp"
     elif chosen == "hand-written":
-        found.pop("gcp", None)
+        providers.pop("gcp", None)
     elif chosen:
         raise BadInput(
             f"{GOOGLE}={chosen} is not known. Allowed: published, hand-written.\nFix: unset {GOOGLE}, which takes the "
             f"usual one of the {places.label}."
         )
-    return found
+    return providers
 
 
 def launchers(places: Places) -> dict[Path, str]:
@@ -52,7 +52,7 @@ def launchers(places: Places) -> dict[Path, str]:
     A real provider lies there under the version that the SDK asks for, whichever its own is: the engine then takes it
     without looking any further, and says in a warning when it is older.
     """
-    found: dict[Path, str] = {}
+    contents: dict[Path, str] = {}
     real = real_providers(places)
     python = f'PYTHONPATH={quote(str(CLONE))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
     for provider, (package, module) in STAND_INS.items():
@@ -60,14 +60,14 @@ def launchers(places: Places) -> dict[Path, str]:
         program = real.get(provider)
         if program in EMULATED:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
-            found[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
+            contents[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
         elif program:
             comment = "localcloud: the provider that was built, or the official one."
-            found[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
+            contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
             comment = f"Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody."
-            found[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
-    return found
+            contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
+    return contents
 
 
 def prepare(places: Places, engine: Engine) -> None:

@@ -22,24 +22,24 @@ RUNS_POLICIES = frozenset({"up", "update", "preview", "pre", "watch"})
 
 def folder(places: Places) -> Path:
     """The folder of the pack. Raises ``BadInput`` when it holds none: without it, nothing would be checked."""
-    found = places.root / "policies"
-    file = found / "PulumiPolicy.yaml"
+    pack_folder = places.root / "policies"
+    file = pack_folder / "PulumiPolicy.yaml"
     if not file.is_file():
         raise BadInput(f"{file} is missing: nothing would be checked against the policies.\nFix: git restore policies")
-    return found
+    return pack_folder
 
 
 def more(environ: Mapping[str, str] | None = None) -> list[Path]:
     """The packs of one's own, from ``$LLMD_GKE_POLICY_PACKS``. Raises ``BadInput`` for a folder that holds none."""
     given = (os.environ if environ is None else environ).get(PACKS, "")
-    found = [Path(one).absolute() for one in given.split(os.pathsep) if one]
-    for one in found:
+    folders = [Path(one).absolute() for one in given.split(os.pathsep) if one]
+    for one in folders:
         if not (one / "PulumiPolicy.yaml").is_file():
             raise BadInput(
                 f"{PACKS}: there is no PulumiPolicy.yaml in {one}.\nAllowed: folders of policy packs, with "
                 f"{os.pathsep!r} between them.\nFix: correct the path, or unset {PACKS}. See docs/custom-policies.md."
             )
-    return found
+    return folders
 
 
 def configuration(environ: Mapping[str, str] | None = None) -> Path | None:
@@ -68,13 +68,13 @@ def flags(places: Places) -> list[str]:
 def _flags(places: Places, *, configured: bool, before: int = 0) -> list[str]:
     """``configured``: the command line names configurations already; ``before``: packs without one come first."""
     own, chosen = more(), configuration()
-    words = [word for one in (folder(places), *own) for word in ("--policy-pack", str(one))]
+    flags = [word for one in (folder(places), *own) for word in ("--policy-pack", str(one))]
     if not (configured or chosen):
-        return words
+        return flags
     empty = places.home / "no-policy-config.json"
     write(empty, "{}\n", 0o644)
     files = [*[empty] * before, chosen or empty, *[empty] * len(own)]
-    return [*words, *(word for one in files for word in ("--policy-pack-config", str(one)))]
+    return [*flags, *(word for one in files for word in ("--policy-pack-config", str(one)))]
 
 
 def missing_flags(places: Places, call: Call) -> list[str]:

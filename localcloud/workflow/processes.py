@@ -20,12 +20,12 @@ ENGINE = "pulumi"
 
 def left_over(places: Places) -> list[psutil.Process]:
     """Providers, language hosts, programs and packs of this rehearsal that still run."""
-    return [one for one in _ours(places) if any(mark in word for word in _words(one) for mark in MARKS)]
+    return [one for one in _ours(places) if any(mark in word for word in _arguments_of(one) for mark in MARKS)]
 
 
 def engines(places: Places) -> list[psutil.Process]:
     """Engines of this rehearsal that still run."""
-    return [one for one in _ours(places) if _words(one) and os.path.basename(_words(one)[0]) == ENGINE]  # noqa: PTH119
+    return [one for one in _ours(places) if _arguments_of(one) and os.path.basename(_arguments_of(one)[0]) == ENGINE]  # noqa: PTH119
 
 
 def end(processes: list[psutil.Process]) -> None:
@@ -39,19 +39,19 @@ def end(processes: list[psutil.Process]) -> None:
 
 
 def _ours(places: Places) -> list[psutil.Process]:
-    found: list[psutil.Process] = []
+    processes: list[psutil.Process] = []
     for one in psutil.process_iter():
         if one.pid == os.getpid():
             continue
         try:
             if one.environ().get("LLMD_GKE_HOME") == str(places.home) and one.status() != psutil.STATUS_ZOMBIE:
-                found.append(one)
+                processes.append(one)
         except psutil.Error:  # ended meanwhile, or somebody else's
             continue
-    return found
+    return processes
 
 
-def _words(process: psutil.Process) -> list[str]:
+def _arguments_of(process: psutil.Process) -> list[str]:
     try:
         return process.cmdline()
     except psutil.Error:

@@ -114,8 +114,8 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
     resources = cast("list[dict[str, object]]", deployment.get("resources") or [])
     for operation in pending:
         resource = cast("dict[str, object]", operation["resource"])
-        if known := taken_over.get(str(resource["urn"])):
-            resources.append({**resource, **known})
+        if identity := taken_over.get(str(resource["urn"])):
+            resources.append({**resource, **identity})
     deployment["resources"] = resources
     with tempfile.NamedTemporaryFile("w", dir=runner.places.home, prefix="state-", suffix=".json") as file:
         json.dump(exported, file)

@@ -104,8 +104,8 @@ def remove(runner: Runner, name: str, console: Console) -> int:
         if present and present.urns:
             log = failures.log(places)
             log.unlink(missing_ok=True)
-            words = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
-            if status := runner.stream(*words, events=log):
+            command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
+            if status := runner.stream(*command, events=log):
                 if status > 0 and status != STOPPED and failures.say_causes(places, name, console):
                     say(console, f"What was removed is gone, the rest is kept; `{places.make('down', name)}` goes on.")
                 return status

@@ -43,12 +43,12 @@ class Interruption:
 
     def due(self) -> bool:
         """Whether a signal has to be sent now."""
-        if self.watch is None or not (time.monotonic() > self._again if self._again else self._told()):
+        if self.watch is None or not (time.monotonic() > self._again if self._again else self._announced()):
             return False
         self._again = math.inf if self._again else time.monotonic() + INSIST_SECONDS
         return True
 
-    def _told(self) -> bool:
+    def _announced(self) -> bool:
         """What the watch says. One that cannot look, on a full disk for example, must not leave the engine alone."""
         try:
             return self.watch is not None and self.watch()

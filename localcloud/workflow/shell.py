@@ -43,5 +43,5 @@ def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
 
 def run(places: Places) -> int:
     """Starts the user's shell in the project folder, and waits for it to end."""
-    words, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
-    return subprocess.run(backend.of(places).enter(words), env=environment, cwd=places.root, check=False).returncode
+    argv, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
+    return subprocess.run(backend.of(places).enter(argv), env=environment, cwd=places.root, check=False).returncode

@@ -107,15 +107,15 @@ def _is_provider(resource: Object) -> bool:
 
 def locks(places: Places, stack: str) -> list[Lock]:
     """Who holds the engine's lock on a stack, dead or alive."""
-    found: list[Lock] = []
+    locks: list[Lock] = []
     for file in sorted((places.state / ".pulumi" / "locks" / "organization" / project(places) / stack).glob("*.json")):
         try:
             content = cast("Object", json.loads(file.read_text()))
             since = datetime.fromisoformat(str(content["timestamp"])[:19] + "+00:00")
-            found.append(Lock(file, int(str(content["pid"])), str(content["hostname"]), since))
+            locks.append(Lock(file, int(str(content["pid"])), str(content["hostname"]), since))
         except (OSError, ValueError, KeyError):  # vanished, or half written by an engine that was killed
-            found.append(Lock(file, 0, "", datetime.min))
-    return found
+            locks.append(Lock(file, 0, "", datetime.min))
+    return locks
 
 
 def shown(value: object) -> str:

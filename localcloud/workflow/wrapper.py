@@ -95,7 +95,7 @@ def _with_copy(places: Places, call: arguments.Call, stack: str) -> list[str]:
 
 
 def _word(call: arguments.Call, at: int) -> str | None:
-    return call.words[at] if len(call.words) > at else None
+    return call.positional[at] if len(call.positional) > at else None
 
 
 def _is_secret(places: Places, stack: str, key: str | None) -> bool:
@@ -114,7 +114,7 @@ def _exists(places: Places, stack: str) -> bool:
     return stack in state.names(places)
 
 
-def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
+def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
     """Becomes the engine; returns only when something is wrong."""
     places = Places.of()
     engine = os.environ.get(ENGINE, "")
@@ -126,7 +126,7 @@ def main(words: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming ano
         environment["PULUMI_STACK"] = stack
     try:
         interlock.check(places)
-        first, then = prepared(places, arguments.parse(words), os.environ)
+        first, then = prepared(places, arguments.parse(argv), os.environ)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status

@@ -58,7 +58,7 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     watch = crashes.Watch(one.places, Console(quiet=True))
     until(watch, "the gateway has ended three times", 60)
     assert watch.cause.startswith("gateway has ended 3 times (last: status 3)")
-    (said,) = [line for line in health.found(one.places) if line.startswith("gateway")]
+    (said,) = [line for line in health.problems(one.places) if line.startswith("gateway")]
     assert "Fix: make up CLOUD=laptop fetches them" in said
 
 

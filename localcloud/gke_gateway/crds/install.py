@@ -22,12 +22,12 @@ def definitions(folder: Path) -> list[Object]:
     return [cast("Object", definition) for definition in (*upstream.definitions(folder), *own)]
 
 
-async def install_crds(kube: Kube, found: list[Object]) -> None:
+async def install_crds(kube: Kube, definitions: list[Object]) -> None:
     """Applies the definitions and waits until every one is served. Raises ``TimeoutError`` where one never is."""
-    for definition in found:
+    for definition in definitions:
         await kube.apply(DEFINITIONS, definition, manager=MANAGER)
     async with asyncio.timeout(ESTABLISHED_SECONDS):
-        for definition in found:
+        for definition in definitions:
             while not await _established(kube, definition["metadata"]["name"]):
                 await asyncio.sleep(0.1)
 

@@ -78,8 +78,8 @@ def _copy(module: str, version: str, file: Path, into: Path) -> None:
 
 
 def _stamp() -> str:
-    found = versions.modules()
-    return "".join(f"{module}@{found[module]} {file}\n" for module, files in FILES.items() for file in files)
+    modules = versions.modules()
+    return "".join(f"{module}@{modules[module]} {file}\n" for module, files in FILES.items() for file in files)
 
 
 def _is_made(folder: Path, stamp: str) -> bool:

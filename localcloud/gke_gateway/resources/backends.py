@@ -84,15 +84,15 @@ def resolve(ref: JsonObject, route: JsonObject, gateway: JsonObject, of_class: C
         return _broken(weight, route, "InvalidKind", f'backend kind "{group}/{kind}" is not supported')
     if where != namespace(route) and not _granted(kind, group, where, route, world):
         return _broken(weight, route, "RefNotPermitted", f"no ReferenceGrant in {where} permits {kind} {called}")
-    found = world.get(kind, where, called)
-    if found is None:
+    obj = world.get(kind, where, called)
+    if obj is None:
         # Recorded on GKE: `… is misconfigured, err: Error GWCER102: services crewai-dev/crewai-platform-web not found`.
         plural = "services" if kind == SERVICE else "inferencepools"
         return _broken(weight, route, "BackendNotFound", f"Error GWCER102: {plural} {where}/{called} not found")
     prefix = f"{namespace(gateway)}_{name(gateway)}"
     if kind == POOL:
-        return _pool(weight, found, prefix, route, of_class, world)
-    return _service(weight, found, number(ref, "port") or 0, prefix, route, world)
+        return _pool(weight, obj, prefix, route, of_class, world)
+    return _service(weight, obj, number(ref, "port") or 0, prefix, route, world)
 
 
 def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Reference:

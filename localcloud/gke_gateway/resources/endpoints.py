@@ -71,12 +71,12 @@ class Source:
 def endpoints(source: Source, world: World) -> list[Endpoint]:
     """The ready endpoints now, in a stable order."""
     if source.kind == SERVICE:
-        found = _of_service(source, world)
+        resolved = _of_service(source, world)
     elif source.kind == POOL:
-        found = _of_pool(source, world)
+        resolved = _of_pool(source, world)
     else:
-        found = set[Endpoint]()
-    return sorted(found)
+        resolved = set[Endpoint]()
+    return sorted(resolved)
 
 
 def _of_service(source: Source, world: World) -> set[Endpoint]:
@@ -102,8 +102,8 @@ def service_port(service: JsonObject, port: int) -> JsonObject | None:
 
 
 def _slice_ports(slice_: JsonObject, name: str) -> list[int]:
-    found = [number(entry, "port") for entry in each(slice_, "ports") if text(entry, "name") == name]
-    return [port for port in found if port is not None]
+    ports = [number(entry, "port") for entry in each(slice_, "ports") if text(entry, "name") == name]
+    return [port for port in ports if port is not None]
 
 
 def _of_pool(source: Source, world: World) -> set[Endpoint]:

@@ -87,8 +87,8 @@ class Cloud:
 
     def copy(self, key: str) -> JsonObject | None:
         """A resource, to be given away."""
-        found = self.resources.get(key)
-        return copy.deepcopy(found) if found is not None else None
+        record = self.resources.get(key)
+        return copy.deepcopy(record) if record is not None else None
 
     # -- operations ------------------------------------------------------------------------------------------------
 

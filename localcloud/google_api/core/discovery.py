@@ -62,8 +62,8 @@ def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | Non
         if not path.startswith(_prefix(name)):
             continue
         for method in _methods(name):
-            if method.http == http and (found := method.path.fullmatch(path)):
-                return method, {key.rstrip("_"): value for key, value in found.groupdict().items()}
+            if method.http == http and (match := method.path.fullmatch(path)):
+                return method, {key.rstrip("_"): value for key, value in match.groupdict().items()}
     return None
 
 
@@ -98,12 +98,12 @@ def _object(document: str, shape: JsonObject, value: JsonValue, path: str) -> It
     if not isinstance(value, dict):
         yield _wrong(path, "an object", value)
         return
-    known = cast("dict[str, JsonObject]", shape.get("properties", {}))
+    properties = cast("dict[str, JsonObject]", shape.get("properties", {}))
     rest = shape.get("additionalProperties")
     for key, item in value.items():
         where = f"{path}.{key}" if path else key
-        if key in known:
-            yield from _shape(document, known[key], item, where)
+        if key in properties:
+            yield from _shape(document, properties[key], item, where)
         elif isinstance(rest, dict):
             yield from _shape(document, rest, item, where)
         else:
@@ -136,11 +136,13 @@ def _document(name: str) -> JsonObject:
 
 @cache
 def _schemas(name: str) -> dict[str, JsonObject]:
-    found = cast("dict[str, JsonObject]", _document(name)["schemas"])
+    schemas = cast("dict[str, JsonObject]", _document(name)["schemas"])
     for schema, fields in UNDOCUMENTED.items():
-        if schema in found:
-            cast("dict[str, JsonObject]", found[schema]["properties"]).update({one: {"type": "any"} for one in fields})
-    return found
+        if schema in schemas:
+            cast("dict[str, JsonObject]", schemas[schema]["properties"]).update(
+                {one: {"type": "any"} for one in fields}
+            )
+    return schemas
 
 
 @cache
@@ -154,8 +156,8 @@ def _prefix(name: str) -> str:
 def _methods(name: str) -> tuple[Method, ...]:
     """Those with the longest literal path first: ``{name}:setSize`` before ``{name}``."""
     document = _document(name)
-    found = list(_read(name, document, str(document["servicePath"])))
-    return tuple(sorted(found, key=lambda method: -len(re.sub(r"\(.*?\)", "", method.path.pattern))))
+    methods = list(_read(name, document, str(document["servicePath"])))
+    return tuple(sorted(methods, key=lambda method: -len(re.sub(r"\(.*?\)", "", method.path.pattern))))
 
 
 def _read(name: str, holder: JsonObject, service: str) -> Iterator[Method]:

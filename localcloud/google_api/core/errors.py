@@ -68,8 +68,8 @@ class ApiError(Exception):
 
 def from_refusal(refusal: Refused) -> ApiError:
     """A rule's refusal, which reads as Google's Go client prints an error, as the answer that makes it print so."""
-    found = _PRINTED.search(str(refusal))
-    return ApiError(int(found[1]), found[2], found[3]) if found else ApiError(400, str(refusal))
+    match = _PRINTED.search(str(refusal))
+    return ApiError(int(match[1]), match[2], match[3]) if match else ApiError(400, str(refusal))
 
 
 def not_found(what: str) -> ApiError:

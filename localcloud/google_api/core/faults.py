@@ -117,5 +117,5 @@ class Faults:
 
     def seconds(self, method: str, path: str) -> float:
         """How long the operation of a request takes."""
-        found = self.strike("slow", method, path)
-        return float(cast("float | int | str", found.get("seconds", 1))) if found else 0.0
+        fault = self.strike("slow", method, path)
+        return float(cast("float | int | str", fault.get("seconds", 1))) if fault else 0.0

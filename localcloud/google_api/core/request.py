@@ -31,8 +31,8 @@ class Request:
     @property
     def failure(self) -> str:
         """What its operation shall fail with after it was accepted, ``""`` for nothing."""
-        found = self.cloud.faults.strike("operation", self.method.id, self.path)
-        return str(found.get("message", "backend error")) if found else ""
+        fault = self.cloud.faults.strike("operation", self.method.id, self.path)
+        return str(fault.get("message", "backend error")) if fault else ""
 
     def page(self, key: str, items: list[JsonValue], size: str = "maxResults", **more: JsonValue) -> JsonObject:
         """One page of a list. Raises :class:`ApiError` for a token that was never given."""

@@ -40,8 +40,8 @@ def inputs_of(body: JsonObject) -> JsonObject:
 def target_of(key: str, body: JsonObject) -> Target:
     """The cluster as the rules see it. ``key`` is its name in the API."""
     _, project, _, location, *_ = key.split("/")
-    place = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
-    return Target(CLUSTER, key, inputs_of(body), place)
+    scope = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
+    return Target(CLUSTER, key, inputs_of(body), scope)
 
 
 def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
@@ -51,7 +51,7 @@ def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
     """
     computed = KINDS[CLUSTER].computed(target)
     version = offered(text(body, "initialClusterVersion")) or CHANNEL_DEFAULT
-    location, region = target.place["location"], target.place["region"]
+    location, region = target.scope["location"], target.scope["region"]
     network, subnetwork = (short(text(body, key) or "default") for key in ("network", "subnetwork"))
     dns: JsonObject = {"endpoint": text(computed, "controlPlaneEndpointsConfig", "dnsEndpointConfig", "endpoint")}
     by_ip = dig(body, "controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled") is not False

@@ -41,9 +41,9 @@ def _inputs(collection: Collection, body: JsonObject) -> JsonObject:
 def _target(request: Request, collection: Collection, name: str, body: JsonObject) -> Target:
     project, region = request.at["project"], request.at.get("region", "")
     scope = f"regions/{region}" if region else "global"
-    place = {"project": project, "region": region, "zone": "", "location": region}
+    location = {"project": project, "region": region, "zone": "", "location": region}
     return Target(
-        collection.token, f"projects/{project}/{scope}/{collection.path}/{name}", _inputs(collection, body), place
+        collection.token, f"projects/{project}/{scope}/{collection.path}/{name}", _inputs(collection, body), location
     )
 
 
@@ -146,8 +146,8 @@ def _stored(request: Request, target: Target, body: JsonObject) -> JsonObject:
         made["selfLinkWithId"] = compute_link(f"{target.id.rpartition('/')[0]}/{digits(target.id)}")
     if collection.path not in ("firewalls", "routers", "addresses", "resourcePolicies", "sslCertificates", "networks"):
         made["fingerprint"] = request.cloud.etag()
-    if target.place["region"]:
-        made["region"] = compute_link(f"projects/{target.project}/regions/{target.place['region']}")
+    if target.scope["region"]:
+        made["region"] = compute_link(f"projects/{target.project}/regions/{target.scope['region']}")
     if collection.path == "sslCertificates":
         made.pop("privateKey", None)
     return made
@@ -191,13 +191,13 @@ def _record(target: Target) -> JsonObject:
     return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
 
 
-def _found(request: Request) -> tuple[str, JsonObject]:
+def _existing(request: Request) -> tuple[str, JsonObject]:
     collection = _collection(request)
     key = _target(request, collection, request.at[collection.parameter], {}).id
-    found = request.cloud.copy(key)
-    if found is None:
+    record = request.cloud.copy(key)
+    if record is None:
         raise not_found(key)
-    return key, found
+    return key, record
 
 
 @answers(*_each("get"))
@@ -205,7 +205,7 @@ def get(request: Request) -> JsonObject:
     """One."""
     with request.cloud.world() as world:
         _required(world, request)
-    return _found(request)[1]
+    return _existing(request)[1]
 
 
 @answers(*_each("list"))
@@ -222,7 +222,7 @@ def list_(request: Request) -> JsonObject:
 @answers(*(name for name in _each("patch") if name.split(".")[1] not in ("addresses", "regionSslCertificates")))
 def patch(request: Request) -> JsonObject:
     """Changes what the body names. A stale fingerprint is refused."""
-    key, before = _found(request)
+    key, before = _existing(request)
     given = text(request.body, "fingerprint")
     if given and text(before, "fingerprint") and given != text(before, "fingerprint"):
         raise ApiError(412, "Invalid fingerprint.")
@@ -250,7 +250,7 @@ def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, 
 @answers(*_each("delete"))
 def delete(request: Request) -> JsonObject:
     """Removes a resource that nothing uses."""
-    key, stored = _found(request)
+    key, stored = _existing(request)
     collection, cloud = _collection(request), request.cloud
     target = _target(request, collection, text(stored, "name"), stored)
     with cloud.world() as world:
@@ -279,7 +279,7 @@ def set_labels(request: Request) -> JsonObject:
 @answers("compute.subnetworks.expandIpCidrRange", "compute.subnetworks.setPrivateIpGoogleAccess")
 def change_subnetwork(request: Request) -> JsonObject:
     """A wider range, or access to Google's APIs."""
-    key, before = _found(request)
+    key, before = _existing(request)
     return _changed(request, key, before, before | request.body, request.method.id.rpartition(".")[2])
 
 
@@ -292,7 +292,7 @@ def _nats(world: World, router: Target, body: JsonObject) -> None:
         return
     if world.get(references.ROUTER, router.id) is None:
         world.put(references.ROUTER, router.id, _record(router))
-    project, region = router.project, router.place["region"]
+    project, region = router.project, router.scope["region"]
     prefix = f"{project}/{region}/{router.name}/"
     wanted = {f"{prefix}{text(nat, 'name')}": nat for nat in objects(body, "nats")}
     for ident in list(world.all(references.ROUTER_NAT)):
@@ -305,7 +305,7 @@ def _nats(world: World, router: Target, body: JsonObject) -> None:
             "region": region,
             "sourceSubnetworkIpRangesToNat": nat.get("sourceSubnetworkIpRangesToNat"),
         }
-        target = Target(references.ROUTER_NAT, ident, inputs, router.place)
+        target = Target(references.ROUTER_NAT, ident, inputs, router.scope)
         KINDS[references.ROUTER_NAT].create(world, target)
         world.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
 
@@ -313,5 +313,5 @@ def _nats(world: World, router: Target, body: JsonObject) -> None:
 @answers("compute.routers.getNatIpInfo")
 def nat_addresses(request: Request) -> JsonObject:
     """None are listed: Google allocates them by itself."""
-    _found(request)
+    _existing(request)
     return {"result": cast("JsonValue", [])}

@@ -20,14 +20,14 @@ RATE = "RESOURCE_OPERATION_RATE_EXCEEDED"
 
 def shown(request: Request, name: str) -> JsonObject:
     """An operation as Compute Engine shows it."""
-    known = request.cloud.operations[name]
+    operation = request.cloud.operations[name]
     status, progress, failure = request.cloud.progress(name)
-    scope, target = str(known["scope"]), str(known["target"])
+    scope, target = str(operation["scope"]), str(operation["target"])
     answer: JsonObject = {
         "kind": "compute#operation",
         "id": digits(name),
         "name": name,
-        "operationType": known["type"],
+        "operationType": operation["type"],
         "targetLink": compute_link(target),
         "targetId": digits(target),
         "status": status,
@@ -42,7 +42,7 @@ def shown(request: Request, name: str) -> JsonObject:
     if status == "DONE":
         answer["endTime"] = "2026-01-01T00:00:00.000-08:00"
     if failure:
-        errors: list[JsonValue] = [{"code": known.get("code") or RATE, "message": failure}]
+        errors: list[JsonValue] = [{"code": operation.get("code") or RATE, "message": failure}]
         answer |= {"error": {"errors": errors}, "httpErrorStatusCode": 503, "httpErrorMessage": "SERVICE UNAVAILABLE"}
     return answer
 
@@ -78,8 +78,8 @@ def zone(request: Request) -> JsonObject:
 def region(request: Request) -> JsonObject:
     """A region with its zones and quotas."""
     name, project = request.at["region"], request.at["project"]
-    known = {one for one in zones.known_zones() if zones.region_of(one) == name}
-    names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | known)
+    tpu_zones = {one for one in zones.known_zones() if zones.region_of(one) == name}
+    names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | tpu_zones)
     links: list[JsonValue] = [compute_link(f"projects/{project}/zones/{one}") for one in names]
     shown: JsonObject = {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}
     shown["quotas"] = of_region(request.cloud, project, name)
@@ -92,8 +92,8 @@ def _reclaimed(request: Request, pool: str) -> bool:
         record = world.get(NODE_POOL, pool)
         if record is None:
             return False
-        if found := request.cloud.faults.strike("reclaimed", request.method.id, pool):
-            record["reclaimedUntil"] = time.time() + (number(found, "seconds") or 60)
+        if fault := request.cloud.faults.strike("reclaimed", request.method.id, pool):
+            record["reclaimedUntil"] = time.time() + (number(fault, "seconds") or 60)
         until = record.get("reclaimedUntil")
     return isinstance(until, int | float) and time.time() < until
 
@@ -118,8 +118,8 @@ def _group(request: Request, pool: str, nodes: int) -> JsonObject:
 @answers("compute.instanceGroupManagers.list")
 def groups(request: Request) -> JsonObject:
     """Those of the node pools in a zone."""
-    found = pools_in(request.cloud, request.at["project"], request.at["zone"])
-    items: list[JsonValue] = [_group(request, pool, nodes) for pool, nodes in sorted(found.items())]
+    pools = pools_in(request.cloud, request.at["project"], request.at["zone"])
+    items: list[JsonValue] = [_group(request, pool, nodes) for pool, nodes in sorted(pools.items())]
     return request.page("items", items, kind="compute#instanceGroupManagerList")
 
 

@@ -24,13 +24,13 @@ def _required(request: Request) -> None:
         projects.require(world, name.split("/")[1], API, "GKE")
 
 
-def _found(request: Request) -> tuple[str, JsonObject]:
+def _record(request: Request) -> tuple[str, JsonObject]:
     _required(request)
     key = request.at["name"]
-    found = request.cloud.copy(key)
-    if found is None:
+    record = request.cloud.copy(key)
+    if record is None:
         raise ApiError(404, f"Not found: {key}.")
-    return key, found
+    return key, record
 
 
 def _with_pools(cloud: Cloud, key: str) -> JsonObject:
@@ -48,8 +48,8 @@ def _with_pools(cloud: Cloud, key: str) -> JsonObject:
 
 
 def _list(value: JsonObject, key: str) -> list[JsonValue]:
-    found = value.get(key)
-    return found if isinstance(found, list) else []
+    entries = value.get(key)
+    return entries if isinstance(entries, list) else []
 
 
 @answers(f"{_OF_A_CLUSTER}.create")
@@ -93,7 +93,7 @@ def create(request: Request) -> JsonObject:
 @answers(f"{_OF_A_CLUSTER}.get")
 def get(request: Request) -> JsonObject:
     """One, with its pools."""
-    key, _ = _found(request)
+    key, _ = _record(request)
     return _with_pools(request.cloud, key)
 
 
@@ -102,7 +102,7 @@ def list_(request: Request) -> JsonObject:
     """All in a location; ``-`` stands for all of them."""
     _required(request)
     _, project, _, location = request.at["parent"].split("/")
-    found: list[JsonValue] = [
+    clusters: list[JsonValue] = [
         _with_pools(request.cloud, key)
         for key in list(request.cloud.resources)
         if key.startswith(f"projects/{project}/locations/")
@@ -110,13 +110,13 @@ def list_(request: Request) -> JsonObject:
         and "/clusters/" in key
         and location in ("-", key.split("/")[3])
     ]
-    return {"clusters": found}
+    return {"clusters": clusters}
 
 
 @answers(f"{_OF_A_CLUSTER}.update")
 def update(request: Request) -> JsonObject:
     """Changes a cluster."""
-    key, before = _found(request)
+    key, before = _record(request)
     given = dig(request.body, "update")
     wanted: JsonObject = given if isinstance(given, dict) else {}
     if pool := text(wanted, "desiredNodePoolId"):
@@ -140,7 +140,7 @@ def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonOb
 @answers(f"{_OF_A_CLUSTER}.setResourceLabels")
 def set_labels(request: Request) -> JsonObject:
     """Replaces the labels, with the fingerprint of those that were read."""
-    key, before = _found(request)
+    key, before = _record(request)
     if text(request.body, "labelFingerprint") != text(before, "labelFingerprint"):
         raise ApiError(412, "Labels could not be set due to fingerprint mismatch.")
     labels: JsonObject = {
@@ -153,7 +153,7 @@ def set_labels(request: Request) -> JsonObject:
 @answers(f"{_OF_A_CLUSTER}.setMaintenancePolicy")
 def set_maintenance(request: Request) -> JsonObject:
     """Replaces windows and exclusions."""
-    key, before = _found(request)
+    key, before = _record(request)
     given = dig(request.body, "maintenancePolicy")
     policy: JsonObject = {**(given if isinstance(given, dict) else {}), "resourceVersion": request.cloud.etag()}
     return _changed(request, key, {**before, "maintenancePolicy": policy}, "SET_MAINTENANCE_POLICY")
@@ -162,7 +162,7 @@ def set_maintenance(request: Request) -> JsonObject:
 @answers(f"{_OF_A_CLUSTER}.delete")
 def delete(request: Request) -> JsonObject:
     """Removes a cluster with its pools, when the operation is over."""
-    key, stored = _found(request)
+    key, stored = _record(request)
     cloud, failure = request.cloud, request.failure
     if text(stored, "status") == "STOPPING":
         raise ApiError(400, f"Cluster is running incompatible operation on {key}.", "failedPrecondition")

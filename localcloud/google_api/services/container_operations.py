@@ -22,14 +22,14 @@ def begin(
 
 def shown(request: Request, name: str) -> JsonObject:
     """An operation as GKE shows it."""
-    known = request.cloud.operations[name]
+    operation = request.cloud.operations[name]
     status, progress, failure = request.cloud.progress(name)
-    target = str(known["target"])
+    target = str(operation["target"])
     parent = "/".join(target.split("/")[:4])
     metrics: list[JsonValue] = [{"name": "PERCENT", "intValue": str(progress)}]
     answer: JsonObject = {
         "name": name,
-        "operationType": known["type"],
+        "operationType": operation["type"],
         "status": status,
         "selfLink": f"{GKE}/{parent}/operations/{name}",
         "targetLink": f"{GKE}/{target}",
@@ -58,9 +58,9 @@ def get(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """All in a location."""
     parent = request.at["parent"]
-    found: list[JsonValue] = [
+    operations: list[JsonValue] = [
         shown(request, name)
-        for name, known in request.cloud.operations.items()
-        if str(known["target"]).startswith(f"{parent}/clusters/")
+        for name, operation in request.cloud.operations.items()
+        if str(operation["target"]).startswith(f"{parent}/clusters/")
     ]
-    return {"operations": found}
+    return {"operations": operations}

@@ -34,12 +34,12 @@ def zone(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """Those of a zone, by name and type where they are asked for."""
     wanted = {key: request.query[key] for key in ("name", "type") if key in request.query}
-    found: list[JsonValue] = [
+    records: list[JsonValue] = [
         record
         for record in request.cloud.below(f"{_zone(request)}/rrsets").values()
         if all(text(record, key) == value for key, value in wanted.items())
     ]
-    return request.page("rrsets", found, kind="dns#resourceRecordSetsListResponse")
+    return request.page("rrsets", records, kind="dns#resourceRecordSetsListResponse")
 
 
 @answers("dns.changes.create")

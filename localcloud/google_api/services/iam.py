@@ -39,10 +39,10 @@ def _required(request: Request) -> None:
 
 def _account(request: Request) -> JsonObject:
     _required(request)
-    found = request.cloud.resources.get(_key(request))
-    if found is None:
+    account = request.cloud.resources.get(_key(request))
+    if account is None:
         raise ApiError(404, "Unknown service account")
-    return found
+    return account
 
 
 @answers("iam.projects.serviceAccounts.create")
@@ -81,20 +81,20 @@ def get(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """All of a project."""
     _required(request)
-    found = request.cloud.below(f"projects/{_project(request)}/serviceAccounts")
-    return request.page("accounts", list[JsonValue](found.values()), "pageSize")
+    accounts = request.cloud.below(f"projects/{_project(request)}/serviceAccounts")
+    return request.page("accounts", list[JsonValue](accounts.values()), "pageSize")
 
 
 @answers("iam.projects.serviceAccounts.patch")
 def patch(request: Request) -> JsonObject:
     """Changes display name and description."""
-    found, given = _account(request), dig(request.body, "serviceAccount")
+    account, given = _account(request), dig(request.body, "serviceAccount")
     for key in text(request.body, "updateMask").split(","):
         name = {"display_name": "displayName"}.get(key, key)
         if name in ("displayName", "description"):
-            found[name] = text(given, name)
-    found["etag"] = request.cloud.etag()
-    return found
+            account[name] = text(given, name)
+    account["etag"] = request.cloud.etag()
+    return account
 
 
 @answers("iam.projects.serviceAccounts.delete")

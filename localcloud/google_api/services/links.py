@@ -26,9 +26,9 @@ def pools_in(cloud: Cloud, project: str, zone: str) -> dict[str, int]:
     """Node pools with nodes in a zone, and how many."""
     with cloud.world() as world:
         records = world.all(NODE_POOL)
-    found: dict[str, int] = {}
+    node_counts: dict[str, int] = {}
     for key, pool in cloud.resources.items():
         where = texts(pool, "locations")
         if "/nodePools/" in key and key.split("/")[1] == project and zone in where:
-            found[key] = (number(records.get(key, {}), "nodes") or 0) // max(1, len(where))
-    return found
+            node_counts[key] = (number(records.get(key, {}), "nodes") or 0) // max(1, len(where))
+    return node_counts

@@ -33,12 +33,12 @@ def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
 
 def _zones(world: World, request: Request) -> list[str]:
     """Where the groups are: the first zone of each cluster of the project, in the region that is asked about."""
-    region, found = request.at.get("region"), list[str]()
+    region, zone_names = request.at.get("region"), list[str]()
     for key in world.all(CLUSTER):
         _, project, _, location, *_ = key.split("/")
         if project == request.at["project"] and region in (None, region_of(location)):
-            found.append(location if location.count("-") > 1 else f"{location}-a")
-    return found
+            zone_names.append(location if location.count("-") > 1 else f"{location}-a")
+    return zone_names
 
 
 def _name(backend: str) -> str:
@@ -56,11 +56,11 @@ def _group(request: Request, backend: str) -> str:
 def services(request: Request) -> JsonObject:
     """All of a region, each with its group."""
     scope = f"projects/{request.at['project']}/regions/{request.at['region']}"
-    found: list[JsonValue] = []
+    backend_services: list[JsonValue] = []
     for backend in sorted(_backends(request)):
         path = f"{scope}/backendServices/{_name(backend)}"
         group: JsonObject = {"group": compute_link(_group(request, backend)), "balancingMode": "RATE"}
-        found.append(
+        backend_services.append(
             {
                 "kind": "compute#backendService",
                 "id": digits(path),
@@ -71,7 +71,7 @@ def services(request: Request) -> JsonObject:
                 "selfLink": compute_link(path),
             }
         )
-    return request.page("items", found, kind="compute#backendServiceList")
+    return request.page("items", backend_services, kind="compute#backendServiceList")
 
 
 @answers("compute.regionBackendServices.getHealth")
@@ -95,7 +95,7 @@ def health(request: Request) -> JsonObject:
 @answers("compute.networkEndpointGroups.aggregatedList")
 def groups(request: Request) -> JsonObject:
     """The groups behind every backend, by zone."""
-    found: dict[str, list[JsonValue]] = {}
+    groups_by_zone: dict[str, list[JsonValue]] = {}
     for backend, endpoints in sorted(_backends(request).items()):
         path = _group(request, backend)
         shown: JsonObject = {
@@ -106,6 +106,6 @@ def groups(request: Request) -> JsonObject:
             "size": len(endpoints),
             "selfLink": compute_link(path),
         }
-        found.setdefault("/".join(path.split("/")[2:4]), []).append(shown)
-    items: JsonObject = {zone: {"networkEndpointGroups": one} for zone, one in found.items()}
+        groups_by_zone.setdefault("/".join(path.split("/")[2:4]), []).append(shown)
+    items: JsonObject = {zone: {"networkEndpointGroups": one} for zone, one in groups_by_zone.items()}
     return {"kind": "compute#networkEndpointGroupAggregatedList", "items": items}

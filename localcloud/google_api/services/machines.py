@@ -51,8 +51,8 @@ def _machine(project: str, zone: str, name: str) -> JsonObject | None:
 def machine_type(request: Request) -> JsonObject:
     """One, where the zone has it."""
     project, zone, name = (request.at[key] for key in ("project", "zone", "machineType"))
-    if found := _machine(project, zone, name):
-        return found
+    if machine := _machine(project, zone, name):
+        return machine
     raise not_found(f"projects/{project}/zones/{zone}/machineTypes/{name}")
 
 
@@ -62,12 +62,12 @@ def machine_types(request: Request) -> JsonObject:
     asked = re.fullmatch(r'name ?(?:=|eq) ?"?([\w-]+)"?', request.query.get("filter", ""))
     if not asked:
         raise ApiError(501, "the emulator lists machine types by the filter name=… only")
-    found: JsonObject = {}
+    by_zone: JsonObject = {}
     for zone in ZONES:
         one = _machine(request.at["project"], zone, asked[1])
         empty: JsonObject = {"warning": {"code": "NO_RESULTS_ON_PAGE", "message": "There are no results for scope."}}
-        found[f"zones/{zone}"] = {"machineTypes": [one]} if one else empty
-    return {"kind": "compute#machineTypeAggregatedList", "items": found}
+        by_zone[f"zones/{zone}"] = {"machineTypes": [one]} if one else empty
+    return {"kind": "compute#machineTypeAggregatedList", "items": by_zone}
 
 
 # -- reservations ------------------------------------------------------------------------------------------------------
@@ -94,8 +94,8 @@ def reserve(request: Request) -> JsonObject:
 def reservation(request: Request) -> JsonObject:
     """One."""
     key = _zonal(request, "reservations", request.at["reservation"])
-    if found := request.cloud.copy(key):
-        return found
+    if record := request.cloud.copy(key):
+        return record
     raise not_found(key)
 
 
@@ -154,8 +154,8 @@ def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None
 def host(request: Request) -> JsonObject:
     """One."""
     key = _zonal(request, "instances", request.at["instance"])
-    if found := request.cloud.copy(key):
-        return found
+    if record := request.cloud.copy(key):
+        return record
     raise not_found(key)
 
 

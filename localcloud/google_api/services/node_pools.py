@@ -36,13 +36,13 @@ def _cluster(request: Request) -> str:
     return key
 
 
-def _found(request: Request) -> tuple[str, JsonObject]:
+def _record(request: Request) -> tuple[str, JsonObject]:
     _cluster(request)
     key = request.at["name"]
-    found = request.cloud.copy(key)
-    if found is None:
+    record = request.cloud.copy(key)
+    if record is None:
         raise ApiError(404, f'nodePool "{key}" not found')
-    return key, found
+    return key, record
 
 
 @answers(f"{_OF_A_POOL}.create")
@@ -60,7 +60,7 @@ def create(request: Request) -> JsonObject:
 @answers(f"{_OF_A_POOL}.get")
 def get(request: Request) -> JsonObject:
     """One."""
-    return _found(request)[1]
+    return _record(request)[1]
 
 
 @answers(f"{_OF_A_POOL}.list")
@@ -82,7 +82,7 @@ _OF_POOL = frozenset(("locations", "upgradeSettings", "queuedProvisioning", "net
 @answers(f"{_OF_A_POOL}.update")
 def update(request: Request) -> JsonObject:
     """Changes a pool in place, which replaces its nodes one by one."""
-    key, before = _found(request)
+    key, before = _record(request)
     given = text(request.body, "etag")
     if given and given != text(before, "etag"):
         raise ApiError(409, "The node pool was changed since it was read: the etag does not match.", "aborted")
@@ -134,7 +134,7 @@ def updated_with_cluster(request: Request, key: str, update: JsonObject) -> Json
 @answers(f"{_OF_A_POOL}.setSize")
 def set_size(request: Request) -> JsonObject:
     """Another number of nodes per zone."""
-    key, before = _found(request)
+    key, before = _record(request)
     nodes = number(request.body, "nodeCount") or 0
     return _changed(request, key, before, before | {"initialNodeCount": nodes}, "SET_NODE_POOL_SIZE")
 
@@ -142,7 +142,7 @@ def set_size(request: Request) -> JsonObject:
 @answers(f"{_OF_A_POOL}.setAutoscaling")
 def set_autoscaling(request: Request) -> JsonObject:
     """Other bounds."""
-    key, before = _found(request)
+    key, before = _record(request)
     after = before | {"autoscaling": dig(request.body, "autoscaling")}
     return _changed(request, key, before, after, "UPDATE_CLUSTER")
 
@@ -150,7 +150,7 @@ def set_autoscaling(request: Request) -> JsonObject:
 @answers(f"{_OF_A_POOL}.setManagement")
 def set_management(request: Request) -> JsonObject:
     """Repair and upgrades."""
-    key, before = _found(request)
+    key, before = _record(request)
     after = before | {"management": dig(request.body, "management")}
     return _changed(request, key, before, after, "SET_NODE_POOL_MANAGEMENT")
 
@@ -158,7 +158,7 @@ def set_management(request: Request) -> JsonObject:
 @answers(f"{_OF_A_POOL}.delete")
 def delete(request: Request) -> JsonObject:
     """Removes a pool, when the operation is over."""
-    key, stored = _found(request)
+    key, stored = _record(request)
     cloud, failure = request.cloud, request.failure
     cloud.resources[key] = stored | {"status": "STOPPING"}
 

@@ -37,8 +37,8 @@ def target_of(key: str, body: JsonObject) -> Target:
         inputs["placementPolicy"] = {**placement, "type": "" if kind == "TYPE_UNSPECIFIED" else kind}
     if limit := number(body, "maxPodsConstraint", "maxPodsPerNode"):
         inputs["maxPodsPerNode"] = limit
-    place = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
-    return Target(NODE_POOL, key, inputs, place)
+    scope = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
+    return Target(NODE_POOL, key, inputs, scope)
 
 
 def shown(cloud: Cloud, key: str, body: JsonObject) -> JsonObject:

@@ -42,7 +42,7 @@ def _without_stock(cloud: Cloud, world: World, target: Target) -> Generator[None
     """Zones that the fault ``stockout`` names for this attempt have no host."""
     given, zones_ = (
         cloud.faults.world.given,
-        pool_zones(target.inputs, cluster_of(world, target), target.place["location"]),
+        pool_zones(target.inputs, cluster_of(world, target), target.scope["location"]),
     )
     out: list[JsonValue] = [
         zone

@@ -77,8 +77,8 @@ def _disks(cloud: Cloud, world: World, project: str, region: str) -> Counter[str
 
 
 def _limit(cloud: Cloud, name: str, usual: float) -> float:
-    found = cloud.faults.world.value("quota", name)
-    return float(found) if isinstance(found, int | float) else usual
+    limit = cloud.faults.world.value("quota", name)
+    return float(limit) if isinstance(limit, int | float) else usual
 
 
 def _shown(cloud: Cloud, names: tuple[str, ...], used: Counter[str]) -> Iterator[JsonValue]:
@@ -104,29 +104,29 @@ def metric(request: Request) -> JsonObject:
     """Limits of one metric: chips of each family, which Compute Engine does not tell."""
     name = request.at["name"]
     called = name.rpartition("%2F")[2].upper()
-    found: list[JsonValue] = []
+    limits: list[JsonValue] = []
     divided = next((kind for kind in ACCELERATORS if called in kind.quota_dimensions), None)
     if divided is not None:
         dimension = divided.quota_dimensions[called]
         buckets: list[JsonValue] = [{"effectiveLimit": "0", "defaultLimit": "0"}]
         for family in divided.families:
             for region in sorted({zones.region_of(zone) for zone in family.zones}):
-                place: JsonObject = {"region": region, dimension: family.quota_family}
-                buckets.append(_bucket(request.cloud, family.quota_family, place))
-        found = [_of_metric(name, f"1/{{project}}/{{region}}/{{{dimension}}}", buckets)]
+                dimensions: JsonObject = {"region": region, dimension: family.quota_family}
+                buckets.append(_bucket(request.cloud, family.quota_family, dimensions))
+        limits = [_of_metric(name, f"1/{{project}}/{{region}}/{{{dimension}}}", buckets)]
     elif family := next((one for one in FAMILIES if called in (one.spot_quota, one.quota)), None):
-        places = sorted({zones.region_of(zone) for zone in family.zones})
+        regions = sorted({zones.region_of(zone) for zone in family.zones})
         limited = family.quota_family if called == family.quota else called
-        buckets = [_bucket(request.cloud, limited, {"region": region}) for region in places]
-        found = [_of_metric(name, "1/{project}/{region}", buckets)]
+        buckets = [_bucket(request.cloud, limited, {"region": region}) for region in regions]
+        limits = [_of_metric(name, "1/{project}/{region}", buckets)]
     else:
         raise ApiError(404, f"Quota metric {called} not found.")
-    return {"name": name, "metric": f"compute.googleapis.com/{called.lower()}", "consumerQuotaLimits": found}
+    return {"name": name, "metric": f"compute.googleapis.com/{called.lower()}", "consumerQuotaLimits": limits}
 
 
-def _bucket(cloud: Cloud, quota: str, place: JsonObject) -> JsonObject:
+def _bucket(cloud: Cloud, quota: str, dimensions: JsonObject) -> JsonObject:
     limit = str(int(_limit(cloud, quota, DEFAULT_QUOTA)))
-    return {"effectiveLimit": limit, "defaultLimit": limit, "dimensions": place}
+    return {"effectiveLimit": limit, "defaultLimit": limit, "dimensions": dimensions}
 
 
 def _of_metric(name: str, unit: str, buckets: list[JsonValue]) -> JsonObject:

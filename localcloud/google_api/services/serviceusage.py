@@ -15,8 +15,8 @@ _SERVICE = re.compile(r"projects/([^/]+)(?:/services/([^/]+))?")
 
 
 def _parts(request: Request) -> tuple[str, str]:
-    found = _SERVICE.fullmatch(next(iter(request.at.values())))
-    return (found[1], found[2] or "") if found else ("", "")
+    match = _SERVICE.fullmatch(next(iter(request.at.values())))
+    return (match[1], match[2] or "") if match else ("", "")
 
 
 def _service(name: str, enabled: bool) -> JsonObject:

@@ -15,15 +15,15 @@ WEEK = "604800"
 
 def _bucket(request: Request) -> JsonObject:
     name = request.at["bucket"]
-    found = request.cloud.resources.get(f"b/{name}")
-    if found is None and name in request.cloud.faults.world.listed("existingBuckets"):
+    record = request.cloud.resources.get(f"b/{name}")
+    if record is None and name in request.cloud.faults.world.listed("existingBuckets"):
         return _made({"name": name})
-    if found is None:
+    if record is None:
         raise ApiError(404, "The specified bucket does not exist.")
     expected = request.query.get("ifMetagenerationMatch")
-    if expected and expected != text(found, "metageneration"):
+    if expected and expected != text(record, "metageneration"):
         raise ApiError(412, "At least one of the pre-conditions you specified did not hold.")
-    return found
+    return record
 
 
 def _made(body: JsonObject) -> JsonObject:
@@ -76,9 +76,9 @@ def list_(request: Request) -> JsonObject:
 @answers("storage.buckets.patch", "storage.buckets.update")
 def patch(request: Request) -> JsonObject:
     """Changes one; a null takes a property out."""
-    found = _bucket(request)
-    changed: JsonObject = {key: value for key, value in merge(found, request.body).items() if value is not None}
-    changed |= {"metageneration": str((number(found, "metageneration") or 1) + 1), "etag": request.cloud.etag()}
+    record = _bucket(request)
+    changed: JsonObject = {key: value for key, value in merge(record, request.body).items() if value is not None}
+    changed |= {"metageneration": str((number(record, "metageneration") or 1) + 1), "etag": request.cloud.etag()}
     request.cloud.resources[f"b/{request.at['bucket']}"] = changed
     return changed
 

@@ -31,7 +31,7 @@ def without(text: str, absent: tuple[str, ...] = ABSENT) -> tuple[str, list[str]
     kept: list[str] = []
     dropped: list[str] = []
     for item in _items(text.splitlines()):
-        name = next((found for line in item if (found := _plugin(line, absent))), None)
+        name = next((plugin for line in item if (plugin := _plugin(line, absent))), None)
         if name is None:
             kept += item
         elif name not in dropped:
@@ -46,26 +46,26 @@ def _plugin(line: str, absent: tuple[str, ...]) -> str | None:
 
 def _items(lines: list[str]) -> list[list[str]]:
     """Lines, those of one innermost list item together."""
-    found: list[list[str]] = []
+    items: list[list[str]] = []
     inside = -1
     for line in lines:
         indent = len(line) - len(line.lstrip())
         if line.lstrip().startswith("- "):
-            found.append([line])
+            items.append([line])
             inside = indent
         elif inside >= 0 and indent > inside:
-            found[-1].append(line)
+            items[-1].append(line)
         else:
-            found.append([line])
+            items.append([line])
             inside = -1
-    return found
+    return items
 
 
-def main(words: list[str]) -> None:
+def main(argv: list[str]) -> None:
     """Becomes the picker; never returns."""
     arguments: list[str] = []
-    for position, word in enumerate(words):
-        previous = words[position - 1] if position else ""
+    for position, word in enumerate(argv):
+        previous = argv[position - 1] if position else ""
         if word.startswith(f"{_TEXT}="):
             text, dropped = without(word.partition("=")[2])
             arguments.append(f"{_TEXT}={text}")

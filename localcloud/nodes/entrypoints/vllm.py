@@ -52,31 +52,31 @@ ENTRIES = 10_000_000
 context fewer may wait."""
 
 
-def options(words: list[str]) -> tuple[list[str], list[tuple[str, list[str]]]]:
+def options(argv: list[str]) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Positional words, and options with their values: ``--a=b`` and ``--a b`` are the same."""
     positional: list[str] = []
-    found: list[tuple[str, list[str]]] = []
-    for word in words:
+    flags: list[tuple[str, list[str]]] = []
+    for word in argv:
         if word.startswith("--"):
             name, equals, value = word.partition("=")
-            found.append((name.replace("_", "-"), [value] if equals else []))
+            flags.append((name.replace("_", "-"), [value] if equals else []))
         elif word.startswith("-") and len(word) == 2 and word[1].isalpha():
-            found.append((word, []))
-        elif found and (not found[-1][1] or found[-1][0] in SEVERAL):
-            found[-1][1].append(word)
+            flags.append((word, []))
+        elif flags and (not flags[-1][1] or flags[-1][0] in SEVERAL):
+            flags[-1][1].append(word)
         else:
             positional.append(word)
-    return positional, found
+    return positional, flags
 
 
-def translate(words: list[str], environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def translate(argv: list[str], environment: Mapping[str, str]) -> tuple[list[str], list[str]]:
     """The simulator's arguments for those of ``vllm serve``, and what was dropped."""
-    positional, found = options(words)
+    positional, flags = options(argv)
     extra = shlex.split(environment.get("LLMD_GKE_SIMULATOR_ARGS", ""))
-    given = {name: values for name, values in found if name in SHARED}
-    dropped = [" ".join([name, *values]) for name, values in found if name not in SHARED and name != "--model"]
+    given = {name: values for name, values in flags if name in SHARED}
+    dropped = [" ".join([name, *values]) for name, values in flags if name not in SHARED and name != "--model"]
     own = {name for name, _ in options(extra)[1]}
-    model = next((values[0] for name, values in found if name == "--model" and values), None)
+    model = next((values[0] for name, values in flags if name == "--model" and values), None)
     model = model or (positional[0] if positional else "/mnt/models")
     arguments = ["--model", (given.get("--served-model-name") or [model])[0]]
     for name, default in INSTEAD.items():
@@ -101,16 +101,16 @@ def say(text: str) -> None:
     print(f"laptop cloud: {text}", flush=True)
 
 
-def main(words: list[str]) -> None:
+def main(argv: list[str]) -> None:
     """Becomes the simulator; never returns."""
     # As the first process of a container it would ignore the signal.
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    if words[:1] == ["--version"]:
+    if argv[:1] == ["--version"]:
         print("0.0.0+llm-d-inference-sim")
         return
-    if words[:1] != ["serve"]:
-        sys.exit(f"laptop cloud: only `vllm serve` is imitated, not `vllm {' '.join(words)}`")
-    arguments, dropped = translate(words[1:], os.environ)
+    if argv[:1] != ["serve"]:
+        sys.exit(f"laptop cloud: only `vllm serve` is imitated, not `vllm {' '.join(argv)}`")
+    arguments, dropped = translate(argv[1:], os.environ)
     seconds = float(os.environ.get("LLMD_GKE_MODEL_START_SECONDS") or 0)
     say(f"the model server is llm-d-inference-sim {shlex.join(arguments)}")
     if dropped:

@@ -28,7 +28,7 @@ def settle(world: World, target: Target) -> None:
     record = world.get(NODE_POOL, target.id)
     if record is None:
         return
-    where = pool_zones(target.inputs, cluster_of(world, target), target.place["location"])
+    where = pool_zones(target.inputs, cluster_of(world, target), target.scope["location"])
     nodes = first_nodes(target.inputs) * len(where)
     cause = ""
     if nodes and accelerators.family_of(text(target.inputs, "nodeConfig", "machineType")):
@@ -75,7 +75,7 @@ def quota_limit(inputs: JsonObject, faults: Faults) -> float:
 def _over_quota(world: World, target: Target, nodes: int) -> str:
     """Quota is drawn by nodes, so only nodes that run count, per region, and spot apart from the rest."""
     machine = text(target.inputs, "nodeConfig", "machineType")
-    region, limit = zones.region_of(target.place["location"]), quota_limit(target.inputs, world.faults)
+    region, limit = zones.region_of(target.scope["location"]), quota_limit(target.inputs, world.faults)
     used = 0
     for ident, record in world.all(NODE_POOL).items():
         other = text(record, "inputs", "nodeConfig", "machineType")

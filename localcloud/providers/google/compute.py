@@ -21,7 +21,7 @@ from localcloud.providers.protocol.values import JsonObject, dig, text
 def _address_create(world: World, target: Target) -> None:
     reference = target.text("subnetwork")
     if reference:
-        ident = subnetwork_id(reference, target.project, target.place["region"])
+        ident = subnetwork_id(reference, target.project, target.scope["region"])
         if world.get(SUBNETWORK, ident) is None:
             raise missing("Address", ident)
     wanted = target.text("address")

@@ -101,7 +101,7 @@ def _cluster_create(world: World, target: Target) -> None:
     if offered(asked) is None:
         # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
         raise failed("error creating cluster", 400, f'Master version "{asked}" is unsupported.', "badRequest")
-    title, inputs, location = "Error creating Cluster", target.inputs, target.place["location"]
+    title, inputs, location = "Error creating Cluster", target.inputs, target.scope["location"]
     region = zones.region_of(location)
     network = network_id(target.text("network") or "default", target.project)
     if world.get(NETWORK, network) is None:
@@ -110,10 +110,10 @@ def _cluster_create(world: World, target: Target) -> None:
     subnet = world.get(SUBNETWORK, subnet_id)
     if subnet is None:
         raise missing("Cluster", subnet_id)
-    known = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
+    range_names = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
     for key in ("clusterSecondaryRangeName", "servicesSecondaryRangeName"):
         wanted = target.text("ipAllocationPolicy", key)
-        if wanted and wanted not in known:
+        if wanted and wanted not in range_names:
             raise failed(
                 title,
                 400,
@@ -154,7 +154,7 @@ def _cluster_delete(world: World, target: Target) -> None:
     """GKE deletes a cluster with its pools."""
     for ident in pools_of(world, target.id):
         world.drop(NODE_POOL, ident)
-    lingering.leave(world, network_id(target.text("network"), target.project), target.place["location"])
+    lingering.leave(world, network_id(target.text("network"), target.project), target.scope["location"])
 
 
 def hosts(record: JsonObject) -> set[str]:

@@ -45,12 +45,12 @@ def facts() -> JsonObject:
     """
     file = facts_file()
     try:
-        found = cast(JsonObject, json.loads(file.read_text()))
+        stored = cast(JsonObject, json.loads(file.read_text()))
     except (OSError, json.JSONDecodeError) as error:
         raise Refused(f"the laptop cloud has no control plane to offer: {error}. {START}") from None
-    if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(found, key)]:
+    if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(stored, key)]:
         raise Refused(f"{file} says nothing about {', '.join(absent)}. {START}")
-    return found
+    return stored
 
 
 def outputs(target: Target) -> JsonObject:
@@ -58,23 +58,23 @@ def outputs(target: Target) -> JsonObject:
 
     For a plan only the keys count: a laptop cloud that does not run is found out by :func:`create`.
     """
-    known = facts() if is_real() and facts_file().exists() else {}
-    number, region = digits(target.id, 12), zones.region_of(target.place.get("location", ""))
-    authority = text(known, "caCertificate")
+    stored = facts() if is_real() and facts_file().exists() else {}
+    number, region = digits(target.id, 12), zones.region_of(target.scope.get("location", ""))
+    authority = text(stored, "caCertificate")
     return {
         # 192.0.2.0/24 is reserved for documentation (RFC 5737): nothing answers there.
-        "endpoint": text(known, "endpoint") or f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
+        "endpoint": text(stored, "endpoint") or f"192.0.2.{int(digits(target.id, 6)) % 250 + 2}",
         "masterAuth": {
             "clusterCaCertificate": base64.b64encode(authority.encode()).decode() or CERTIFICATE_AUTHORITY,
             "clientCertificate": "",
             "clientKey": "",
             "clientCertificateConfig": {"issueClientCertificate": False},
         },
-        "servicesIpv4Cidr": text(known, "servicesIpv4Cidr") or "34.118.224.0/20",
-        "clusterIpv4Cidr": text(known, "clusterIpv4Cidr") or "10.4.0.0/14",
+        "servicesIpv4Cidr": text(stored, "servicesIpv4Cidr") or "34.118.224.0/20",
+        "clusterIpv4Cidr": text(stored, "clusterIpv4Cidr") or "10.4.0.0/14",
         "controlPlaneEndpointsConfig": {
             "dnsEndpointConfig": {
-                "endpoint": text(known, "dnsEndpoint") or f"gke-{digits(target.id, 30)}-{number}.{region}.gke.goog"
+                "endpoint": text(stored, "dnsEndpoint") or f"gke-{digits(target.id, 30)}-{number}.{region}.gke.goog"
             }
         },
     }

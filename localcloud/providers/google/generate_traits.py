@@ -140,14 +140,14 @@ def _values(plugin: published.Published, token: str, properties: list[Property])
         wrong = _WRONG.get(one["type"])
         answers = plugin.check(token, _holding(token, path, wrong))[1] if wrong is not None else []
         for answer in answers:
-            if found := _ONE_OF.match(answer):
-                allowed[path] = [*re.findall(r'"([^"]*)"', found[1])]
-            elif found := _RANGE.match(answer):
-                bounds[path] = [float(found[1]), float(found[2])]
-            elif found := _LEAST.match(answer):
-                bounds[path] = [int(found[1]), None]
-            elif found := _PATTERN.match(answer):
-                patterns[path] = json.loads(found[1])
+            if match := _ONE_OF.match(answer):
+                allowed[path] = [*re.findall(r'"([^"]*)"', match[1])]
+            elif match := _RANGE.match(answer):
+                bounds[path] = [float(match[1]), float(match[2])]
+            elif match := _LEAST.match(answer):
+                bounds[path] = [int(match[1]), None]
+            elif match := _PATTERN.match(answer):
+                patterns[path] = json.loads(match[1])
             else:
                 continue
             break
@@ -191,10 +191,10 @@ def of_sdk(token: str) -> Iterator[tuple[str, str]]:
     yield from walk(table["types"][token], "")
 
 
-def _differences(sdk: dict[str, str], inputs: list[Property], known: frozenset[str]) -> JsonObject:
+def _differences(sdk: dict[str, str], inputs: list[Property], paths: frozenset[str]) -> JsonObject:
     """Of a block that only one of them has, the block alone."""
     ours = {one["path"]: one["type"] for one in inputs}
-    official = [path for path in sdk if path not in known and path.rpartition(".")[0] in {"", *known}]
+    official = [path for path in sdk if path not in paths and path.rpartition(".")[0] in {"", *paths}]
     types = {
         path: [kind, sdk[path]]
         for path, kind in ours.items()

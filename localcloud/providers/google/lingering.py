@@ -28,8 +28,8 @@ def leave(world: World, network: str, location: str) -> None:
 
 def group_in(world: World, network: str) -> str | None:
     """The endpoint group that still uses ``network``, if any."""
-    found = world.content.get(KEY)
-    left = found.get(network) if isinstance(found, dict) else None
+    stored = world.content.get(KEY)
+    left = stored.get(network) if isinstance(stored, dict) else None
     if not isinstance(left, dict) or float(str(left["until"])) <= time.time():
         return None
     return str(left["group"])

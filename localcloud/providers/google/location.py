@@ -35,13 +35,13 @@ def place_of(config: JsonObject, inputs: JsonObject) -> dict[str, str]:
 
 def target_of(config: JsonObject, subject: Subject, kind: Kind, inputs: JsonObject) -> Target:
     """The resource as Google sees it, with its id."""
-    place = place_of(config, inputs)
+    location = place_of(config, inputs)
     filled = {
         slot: text(inputs, slot).rsplit("/", 1)[-1] if slot in ("router", "cluster") else text(inputs, slot)
         for slot in slots(kind)
     }
-    ident = subject.id or kind.id.format(**filled | place)
-    return Target(subject.type, ident, inputs, place)
+    ident = subject.id or kind.id.format(**filled | location)
+    return Target(subject.type, ident, inputs, location)
 
 
 def provider_labels(config: JsonObject) -> dict[str, str]:
@@ -63,6 +63,6 @@ def labels_of(config: JsonObject, kind: Kind, inputs: JsonObject) -> dict[str, d
 def outputs_of(config: JsonObject, kind: Kind, target: Target, computed: JsonObject) -> JsonObject:
     """Inputs, what Google computed, place and labels together."""
     own = [slot for slot in slots(kind) if slot in ("project", "region", "location")]
-    place: JsonObject = {slot: target.place[slot] for slot in {*own, "project"} if target.place.get(slot)}
-    outputs = merge(merge(computed, place | kind.known(target)), without_defaults(target.inputs))
+    own_values: JsonObject = {slot: target.scope[slot] for slot in {*own, "project"} if target.scope.get(slot)}
+    outputs = merge(merge(computed, own_values | kind.known_outputs(target)), without_defaults(target.inputs))
     return {**outputs, **labels_of(config, kind, target.inputs)}

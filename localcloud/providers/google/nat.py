@@ -8,7 +8,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 
 def _nat_create(world: World, target: Target) -> None:
-    project, region = target.project, target.place["region"]
+    project, region = target.project, target.scope["region"]
     router_id = f"projects/{project}/regions/{region}/routers/{short(target.text('router'))}"
     router = world.get(ROUTER, router_id)
     if router is None:

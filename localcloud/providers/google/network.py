@@ -62,7 +62,7 @@ def _subnetwork_create(world: World, target: Target) -> None:
     if primary and IPv4Network(primary).prefixlen > _LONGEST_PREFIX:
         message = f"Invalid value for field 'resource.ipCidrRange': '{primary}'. The range is too small."
         raise failed("Error creating Subnetwork", 400, message, "invalid")
-    region = target.place["region"]
+    region = target.scope["region"]
     own = [IPv4Network(cidr) for cidr in _ranges(target.inputs)]
     for index, cidr in enumerate(own):
         if any(cidr.overlaps(other) for other in own[:index]):
@@ -103,7 +103,7 @@ def _subnetwork_update(world: World, target: Target, old: JsonObject) -> None:
 
 
 def _subnetwork_free(world: World, target: Target) -> None:
-    project, region = target.project, target.place["region"]
+    project, region = target.project, target.scope["region"]
     for kind in (CLUSTER, ADDRESS):
         for ident, record in world.all(kind).items():
             reference = text(record, "inputs", "subnetwork")

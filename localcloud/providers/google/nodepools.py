@@ -27,7 +27,7 @@ DOCS = "https://cloud.google.com/kubernetes-engine/docs"
 
 def cluster_of(world: World, target: Target) -> JsonObject | None:
     """The pool's cluster."""
-    ident = f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+    ident = f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
     return world.get(CLUSTER, ident)
 
 
@@ -103,11 +103,11 @@ def create(world: World, target: Target) -> None:
     cluster = cluster_of(world, target)
     if cluster is None:
         where = (
-            f"projects/{target.project}/locations/{target.place['location']}/clusters/{short(target.text('cluster'))}"
+            f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
         )
         raise failed("error creating NodePool", 404, f"Not found: {where}.", "notFound")
-    region = zones.region_of(target.place["location"])
-    where = pool_zones(target.inputs, cluster, target.place["location"])
+    region = zones.region_of(target.scope["location"])
+    where = pool_zones(target.inputs, cluster, target.scope["location"])
     if stray := [zone for zone in where if zones.region_of(zone) != region]:
         raise _refuse(f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
     account = text(target.inputs, "nodeConfig", "serviceAccount")
@@ -117,12 +117,12 @@ def create(world: World, target: Target) -> None:
     policy = target.text("placementPolicy", "policyName")
     if policy:
         ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
-        found = world.get(RESOURCE_POLICY, ident)
-        if found is None:
+        existing = world.get(RESOURCE_POLICY, ident)
+        if existing is None:
             raise failed("error creating NodePool", 404, f"The resource '{ident}' was not found", "notFound")
         wanted = target.text("placementPolicy", "tpuTopology")
-        given = text(found, "inputs", "workloadPolicy", "acceleratorTopology")
-        if dig(found, "inputs", "workloadPolicy") is not None and given != wanted:
+        given = text(existing, "inputs", "workloadPolicy", "acceleratorTopology")
+        if dig(existing, "inputs", "workloadPolicy") is not None and given != wanted:
             raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
@@ -131,7 +131,7 @@ def update(world: World, target: Target, old: JsonObject) -> None:
     before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
     if before != after:
         raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
-    _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.place["location"]))
+    _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.scope["location"]))
 
 
 def _refuse(message: str) -> Refused:

@@ -82,12 +82,12 @@ def clusters(content: JsonObject) -> list[str]:
 def pools(content: JsonObject) -> list[Pool]:
     """Every node pool of the content of ``google.json``, by name. A pool that is still being made is not there yet."""
     made = _records(content, CLUSTER)
-    found: list[Pool] = []
+    pools: list[Pool] = []
     for ident, record in sorted(_records(content, NODE_POOL).items()):
         cluster_id = ident.rpartition("/nodePools/")[0]
         if cluster_id in made and text(record, "status") in ("RUNNING", "ERROR"):
-            found.append(_pool(ident, record, made[cluster_id]))
-    return found
+            pools.append(_pool(ident, record, made[cluster_id]))
+    return pools
 
 
 def addresses(content: JsonObject) -> list[ReservedAddress]:
@@ -104,8 +104,10 @@ def addresses(content: JsonObject) -> list[ReservedAddress]:
 
 
 def _records(content: JsonObject, kind: str) -> dict[str, JsonObject]:
-    found = dig(content, "objects", kind)
-    return {key: value for key, value in found.items() if isinstance(value, dict)} if isinstance(found, dict) else {}
+    records = dig(content, "objects", kind)
+    return (
+        {key: value for key, value in records.items() if isinstance(value, dict)} if isinstance(records, dict) else {}
+    )
 
 
 def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:

@@ -23,7 +23,7 @@ def all_of(kind: str, faults: Faults) -> dict[str, JsonObject]:
     listed = faults.read().get("existingSubnets", {})
     if not isinstance(listed, dict):
         raise ValueError("LLMD_GKE_FAULTS: existingSubnets is a table: id of a subnet to its inputs")
-    found: dict[str, JsonObject] = {}
+    objects: dict[str, JsonObject] = {}
     for ident, inputs in listed.items():
         parts, network = ident.split("/"), text(inputs, "network")
         if parts[::2] != ["projects", "regions", "subnetworks"] or not isinstance(inputs, dict) or not network:
@@ -33,7 +33,7 @@ def all_of(kind: str, faults: Faults) -> dict[str, JsonObject]:
             )
         network_id = f"projects/{parts[1]}/global/networks/{network}"
         if kind == SUBNETWORK:
-            found[ident] = {"inputs": {**inputs, "network": network_id}, "computed": {}, "status": "RUNNING"}
+            objects[ident] = {"inputs": {**inputs, "network": network_id}, "computed": {}, "status": "RUNNING"}
         else:
-            found[network_id] = {"inputs": {"name": network}, "computed": {}, "status": "RUNNING"}
-    return found
+            objects[network_id] = {"inputs": {"name": network}, "computed": {}, "status": "RUNNING"}
+    return objects

@@ -83,7 +83,7 @@ class Google(Rules):
         target = target_of(self._config, subject, kind, inputs)
         failures = list(schema.judge(subject.type, inputs))
         for slot in slots(kind):
-            if slot not in inputs and slot in ("project", "region", "location") and not target.place.get(slot):
+            if slot not in inputs and slot in ("project", "region", "location") and not target.scope.get(slot):
                 failures.append(Failure(slot, f"{slot}: required field is not set"))  # upstream GetProject, GetRegion
         name = text(inputs, "name")
         if (
@@ -106,18 +106,18 @@ class Google(Rules):
         traits = schema.traits(subject.type)
         inputs = ordered(old_inputs, new, traits)
         new = inputs if isinstance(inputs, dict) else new
-        found = compare(old_inputs, new, lambda change: forces(subject.type, change, old_inputs, new))
-        found = without_noise(found, old_inputs, new, traits)
+        difference = compare(old_inputs, new, lambda change: forces(subject.type, change, old_inputs, new))
+        difference = without_noise(difference, old_inputs, new, traits)
         if kind.labels and "effectiveLabels" in old_outputs:
             # upstream SetLabelsDiff: changed default labels of the provider change every labelled resource.
             effective = labels_of(self._config, kind, new)
             for key, labels in effective.items():
-                found.changes += changes(old_outputs.get(key), labels, (key,))
+                difference.changes += changes(old_outputs.get(key), labels, (key,))
         # The bridge deletes first wherever the name was given, also where it changes
         # (pulumi/pulumi-terraform-bridge pkg/tfbridge/schema.go nameRequiresDeleteBeforeReplace).
         given = bool(kind.autoname) and kind.named in new and kind.named not in defaults_of(new)
-        found.delete_before_replace = bool(found.replaces) and (given or kind.delete_first)
-        return found
+        difference.delete_before_replace = bool(difference.replaces) and (given or kind.delete_first)
+        return difference
 
     def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         kind = kind_of(subject.type)
@@ -178,15 +178,15 @@ class Google(Rules):
         _raise_error_state(target, record, outputs)
         return outputs
 
-    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         kind = kind_of(subject.type)
         record = World(self._cloud.read(), self._faults).get(subject.type, subject.id)
         if record is None:
             return None
-        stored, computed = restore(record["inputs"], known), record.get("computed")
+        stored, computed = restore(record["inputs"], state), record.get("computed")
         inputs: JsonObject = stored if isinstance(stored, dict) else {}
         target = target_of(self._config, subject, kind, inputs)
-        kept: JsonObject = {"__defaults": known["__defaults"]} if "__defaults" in known else {}
+        kept: JsonObject = {"__defaults": state["__defaults"]} if "__defaults" in state else {}
         return inputs | kept, outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
 
     def delete(self, subject: Subject, outputs: JsonObject) -> None:
@@ -219,12 +219,12 @@ class Google(Rules):
             control_plane.forget(self._folder, subject.id)
 
     def invoke(self, token: str, args: JsonObject) -> JsonObject:
-        place = place_of(self._config, {})
+        location = place_of(self._config, {})
         if token == "gcp:organizations/getClientConfig:getClientConfig":  # noqa: S105
             labels = provider_labels(self._config)
-            return {"id": "client-config", "accessToken": "rehearsal", "defaultLabels": dict(labels), **place}
+            return {"id": "client-config", "accessToken": "rehearsal", "defaultLabels": dict(labels), **location}
         if token == "gcp:organizations/getProject:getProject":  # noqa: S105
-            project = text(args, "projectId") or place["project"]
+            project = text(args, "projectId") or location["project"]
             number = digits(project, 12)
             return {"id": f"projects/{project}", "projectId": project, "name": project, "number": number, "labels": {}}
         raise Refused(f"the gcp stand-in has no function {token}; add it to google/provider.py if the program needs it")

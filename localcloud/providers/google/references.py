@@ -27,8 +27,8 @@ def link(target: Target) -> str:
 
 def _owner(reference: str, project: str) -> str:
     """The project in a reference, else the one given."""
-    found = re.search(r"(?:^|/)projects/([^/]+)/", reference)
-    return found[1] if found else project
+    match = re.search(r"(?:^|/)projects/([^/]+)/", reference)
+    return match[1] if match else project
 
 
 def network_id(reference: str, project: str) -> str:

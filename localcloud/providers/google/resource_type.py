@@ -28,12 +28,12 @@ def short(reference: str) -> str:
 
 @dataclass(frozen=True)
 class Target:
-    """A resource as an operation sees it. ``place``: project, region, zone, location, its own or the provider's."""
+    """A resource as an operation sees it. ``scope``: project, region, zone, location, its own or the provider's."""
 
     type: str
     id: str
     inputs: JsonObject
-    place: dict[str, str]
+    scope: dict[str, str]
 
     def text(self, *path: str) -> str:
         """A string of the inputs, ``""`` where missing or unknown."""
@@ -47,7 +47,7 @@ class Target:
     @property
     def project(self) -> str:
         """The project's id."""
-        return self.place["project"]
+        return self.scope["project"]
 
 
 class World:
@@ -58,8 +58,8 @@ class World:
 
     def all(self, kind: str) -> dict[str, JsonObject]:
         """Every object of a type, by id, with those that are older than the stack."""
-        found = dig(self.content, "objects", kind)
-        made = {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+        records = dig(self.content, "objects", kind)
+        made = {k: v for k, v in records.items() if isinstance(v, dict)} if isinstance(records, dict) else {}
         return {**preexisting.all_of(kind, self.faults), **made}
 
     def get(self, kind: str, ident: str) -> JsonObject | None:
@@ -87,8 +87,8 @@ class World:
 
     def enabled(self, project: str) -> set[str]:
         """The project's enabled APIs."""
-        found = dig(self.content, "apis", project)
-        return {str(api) for api in found} if isinstance(found, list) else set()
+        apis = dig(self.content, "apis", project)
+        return {str(api) for api in apis} if isinstance(apis, list) else set()
 
     def enable(self, project: str, apis: set[str]) -> None:
         """Set the project's enabled APIs."""
@@ -141,8 +141,8 @@ class Kind:
     ``id``: the id as upstream's ``SetId`` writes it, from inputs and place. ``title``: how upstream's errors call it.
     What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
     upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
-    that the cloud decides, ``known`` those the provider can already say in a plan. ``api``: the service that must be
-    enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up;
+    that the cloud decides, ``known_outputs`` those the provider can already say in a plan. ``api``: the service that
+    must be enabled. ``autoname``: longest name that the bridge makes up, ``None`` where there is none to make up;
     ``named``: the property that holds it. ``delete_first``: always deleted before it is made again. ``adopts``:
     creating what exists is no error, because upstream's create is a set. ``check`` is what the provider refuses in a
     plan, the others what the cloud refuses when it is done.
@@ -156,7 +156,7 @@ class Kind:
         default_factory=dict[str, "Callable[[object, object], bool]"]
     )
     computed: Callable[[Target], JsonObject] = nothing
-    known: Callable[[Target], JsonObject] = nothing
+    known_outputs: Callable[[Target], JsonObject] = nothing
     labels: str = ""
     autoname: int | None = 63
     named: str = "name"

@@ -120,13 +120,13 @@ _PLAIN = ("string", "integer", "number", "boolean")
 
 def type_of(kind: str, path: str) -> str:
     """The type of a property, ``""`` for what the table does not list, such as an entry of a map."""
-    shapes, found = table()["shapes"], f"@{table()['types'][kind]}"
+    shapes, type_name = table()["shapes"], f"@{table()['types'][kind]}"
     for part in path.split("."):
-        shape = found.lstrip("!").lstrip("[")
+        shape = type_name.lstrip("!").lstrip("[")
         if not shape.startswith("@"):
             return ""
-        found = shapes.get(shape[1:], {}).get(part, "")
-    return found.lstrip("!")
+        type_name = shapes.get(shape[1:], {}).get(part, "")
+    return type_name.lstrip("!")
 
 
 def judge(kind: str, inputs: JsonObject) -> Iterator[Failure]:
@@ -162,19 +162,19 @@ def _scalars(value: JsonValue, path: Path) -> Iterator[tuple[Path, JsonValue]]:
 
 
 def _object(shape: str, value: JsonObject, path: str) -> Iterator[Failure]:
-    known = table()["shapes"][shape]
+    properties = table()["shapes"][shape]
     for key, item in value.items():
         if key == "__defaults":
             continue
         where = f"{path}.{key}" if path else key
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
+        if key not in properties:
+            near = difflib.get_close_matches(key, properties, n=1)
             hint = f"; did you mean {near[0]}?" if near else ""
             # The bridge's own words: pulumi/pulumi-terraform-bridge pkg/tfbridge/provider.go formatCheckFailure.
             yield Failure(where, f"An argument named {key!r} is not expected here{hint} ({shape})")
         else:
-            yield from _value(known[key].removeprefix("!"), item, where)
-    for key, kind in known.items():
+            yield from _value(properties[key].removeprefix("!"), item, where)
+    for key, kind in properties.items():
         if kind.startswith("!") and key not in value:
             where = f"{path}.{key}" if path else key
             yield Failure(

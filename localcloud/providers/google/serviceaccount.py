@@ -32,7 +32,7 @@ def known_member(world: World, target: Target, title: str) -> None:
         raise failed(title, 400, f"Service account {address} does not exist.", "badRequest")
 
 
-def _known(target: Target) -> JsonObject:
+def _known_outputs(target: Target) -> JsonObject:
     # resourceServiceAccountCustomDiff: both are set in the plan of a new account.
     if not target.text("accountId"):
         return {}
@@ -70,7 +70,7 @@ KINDS: dict[str, Kind] = {
         autoname=30,
         named="accountId",
         computed=_outputs,
-        known=_known,
+        known_outputs=_known_outputs,
         check=_check,
     ),
     "gcp:serviceaccount/iAMMember:IAMMember": Kind(

@@ -38,13 +38,13 @@ def parse(kubeconfig: JsonValue) -> JsonObject:
     if isinstance(kubeconfig, dict):
         return kubeconfig
     try:
-        found: object = yaml.safe_load(kubeconfig) if isinstance(kubeconfig, str) else None
+        content: object = yaml.safe_load(kubeconfig) if isinstance(kubeconfig, str) else None
     except yaml.YAMLError as error:
         raise Unreachable(f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {error}") from None
-    if not isinstance(found, dict):
+    if not isinstance(content, dict):
         # The real provider would take the machine's own kubeconfig; the rehearsal must never touch that.
         raise Unreachable("no kubeconfig: the stand-in needs the provider's `kubeconfig` argument, not a file")
-    return cast(JsonObject, found)
+    return cast(JsonObject, content)
 
 
 def _named(config: JsonObject, section: str, name: str, key: str) -> JsonObject | None:

@@ -24,8 +24,8 @@ def first_metadata() -> JsonObject:
 
 def next_metadata(record: JsonObject, inputs: JsonObject) -> JsonObject:
     """Of a changed object: another version, and another generation where the specification changed."""
-    found = dig(record, "server", "metadata")
-    metadata: JsonObject = dict(found) if isinstance(found, dict) else {}
+    live_metadata = dig(record, "server", "metadata")
+    metadata: JsonObject = dict(live_metadata) if isinstance(live_metadata, dict) else {}
     metadata["resourceVersion"] = str((number(metadata, "resourceVersion") or 0) + 1)
     if dig(record, "inputs", "spec") != inputs.get("spec"):
         metadata["generation"] = (number(metadata, "generation") or 0) + 1

@@ -156,8 +156,8 @@ class Cluster:
 
     def all(self, key: str) -> dict[str, JsonObject]:
         """Every object of a kind."""
-        found = dig(self._content, "clusters", self._where, key)
-        return {k: v for k, v in found.items() if isinstance(v, dict)} if isinstance(found, dict) else {}
+        records = dig(self._content, "clusters", self._where, key)
+        return {k: v for k, v in records.items() if isinstance(v, dict)} if isinstance(records, dict) else {}
 
     def get(self, key: str, ident: str) -> JsonObject | None:
         """One object, or ``None``."""

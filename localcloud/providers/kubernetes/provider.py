@@ -63,8 +63,8 @@ class Kubernetes(Rules):
 
     def diff_config(self, old: JsonObject, new: JsonObject) -> Difference:
         """``DiffConfig``: another active cluster means new objects, unless ``clusterIdentifier`` stays the same."""
-        found = compare(old, new, lambda _: False)
-        keys = {str(change.path[0]) for change in found.changes}
+        difference = compare(old, new, lambda _: False)
+        keys = {str(change.path[0]) for change in difference.changes}
         identified = "clusterIdentifier" not in keys and bool(new.get("clusterIdentifier"))
         replaced = {"clusterIdentifier"} if {"clusterIdentifier"} & keys & old.keys() & new.keys() else set[str]()
         if unknown := [key for key in ("kubeconfig", "context", "cluster") if new.get(key) == UNKNOWN]:
@@ -74,8 +74,8 @@ class Kubernetes(Rules):
         if "renderYamlToDirectory" in keys:
             replaced |= {"renderYamlToDirectory"}
         if not identified:
-            found.replaces = [change for change in found.changes if change.path[0] in replaced]
-        return found
+            difference.replaces = [change for change in difference.changes if change.path[0] in replaced]
+        return difference
 
     # -- resources -----------------------------------------------------------------------------------------------
 
@@ -110,10 +110,10 @@ class Kubernetes(Rules):
         def replaces(change: Change) -> bool:
             return forces(kind, change)
 
-        found = compare(old_inputs, new, replaces)
+        difference = compare(old_inputs, new, replaces)
         named = is_named(new) and not is_autonamed(new)
-        found.delete_before_replace = bool(found.replaces) and named and same_place(old_inputs, new)
-        return found
+        difference.delete_before_replace = bool(difference.replaces) and named and same_place(old_inputs, new)
+        return difference
 
     def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         if subject.type == release.TYPE:
@@ -174,7 +174,7 @@ class Kubernetes(Rules):
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
         return self._settle(subject, inputs, where, google, wanted, timeout, "updated")
 
-    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
             where, _ = reach.cluster_in(self._google.read(), self._config)
         except Refused:
@@ -190,7 +190,7 @@ class Kubernetes(Rules):
         record = Cluster(self._cloud.read(), where).get(key, subject.id)
         if record is None:
             return None
-        stored, server = restore(record["inputs"], known), record.get("server")
+        stored, server = restore(record["inputs"], state), record.get("server")
         inputs: JsonObject = stored if isinstance(stored, dict) else {}
         if is_release:
             return inputs, release.outputs(inputs, number(server, "revision") or 1)

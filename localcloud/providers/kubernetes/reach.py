@@ -17,8 +17,8 @@ def cluster_in(google: JsonObject, config: JsonObject) -> tuple[str, JsonObject]
         host = kubeconfig.active(config.get("kubeconfig"), config).host
     except Unreachable as error:
         raise Refused(f"{prefix}{error}") from None
-    found, pools = dig(google, "objects", CLUSTER), dig(google, "objects", NODE_POOL)
-    for ident, record in found.items() if isinstance(found, dict) else ():
+    clusters, pools = dig(google, "objects", CLUSTER), dig(google, "objects", NODE_POOL)
+    for ident, record in clusters.items() if isinstance(clusters, dict) else ():
         if isinstance(record, dict) and host in hosts(record):
             every = pools if isinstance(pools, dict) else {}
             own: list[JsonValue] = [pool for key, pool in every.items() if key.startswith(f"{ident}/")]

@@ -113,5 +113,5 @@ def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
 
 
 def _inputs(record: JsonObject) -> JsonObject:
-    found = dig(record, "inputs")
-    return found if isinstance(found, dict) else {}
+    inputs = dig(record, "inputs")
+    return inputs if isinstance(inputs, dict) else {}

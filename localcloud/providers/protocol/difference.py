@@ -59,8 +59,8 @@ def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[Change]
 
 def compare(old: JsonValue, new: JsonValue, forces: Callable[[Change], bool]) -> Difference:
     """All changes, with those for which ``forces`` says so as replacements."""
-    found = list(changes(old, new))
-    return Difference(found, [change for change in found if forces(change)])
+    differences = list(changes(old, new))
+    return Difference(differences, [change for change in differences if forces(change)])
 
 
 def dotted(path: Path) -> str:

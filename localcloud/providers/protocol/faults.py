@@ -73,13 +73,13 @@ class Faults:
 
     def listed(self, key: str) -> frozenset[str]:
         """The strings under ``key``."""
-        found = self.read().get(key)
-        return frozenset(str(item) for item in found) if isinstance(found, list) else frozenset()
+        entries = self.read().get(key)
+        return frozenset(str(item) for item in entries) if isinstance(entries, list) else frozenset()
 
     def keys(self, key: str) -> frozenset[str]:
         """The keys of the object under ``key``."""
-        found = self.read().get(key)
-        return frozenset(found) if isinstance(found, dict) else frozenset()
+        entries = self.read().get(key)
+        return frozenset(entries) if isinstance(entries, dict) else frozenset()
 
     def value(self, key: str, below: str) -> JsonValue:
         """The value under ``key`` and ``below``."""

@@ -94,8 +94,8 @@ class Rules(ABC):
         """Change it in place."""
 
     @abstractmethod
-    def read(self, subject: Subject, known: JsonObject) -> tuple[JsonObject, JsonObject] | None:
-        """Inputs and outputs as they are now, ``None`` when it is gone. ``known`` holds what the engine knows."""
+    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+        """Inputs and outputs as they are now, ``None`` when it is gone. ``state`` holds what the engine knows."""
 
     @abstractmethod
     def delete(self, subject: Subject, outputs: JsonObject) -> None:

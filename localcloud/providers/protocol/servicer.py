@@ -126,11 +126,11 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         subject = _subject(request)
         with self._call("Diff", context, subject):
             old, outputs, new = (decode(bag).values for bag in (request.old_inputs, request.olds, request.news))
-            found = self._rules.diff(subject, old, outputs, new)
+            difference = self._rules.diff(subject, old, outputs, new)
             ignored = tuple(request.ignoreChanges)
-            found.changes = [change for change in found.changes if not _ignored(change, ignored)]
-            found.replaces = [change for change in found.replaces if change in found.changes]
-            return _answer(found)
+            difference.changes = [change for change in difference.changes if not _ignored(change, ignored)]
+            difference.replaces = [change for change in difference.replaces if change in difference.changes]
+            return _answer(difference)
 
     def Create(self, request: provider_pb2.CreateRequest, context: Context):
         subject = _subject(request)
@@ -149,13 +149,13 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         subject = _subject(request)
         with self._call("Read", context, subject):
             inputs, state = decode(request.inputs), decode(request.properties)
-            found = self._rules.read(subject, {**state.values, **inputs.values})
-            if found is None:
+            current = self._rules.read(subject, {**state.values, **inputs.values})
+            if current is None:
                 return provider_pb2.ReadResponse()
             return provider_pb2.ReadResponse(
                 id=request.id,
-                inputs=self._encode(subject, found[0], inputs),
-                properties=self._encode(subject, found[1], inputs, state.secrets),
+                inputs=self._encode(subject, current[0], inputs),
+                properties=self._encode(subject, current[1], inputs, state.secrets),
             )
 
     def Update(self, request: provider_pb2.UpdateRequest, context: Context):
@@ -217,13 +217,13 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
         self, method: str, context: Context, subject: Subject | None = None, preview: bool = False, **about: str
     ) -> Generator[None, None, None]:
         """Record the call; turn a refusal into a gRPC error with the refusal as its message."""
-        known = dict(about)
+        fields = dict(about)
         if subject:
-            known |= {"type": subject.type, "name": subject.name, "urn": subject.urn, "id": subject.id}
+            fields |= {"type": subject.type, "name": subject.name, "urn": subject.urn, "id": subject.id}
         began = time.monotonic()
 
         def record(outcome: str, message: str = "") -> None:
-            self._calls.add(method, time.monotonic() - began, outcome, message, preview=preview, **known)
+            self._calls.add(method, time.monotonic() - began, outcome, message, preview=preview, **fields)
 
         with self._ended:
             self._under_way += 1
@@ -264,19 +264,19 @@ def _ignored(change: Change, paths: tuple[str, ...]) -> bool:
     )
 
 
-def _answer(found: Difference) -> provider_pb2.DiffResponse:
+def _answer(difference: Difference) -> provider_pb2.DiffResponse:
     detailed = {
         dotted(change.path): provider_pb2.PropertyDiff(
-            kind=_KINDS[change.kind, change in found.replaces], inputDiff=True
+            kind=_KINDS[change.kind, change in difference.replaces], inputDiff=True
         )
-        for change in found.changes
+        for change in difference.changes
     }
-    some = provider_pb2.DiffResponse.DIFF_SOME if found.changes else provider_pb2.DiffResponse.DIFF_NONE
+    some = provider_pb2.DiffResponse.DIFF_SOME if difference.changes else provider_pb2.DiffResponse.DIFF_NONE
     return provider_pb2.DiffResponse(
         changes=some,
-        diffs=sorted({str(change.path[0]) for change in found.changes}),
-        replaces=sorted({dotted(change.path) for change in found.replaces}),
-        deleteBeforeReplace=found.delete_before_replace,
+        diffs=sorted({str(change.path[0]) for change in difference.changes}),
+        replaces=sorted({dotted(change.path) for change in difference.replaces}),
+        deleteBeforeReplace=difference.delete_before_replace,
         detailedDiff=detailed,
         hasDetailedDiff=True,
     )

@@ -56,10 +56,12 @@ def ordered(old: JsonValue, new: JsonValue, traits: Traits, path: Path = ()) -> 
     ]
 
 
-def without_noise(found: Difference, old: JsonObject, new: JsonObject, traits: Traits) -> Difference:
+def without_noise(difference: Difference, old: JsonObject, new: JsonObject, traits: Traits) -> Difference:
     """The difference without the changes that mean nothing to the real provider."""
-    real = [change for change in found.changes if not _same(change, old, new, traits)]
-    return Difference(real, [change for change in found.replaces if change in real], found.delete_before_replace)
+    real = [change for change in difference.changes if not _same(change, old, new, traits)]
+    return Difference(
+        real, [change for change in difference.replaces if change in real], difference.delete_before_replace
+    )
 
 
 def _same(change: Change, old: JsonObject, new: JsonObject, traits: Traits) -> bool:

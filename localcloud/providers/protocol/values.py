@@ -101,28 +101,28 @@ def dig(value: JsonValue, *path: str) -> JsonValue:
 
 def text(value: JsonValue, *path: str) -> str:
     """The known string under these keys, else ``""`` (missing, unknown or of another type)."""
-    found = dig(value, *path)
-    return found if isinstance(found, str) and found != UNKNOWN else ""
+    value_ = dig(value, *path)
+    return value_ if isinstance(value_, str) and value_ != UNKNOWN else ""
 
 
 def number(value: JsonValue, *path: str) -> int | None:
     """The known whole number under these keys. Numbers in strings count, as Terraform's types convert them."""
-    found = dig(value, *path)
-    if isinstance(found, str) and found.isdecimal():
-        return int(found)
-    return int(found) if isinstance(found, int | float) and not isinstance(found, bool) else None
+    value_ = dig(value, *path)
+    if isinstance(value_, str) and value_.isdecimal():
+        return int(value_)
+    return int(value_) if isinstance(value_, int | float) and not isinstance(value_, bool) else None
 
 
 def objects(value: JsonValue, *path: str) -> list[JsonObject]:
     """The objects of the list under these keys."""
-    found = dig(value, *path)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    value_ = dig(value, *path)
+    return [item for item in value_ if isinstance(item, dict)] if isinstance(value_, list) else []
 
 
 def texts(value: JsonValue, *path: str) -> list[str]:
     """The known strings of the list under these keys."""
-    found = dig(value, *path)
-    return [item for item in found if isinstance(item, str) and item != UNKNOWN] if isinstance(found, list) else []
+    value_ = dig(value, *path)
+    return [item for item in value_ if isinstance(item, str) and item != UNKNOWN] if isinstance(value_, list) else []
 
 
 def digest(value: JsonValue) -> str:
@@ -146,14 +146,14 @@ def redact(values: Mapping[str, JsonValue], secrets: Iterable[Path]) -> JsonObje
     return cast(JsonObject, hide(dict(values), ()))
 
 
-def restore(stored: JsonValue, known: JsonValue) -> JsonValue:
+def restore(stored: JsonValue, original: JsonValue) -> JsonValue:
     """Undo :func:`redact` with the values the engine knows; a digest they do not fit stays and shows as drift."""
     if isinstance(stored, str) and stored.startswith(_DIGEST):
-        return known if known is not None and digest(known) == stored else stored
+        return original if original is not None and digest(original) == stored else stored
     if isinstance(stored, dict):
-        return {k: restore(v, dig(known, k)) for k, v in stored.items()}
+        return {k: restore(v, dig(original, k)) for k, v in stored.items()}
     if isinstance(stored, list):
-        others = known if isinstance(known, list) else []
+        others = original if isinstance(original, list) else []
         return [restore(v, others[i] if i < len(others) else None) for i, v in enumerate(stored)]
     return stored
 

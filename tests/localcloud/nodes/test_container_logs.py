@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from localcloud.nodes import logs
-from localcloud.nodes.logs import Found, Logs
+from localcloud.nodes.logs import LogFile, Logs
 
 Story = Callable[[asyncio.StreamReader], Awaitable[list[bytes]]]
 
@@ -18,7 +18,7 @@ def ask(file: Path, query: str, story: Story, running: Callable[[], bool] = lamb
     """What ``story`` reads of the answer's body."""
 
     async def run() -> list[bytes]:
-        server = await asyncio.start_server(Logs(lambda *_: Found(file, running)).answer, "127.0.0.1", 0)
+        server = await asyncio.start_server(Logs(lambda *_: LogFile(file, running)).answer, "127.0.0.1", 0)
         reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
         try:
             async with asyncio.timeout(20):

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from localcloud.nodes import status
-from localcloud.nodes.states import Known, Running, Terminated, Waiting
+from localcloud.nodes.states import ContainerRecord, Running, Terminated, Waiting
 
 RUNS = Running("2026-01-01T00:00:00Z")
 
@@ -15,8 +15,8 @@ def ended(code: int) -> Terminated:
 
 
 def made(*states: Any, init: tuple[Any, ...] = (), **changed: Any) -> status.Pod:
-    main = [Known(f"m{number}", "i", state=state, ready=state is RUNS) for number, state in enumerate(states)]
-    first = [Known(f"i{number}", "i", state=state) for number, state in enumerate(init)]
+    main = [ContainerRecord(f"m{number}", "i", state=state, ready=state is RUNS) for number, state in enumerate(states)]
+    first = [ContainerRecord(f"i{number}", "i", state=state) for number, state in enumerate(init)]
     pod = status.Pod(first, main, "Always", "10.128.0.1", address="10.244.1.2", initialized=not init)
     for name, value in changed.items():
         setattr(pod, name, value)

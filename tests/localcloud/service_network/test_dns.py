@@ -160,7 +160,7 @@ def test_the_whole_of_a_long_answer_comes_by_tcp() -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
         resolver = Resolver()
-        resolver.known = MANY
+        resolver.records = MANY
         await resolver.open("127.0.0.1", port)
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -14,7 +14,7 @@ COMMAND = ".venv/bin/python -m localcloud programs"
 def key(program: Program) -> str:
     """Names one build: version, machine, and a hash of everything that goes into it."""
     target, wrapper = program.target, program.wrapper
-    more = [wrapper.unoptimized] if wrapper.unoptimized else []
+    more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
     parts = (wrapper.digest("go.mod", "go.sum", "*.go", "*/*.go"), target.package, target.ldflags, wrapper.tags, *more)
     content = "\0".join(parts)
     digest = hashlib.sha256(content.encode()).hexdigest()[:12]

@@ -23,8 +23,8 @@ ENVOY = "envoy"
 
 
 def names() -> tuple[str, ...]:
-    """Every program that the laptop cloud runs, in the order of building, and Envoy."""
-    return (*(program.name for program in PROGRAMS), ENVOY)
+    """Every program that each laptop cloud runs, in the order of building, and Envoy."""
+    return (*(program.name for program in PROGRAMS if program.by_default), ENVOY)
 
 
 def chosen(wanted: Iterable[str]) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ KSERVE, LWS, CERT_MANAGER = "github.com/kserve/kserve", "sigs.k8s.io/lws", "gith
 ENDPOINT_PICKER, SIMULATOR = "sigs.k8s.io/gateway-api-inference-extension", "github.com/llm-d/llm-d-inference-sim"
 PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 PROVIDER_NAME = "pulumi-resource-kubernetes"
+PROMETHEUS, KUBE_STATE_METRICS = "github.com/prometheus/prometheus", "k8s.io/kube-state-metrics/v2"
 GOOGLE, GOOGLE_PROVIDER = "github.com/hashicorp/terraform-provider-google", "pulumi-resource-gcp"
 
 
@@ -34,12 +35,16 @@ class Official:
 
 @dataclass(frozen=True)
 class Program:
-    """One program, the wrapper it is built in, its version, and what may stand in for it."""
+    """One program, the wrapper it is built in, its version, and what may stand in for it.
+
+    ``by_default``: every laptop cloud runs it. The others are built where they are asked for.
+    """
 
     target: Target
     wrapper: Wrapper
     version: str
     official: Official | None = None
+    by_default: bool = True
 
     @property
     def name(self) -> str:
@@ -150,7 +155,39 @@ def _google_provider() -> Program:
     return Program(Target(GOOGLE_PROVIDER, ".", 350, {"main.version": version}), wrapper, version)
 
 
-PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), _provider())
+def _monitoring() -> list[Program]:
+    """Prometheus, its tool, and kube-state-metrics: for laptop clouds that collect metrics, and for tests of rules."""
+    prometheus, states = versions.program(PROMETHEUS), versions.program(KUBE_STATE_METRICS)
+    wrapper = Wrapper(
+        "monitoring",
+        (PROMETHEUS, prometheus),
+        disk_mb=1500,
+        modules_mb=900,
+        memory_mb=1200,
+        # Target discovery in two dozen clouds, with the SDK of each: half of the build. Files remain, which we write.
+        without=("plugins/plugins.go",),
+    )
+    common, release = "github.com/prometheus/common/version", prometheus_release(prometheus)
+    said = {f"{common}.Version": release}
+    return [
+        Program(Target("promtool", f"{PROMETHEUS}/cmd/promtool", 150, said), wrapper, prometheus, by_default=False),
+        Program(Target("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, said), wrapper, prometheus, by_default=False),
+        Program(
+            Target("kube-state-metrics", KUBE_STATE_METRICS, 30, {f"{common}.Version": states}),
+            wrapper,
+            states,
+            by_default=False,
+        ),
+    ]
+
+
+def prometheus_release(module: str) -> str:
+    """The release that a version of Prometheus' Go module is: v0.305.0 is 3.5.0 (prometheus ``RELEASE.md``)."""
+    minor, patch = module.removeprefix("v0.").split(".")
+    return f"{int(minor[:-2])}.{int(minor[-2:])}.{patch}"
+
+
+PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), *_monitoring(), _provider())
 """In the order of building: what others wait for comes first, the heaviest last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

@@ -179,16 +179,23 @@ class Builder:
         )
         source = job.wrapper.source
         work = Work(self.go, environment, source, source, job.purpose, self.lock)
-        return work.at(self._with_files(work, job.wrapper)) if job.wrapper.files else work
+        return work.at(self._changed(work, job.wrapper)) if job.wrapper.files or job.wrapper.without else work
 
-    def _with_files(self, work: Work, wrapper: Wrapper) -> Path:
-        """A copy of the wrapper module with the files that its code embeds."""
+    def _changed(self, work: Work, wrapper: Wrapper) -> Path:
+        """A copy of the wrapper module with what its code embeds; it takes a module without what is left out."""
         copy = self.folder / wrapper.name / "source"
         shutil.rmtree(copy, ignore_errors=True)
         shutil.copytree(wrapper.source, copy)
+        module = self._module_folder(work, wrapper.pins[0])
         if wrapper.files:
-            for name, text in wrapper.files(self._module_folder(work, wrapper.pins[0])).items():
+            for name, text in wrapper.files(module).items():
                 (copy / name).write_text(text)
+        if wrapper.without:
+            # Go has checked the module against go.sum when it unpacked it. Files in its cache are read-only.
+            shutil.copytree(module, copy / "module", copy_function=shutil.copyfile)
+            for name in wrapper.without:
+                (copy / "module" / name).unlink()
+            work.at(copy).run(["mod", "edit", f"-replace={wrapper.pins[0]}=./module"], lambda _: None)
         return copy
 
     @staticmethod

@@ -21,7 +21,8 @@ class Wrapper:
     ``disk_mb``: what building it takes in Go's build cache and while it links; ``modules_mb``: what its modules take;
     ``memory_mb``: what it takes with one compiler; all measured. ``files``: given the folder of the wrapped module,
     files (name to text) that the wrapper's own code embeds. ``unoptimized``: a pattern of packages whose code hardly
-    runs, while optimizing it is much of what the build costs.
+    runs, while optimizing it is much of what the build costs. ``without``: files of the wrapped module that are left
+    out, where upstream means them to be chosen by who builds it.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Wrapper:
     tags: str = ""
     files: Callable[[Path], Mapping[str, str]] | None = None
     unoptimized: str = ""
+    without: tuple[str, ...] = ()
     folder: Path = field(default=GOMOD)
 
     @property

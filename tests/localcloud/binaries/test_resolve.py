@@ -62,7 +62,17 @@ def test_what_is_missing_is_built_in_the_order_of_the_table(monkeypatch: pytest.
     asked: list[str] = []
     monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
     binaries.ensure(reversed(binaries.names()), Console(quiet=True))
-    assert asked == [program.name for program in PROGRAMS]
+    assert asked == [program.name for program in PROGRAMS if program.by_default]
+
+
+def test_prometheus_is_built_for_who_names_it_and_for_no_other_laptop_cloud(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(resolve, "build", lambda missing, *_: asked.extend(one.name for one in missing))
+    binaries.ensure(binaries.names(), Console(quiet=True))
+    assert not {"prometheus", "promtool", "kube-state-metrics"} & set(asked)
+    asked.clear()
+    binaries.ensure(binaries.chosen(["promtool"]), Console(quiet=True))
+    assert asked == ["promtool"]
 
 
 def test_a_single_program_is_built_for_who_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ MODULES = {
     "lws-manager": (table.LWS, versions.program(table.LWS)),
     "endpoint-picker": (table.ENDPOINT_PICKER, versions.program(table.ENDPOINT_PICKER)),
     "vllm-simulator": (table.SIMULATOR, versions.program(table.SIMULATOR)),
+    "kube-state-metrics": (table.KUBE_STATE_METRICS, versions.program(table.KUBE_STATE_METRICS)),
 }
 """Modules of those programs that share the wrapper of another one."""
 
@@ -75,6 +76,12 @@ def test_cert_manager_and_lws_are_those_of_the_charts() -> None:
     assert BY_NAME["cert-manager"].version == versions.chart("cert-manager").version
     assert BY_NAME["lws-manager"].version == f"v{versions.chart('lws').version}"
     assert BY_NAME["llmisvc-controller"].version == versions.chart("kserve-llmisvc-resources").version
+
+
+def test_the_version_of_prometheus_module_is_the_release_that_it_says() -> None:
+    assert table.prometheus_release("v0.305.0") == "3.5.0"
+    assert table.prometheus_release("v0.312.4") == "3.12.4"
+    assert BY_NAME["promtool"].target.stamps["github.com/prometheus/common/version.Version"] == "3.5.0"
 
 
 def test_what_the_provider_embeds_carries_the_version_it_says(tmp_path: Path) -> None:

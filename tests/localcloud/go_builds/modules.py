@@ -30,6 +30,19 @@ var version = "unset"
 func main() {{ println(words.Polite("{name}"), version) }}
 """
 
+EXTRA = "words/more.go"
+"""A file that programs do without."""
+SAYS_MORE = """package words
+
+import "os"
+
+func init() {
+	if os.Getenv("SAY_MORE") != "" {
+		println("more")
+	}
+}
+"""
+
 
 def needs_go() -> None:
     """Skips the test where there is no Go."""
@@ -48,6 +61,7 @@ def publish(proxy: Path, names: tuple[str, ...]) -> None:
         archive.writestr(f"{MODULE}@{VERSION}/go.mod", mod)
         polite = "package words\n\nfunc Polite(word string) string { return word }\n"
         archive.writestr(f"{MODULE}@{VERSION}/words/words.go", polite)
+        archive.writestr(f"{MODULE}@{VERSION}/{EXTRA}", SAYS_MORE)
         for name in names:
             archive.writestr(f"{MODULE}@{VERSION}/cmd/{name}/main.go", SAYS.format(name=name, library=LIBRARY))
 

@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
@@ -21,7 +22,16 @@ from rich.console import Console
 from llmd_gke.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
 from localcloud.go_builds import build as builder
-from tests.localcloud.go_builds.modules import LIBRARY, MODULE, VERSION, Shop, needs_go, open_shop, refusing_proxy
+from tests.localcloud.go_builds.modules import (
+    EXTRA,
+    LIBRARY,
+    MODULE,
+    VERSION,
+    Shop,
+    needs_go,
+    open_shop,
+    refusing_proxy,
+)
 
 ROOT = Path(__file__).parents[3]
 
@@ -63,6 +73,17 @@ def test_programs_are_built_stamped_with_their_version_and_nothing_else_is_left(
     assert f"programs: goodbye {VERSION} built, 2 of 2" in screen
     assert not (shop.cache / "building").exists()
     assert sorted(entry.name for entry in shop.cache.iterdir()) == ["building.lock", "programs"]
+
+
+def test_files_that_are_left_out_are_in_no_program(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SAY_MORE", "1")
+    whole, *_ = shop.programs
+    part = replace(whole, wrapper=replace(whole.wrapper, without=(EXTRA,)))
+    resolve.build([part], shop.cache, Console(quiet=True))
+    resolve.build([whole], shop.cache, Console(quiet=True))
+    assert said(cache_key.built(shop.cache, part)) == f"hello {VERSION}"
+    assert said(cache_key.built(shop.cache, whole)) == f"more\nhello {VERSION}"
+    assert not (shop.cache / "building").exists()
 
 
 def test_nothing_is_added_to_the_users_module_folder(shop: Shop) -> None:

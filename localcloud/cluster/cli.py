@@ -18,6 +18,7 @@ from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.crds import upstream
 from localcloud.linux_namespaces import discover, enter
+from localcloud.monitoring import asked
 
 app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True, pretty_exceptions_enable=False)
 Only = Annotated[list[str] | None, typer.Option("--only", help="Start these processes only; may be repeated.")]
@@ -33,6 +34,8 @@ def start_(only: Only = None) -> None:
     """Start the namespaces and the control plane, unless they run."""
     here, console = places(), Console()
     wanted = [name for name in PROGRAMS if only is None or name in only]
+    if only is None or "monitoring" in only:
+        wanted += asked.programs()
     with exclusive(here, "cluster start"):
         binaries.ensure(wanted, console)
         if only is None or "gateway" in only:

@@ -23,6 +23,7 @@ from localcloud.common.workdir import Places
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
+from localcloud.monitoring import asked
 from localcloud.workflow import state
 
 
@@ -53,14 +54,14 @@ def has_data(places: Places) -> bool:
 
 def get_programs(places: Places, console: Console) -> None:
     """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go."""
-    binaries.ensure(binaries.names(), console)
+    binaries.ensure([*binaries.names(), *asked.programs()], console)
     charts.prepare(places.charts)
     upstream.prepare(Layout(places.home).crds)
 
 
 def begin(places: Places, console: Console) -> None:
     """Starts the cluster unless it runs."""
-    start.start(places, {name: binaries.path(name) for name in PROGRAMS}, console)
+    start.start(places, {name: binaries.path(name) for name in (*PROGRAMS, *asked.programs())}, console)
 
 
 def ask_models(places: Places, stack: str, console: Console) -> int:

@@ -14,6 +14,7 @@ from pathlib import Path
 from localcloud.cluster.service import Service, answers, written
 from localcloud.common.layout import Layout
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, POD_RANGE, SERVICE_RANGE
+from localcloud.monitoring import asked
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"
 CONTROLLERS, SCHEDULER = "kube-controller-manager", "kube-scheduler"
@@ -28,11 +29,15 @@ DAEMONS = {
     "service-proxy": "localcloud.service_network",
     "kubelet": "localcloud.nodes",
     "gateway": "localcloud.gke_gateway",
+    "monitoring": "localcloud.monitoring",
 }
 """Processes of ours: name, module. Each calls :func:`localcloud.common.daemon.ready` with its name once it serves."""
 
-GRACE_SECONDS = {"kubelet": 20.0}
-"""The kubelet gets long enough to end its pods."""
+NEEDS = {"monitoring": asked.PROGRAMS}
+"""Programs without which a process of ours is not started: they are given where they are asked for."""
+
+GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}
+"""The kubelet gets long enough to end its pods, monitoring to end its programs."""
 
 
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:
@@ -44,6 +49,8 @@ def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETC
         if name in programs
     ]
     for name, module in DAEMONS.items():
+        if not programs.keys() >= set(NEEDS.get(name, ())):
+            continue
         if importlib.util.find_spec(module) and importlib.util.find_spec(f"{module}.__main__"):
             command, mark = (sys.executable, "-P", "-m", module), layout.mark(name)
             listed.append(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from llmd_gke.problems import BadInput
 from localcloud.cluster.processes import ETCD_QUOTA
+from localcloud.monitoring import asked
 from localcloud.nodes.timings import Knobs
 
 SIMULATOR = "LLMD_GKE_SIMULATOR_ARGS"
@@ -22,6 +23,7 @@ def check(environment: Mapping[str, str] = os.environ) -> None:
     """Raises ``BadInput`` for the first value that cannot be used."""
     Knobs.read(environment)
     etcd_quota(environment)
+    asked.faster(environment)
     try:
         shlex.split(environment.get(SIMULATOR, ""))
     except ValueError as error:

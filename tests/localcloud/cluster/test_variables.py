@@ -25,6 +25,7 @@ BAD = {
     "LLMD_GKE_SCALE_DOWN_SECONDS": "-1",
     "LLMD_GKE_BACK_OFF_SECONDS": "86400",
     "LLMD_GKE_SIMULATOR_ARGS": "--time-to-first-token '200 ms",
+    "LLMD_GKE_PROMETHEUS": "yes",
 }
 
 

@@ -1,0 +1,144 @@
+"""The daemon: ``python -m localcloud.monitoring``, for the cluster of ``$LLMD_GKE_HOME``, until SIGTERM."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from llmd_gke.catalog import monitoring
+from localcloud import binaries
+from localcloud.common import daemon
+from localcloud.common.layout import Layout
+from localcloud.kubernetes import client
+from localcloud.kubernetes.cache import Mirror, mirrors
+from localcloud.linux_namespaces.addresses import CONTROL_PLANE
+from localcloud.monitoring import asked, collector, google, kube_state, prometheus
+from localcloud.monitoring.children import keep
+from localcloud.monitoring.files import Files
+from localcloud.monitoring.targets import Endpoint, SecretKey, endpoints
+from localcloud.providers.protocol.cloud import CloudFile
+
+log = logging.getLogger("localcloud.monitoring")
+
+POD_MONITORINGS = client.Resource(monitoring.API_VERSION, "podmonitorings")
+NETWORK_POLICIES = client.Resource("networking.k8s.io/v1", "networkpolicies")
+
+GATHER_SECONDS = 0.2
+"""Changes come in bunches."""
+LOOK_SECONDS = 2.0
+"""Between two looks without a change: at tokens, rules, and what the cluster has on."""
+
+
+@dataclass
+class Collectors:
+    """Keeps Prometheus' files like the cluster, and its programs running."""
+
+    layout: Layout
+    kube: client.Kube
+    files: Files
+    reloader: prometheus.Reloader = field(init=False)
+    _as_collector: client.Kube | None = None
+    _signed_in: float = 0.0
+    _refused: tuple[str, ...] = ()
+    _states: asyncio.Task[None] | None = None
+    _states_command: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.reloader = prometheus.Reloader(self.files)
+
+    @property
+    def cloud(self) -> google.Monitored | None:
+        """What the cluster has on."""
+        return google.monitored(CloudFile(self.layout.home / "cloud" / "google.json").read())
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while self.cloud is None:
+            await asyncio.sleep(LOOK_SECONDS)
+        await collector.install(self.kube)
+        log.info("managed Prometheus is on: the collectors' account is there")
+        async with (
+            mirrors(self.kube, POD_MONITORINGS, client.PODS, NETWORK_POLICIES) as (changed, found),
+            asyncio.TaskGroup() as group,
+        ):
+            await self._step(found, group)
+            log_file = self.layout.log("prometheus")
+            group.create_task(keep(prometheus.command(binaries.path("prometheus"), self.files), log_file))
+            while True:
+                try:
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await changed.wait()
+                    await asyncio.sleep(GATHER_SECONDS)
+                except TimeoutError:
+                    pass
+                changed.clear()
+                await self._step(found, group)
+
+    async def _step(self, found: list[Mirror], group: asyncio.TaskGroup) -> None:
+        present = self.cloud
+        if present is None:
+            return
+        monitorings, pods, policies = found
+        made = endpoints(monitorings, pods, policies, collector.CALLER, present.where)
+        tokens, unreadable = await self._tokens({one.token for one in made if one.token})
+        kept = self._keep_states(present.components, group)
+        written = self.files.write(made, unreadable, tokens, present.where if kept else None)
+        self._tell(made, unreadable.values())
+        await self.reloader.step(configuration_changed=written)
+
+    async def _tokens(self, keys: Iterable[SecretKey]) -> tuple[dict[SecretKey, str], dict[SecretKey, str]]:
+        """Tokens, and why the others cannot be read."""
+        tokens: dict[SecretKey, str] = {}
+        unreadable: dict[SecretKey, str] = {}
+        for key in keys:
+            try:
+                tokens[key] = await collector.read(await self._collector(), key)
+            except collector.Unreadable as reason:
+                unreadable[key] = str(reason)
+            except (*client.Unreachable, client.KubeError) as error:
+                unreadable[key] = f"the API server does not answer the collectors: {error or type(error).__name__}"
+                self._as_collector = None
+        return tokens, unreadable
+
+    async def _collector(self) -> client.Kube:
+        if self._as_collector is None or time.monotonic() - self._signed_in > collector.RENEW_SECONDS:
+            server = f"https://{CONTROL_PLANE}"
+            self._as_collector = await collector.sign_in(self.kube, self.layout.authority, server)
+            self._signed_in = time.monotonic()
+        return self._as_collector
+
+    def _keep_states(self, components: frozenset[str], group: asyncio.TaskGroup) -> bool:
+        """Whether kube-state-metrics runs; it is started again with what the cluster has on now."""
+        command = kube_state.command(binaries.path("kube-state-metrics"), self.layout.kubeconfig, components)
+        if command != self._states_command:
+            self._states_command = command
+            if self._states:
+                self._states.cancel()
+            self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics"))) if command else None
+        return bool(command)
+
+    def _tell(self, made: list[Endpoint], unreadable: Iterable[str]) -> None:
+        """Logs why something is not scraped, once."""
+        reasons = {target.refused for endpoint in made for target in endpoint.targets if target.refused}
+        refused = tuple(sorted({*reasons, *unreadable}))
+        if refused != self._refused:
+            self._refused = refused
+            for reason in refused or ("every target is scraped",):
+                log.info("%s", reason)
+
+
+async def serve(layout: Layout) -> None:
+    """Everything of the daemon, until it is cancelled."""
+    kube = await client.from_home(layout.home)
+    files = Files(layout.root / "monitoring", asked.faster() or 1.0)
+    files.prepare()
+    # Not later: the cluster that has managed Prometheus on is made by the program, which waits for this.
+    daemon.ready(layout, "monitoring")
+    await Collectors(layout, kube, files).run()
+
+
+if __name__ == "__main__":
+    daemon.run(serve)

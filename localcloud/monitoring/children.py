@@ -1,0 +1,42 @@
+"""Programs that the daemon keeps running: started again after an end, ended with it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from collections.abc import Sequence
+from pathlib import Path
+
+log = logging.getLogger(__name__)
+
+STOP_SECONDS = 5.0
+RESTART_SECONDS = 2.0
+
+
+async def keep(command: Sequence[str], log_file: Path) -> None:
+    """Runs a program until cancelled; its output goes into that file. The file of the run before is overwritten."""
+    while True:
+        with log_file.open("wb") as output:
+            process = await asyncio.create_subprocess_exec(
+                *command, stdin=asyncio.subprocess.DEVNULL, stdout=output, stderr=output
+            )
+        try:
+            code = await process.wait()
+        finally:
+            await _stop(process)
+        log.warning("%s ended with status %s; its log: %s", Path(command[0]).name, code, log_file)
+        await asyncio.sleep(RESTART_SECONDS)
+
+
+async def _stop(process: asyncio.subprocess.Process) -> None:
+    if process.returncode is not None:
+        return
+    with contextlib.suppress(ProcessLookupError):
+        process.send_signal(signal.SIGTERM)
+    try:
+        await asyncio.wait_for(process.wait(), STOP_SECONDS)
+    except TimeoutError:
+        process.kill()
+        await process.wait()

@@ -1,0 +1,101 @@
+"""Google's collectors as the cluster knows them: their namespace, their account, and Secrets read with its rights."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from pathlib import Path
+
+from llmd_gke.catalog import monitoring
+from localcloud.kubernetes.client import NAMESPACES, SECRETS, SERVICE_ACCOUNTS, Kube, KubeError
+from localcloud.kubernetes.fields import Object, get, text
+from localcloud.monitoring.network_policies import Caller
+from localcloud.monitoring.targets import SecretKey
+
+MANAGER = "gke-managed-prometheus"
+NAMESPACE, ACCOUNT = monitoring.COLLECTOR_NAMESPACE, monitoring.COLLECTOR_ACCOUNT
+IDENTITY = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
+CALLER = Caller(
+    NAMESPACE,
+    {"app": "managed-prometheus-collector", "app.kubernetes.io/name": "collector"},
+    {"kubernetes.io/metadata.name": NAMESPACE},
+)
+"""Labels: prometheus-engine ``manifests/operator.yaml`` @2ffde4ec, DaemonSet ``collector``."""
+
+TOKEN_SECONDS = 3600
+RENEW_SECONDS = TOKEN_SECONDS / 2
+
+
+class Unreadable(Exception):
+    """A token that the collectors cannot get; the message says why."""
+
+
+async def install(kube: Kube) -> None:
+    """Makes namespace and account, as GKE does with managed Prometheus. The account may read no Secret by itself."""
+    await kube.apply(
+        NAMESPACES, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": NAMESPACE}}, manager=MANAGER
+    )
+    account: Object = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": ACCOUNT, "namespace": NAMESPACE},
+    }
+    await kube.apply(SERVICE_ACCOUNTS, account, manager=MANAGER)
+
+
+async def sign_in(kube: Kube, authority: Path, server: str) -> Kube:
+    """A client with a token of the account: what it may not do, fails here, too. Raises as :class:`Kube` does."""
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest"}
+    url = SERVICE_ACCOUNTS.url(NAMESPACE, ACCOUNT, "token")
+    answer = await kube.request("POST", url, body={**asked, "spec": {"expirationSeconds": TOKEN_SECONDS}})
+    return await Kube.sign_in(
+        {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "laptop", "cluster": {"server": server, "certificate-authority": str(authority)}}],
+            "contexts": [{"name": "laptop", "context": {"cluster": "laptop", "user": ACCOUNT}}],
+            "current-context": "laptop",
+            "users": [{"name": ACCOUNT, "user": {"token": text(answer, "status", "token")}}],
+        }
+    )
+
+
+async def read(as_collector: Kube, key: SecretKey) -> str:
+    """The value of a Secret's key. Raises :class:`Unreadable`.
+
+    Collectors follow the one Secret: they list and watch it by name (prometheus-engine's fork of Prometheus,
+    ``secrets/kubernetes/watch.go``), so both rights are needed.
+    """
+    where = f"Secret {key.namespace}/{key.name}"
+    try:
+        found = await as_collector.list(SECRETS, key.namespace, fields=f"metadata.name={key.name}")
+        if not await _may_watch(as_collector, key):
+            raise Unreadable(f"{where}: {IDENTITY} may not watch it")
+    except KubeError as error:
+        raise Unreadable(f"{where}: {error}") from None
+    if not found:
+        raise Unreadable(f"{where} does not exist")
+    encoded = text(found[0], "data", key.key)
+    if not encoded:
+        raise Unreadable(f"{where} has no key {key.key}")
+    try:
+        return base64.b64decode(encoded, validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        raise Unreadable(f"{where}: key {key.key} is no text") from None
+
+
+async def _may_watch(as_collector: Kube, key: SecretKey) -> bool:
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SelfSubjectAccessReview",
+        "spec": {
+            "resourceAttributes": {
+                "namespace": key.namespace,
+                "verb": "watch",
+                "resource": "secrets",
+                "name": key.name,
+            }
+        },
+    }
+    answer = await as_collector.request("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body=review)
+    return get(answer, "status", "allowed") is True

@@ -1,0 +1,158 @@
+"""Prometheus' files: its configuration, the targets of each job, tokens, and what people read about targets.
+
+Formats: https://prometheus.io/docs/prometheus/3.5/configuration/configuration/. JSON is YAML.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from localcloud.common.files import write
+from localcloud.kubernetes.fields import Object
+from localcloud.monitoring import kube_state
+from localcloud.monitoring.targets import Endpoint, SecretKey, Target, Where
+
+_UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
+SHORTEST_MILLISECONDS = 500
+
+
+def milliseconds(duration: str) -> int:
+    """A duration as Prometheus writes it, such as ``1m30s``. Raises ``ValueError`` for another text."""
+    parts = re.findall(r"(\d+)(ms|[smhd])", duration)
+    if not parts or "".join(f"{count}{unit}" for count, unit in parts) != duration:
+        raise ValueError(f"{duration!r} is no duration. Fix: write it as 30s or 1m30s")
+    return sum(int(count) * _UNITS[unit] for count, unit in parts)
+
+
+def shortened(duration: str, faster: float) -> str:
+    """A duration divided by that factor; half a second at least."""
+    return f"{max(SHORTEST_MILLISECONDS, round(milliseconds(duration) / faster))}ms"
+
+
+@dataclass(frozen=True)
+class Files:
+    """The folder of Prometheus. ``faster`` divides every interval."""
+
+    root: Path
+    faster: float = 1.0
+
+    @property
+    def configuration(self) -> Path:
+        """What Prometheus starts with."""
+        return self.root / "prometheus.json"
+
+    @property
+    def rules(self) -> Path:
+        """A folder: every ``*.yaml`` and ``*.json`` in it is a file of rules."""
+        return self.root / "rules"
+
+    @property
+    def data(self) -> Path:
+        """What Prometheus has stored."""
+        return self.root / "data"
+
+    @property
+    def report(self) -> Path:
+        """Every target as JSON, with the reason where it is not scraped."""
+        return self.root / "targets.json"
+
+    def prepare(self) -> None:
+        """Makes the folders, and removes tokens and targets of before."""
+        for folder in (self._targets, self._tokens):
+            shutil.rmtree(folder, ignore_errors=True)
+        for folder in (self._targets, self._tokens, self.rules, self.data):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+
+    def write(
+        self, endpoints: Sequence[Endpoint], unreadable: Mapping[SecretKey, str], tokens: Mapping[SecretKey, str],
+        states: Where | None,
+    ) -> bool:  # fmt: skip
+        """Writes targets, tokens, configuration and report; whether Prometheus has to read its configuration again.
+
+        ``unreadable`` says why a token cannot be sent: targets that need it are not scraped. ``states``: the labels of
+        kube state metrics, ``None`` where the cluster has none on.
+        """
+        for key, token in tokens.items():
+            write(self._token(key), token, 0o600)
+        decided = [(endpoint, _decided(endpoint, unreadable)) for endpoint in endpoints]
+        for endpoint, targets in decided:
+            groups = [{"targets": [one.address], "labels": dict(one.labels)} for one in targets if not one.refused]
+            write(self._of(endpoint), json.dumps(groups, indent=1), 0o600)
+        write(self.report, json.dumps([_reported(*one) for one in decided], indent=1) + "\n", 0o600)
+        content = json.dumps(self._configuration(endpoints, states), indent=1) + "\n"
+        if self.configuration.exists() and self.configuration.read_text() == content:
+            return False
+        write(self.configuration, content, 0o600)
+        return True
+
+    @property
+    def _targets(self) -> Path:
+        return self.root / "targets"
+
+    @property
+    def _tokens(self) -> Path:
+        return self.root / "tokens"
+
+    def _of(self, endpoint: Endpoint) -> Path:
+        return self._targets / f"{endpoint.job.replace('/', '_')}.json"
+
+    def _token(self, key: SecretKey) -> Path:
+        # Names of Secrets have dots, keys have dots and underscores: joined, two could be one.
+        return self._tokens / hashlib.sha256(f"{key.namespace}/{key.name}/{key.key}".encode()).hexdigest()[:16]
+
+    def _configuration(self, endpoints: Sequence[Endpoint], states: Where | None) -> Object:
+        interval = shortened(kube_state.INTERVAL, self.faster)
+        jobs = [self._job(endpoint) for endpoint in endpoints]
+        if states:
+            # Without a namespace of its own, so that the namespace of what is counted stays, as on GKE.
+            labels = {**states.labels, "job": kube_state.JOB, "instance": kube_state.JOB}
+            address = f"127.0.0.1:{kube_state.PORT}"
+            jobs.append(
+                {
+                    "job_name": kube_state.JOB,
+                    "scrape_interval": interval,
+                    "scrape_timeout": interval,
+                    "static_configs": [{"targets": [address], "labels": labels}],
+                }
+            )
+        return {
+            "global": {"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
+            "rule_files": [str(self.rules / "*.yaml"), str(self.rules / "*.json")],
+            "scrape_configs": jobs,
+        }
+
+    def _job(self, endpoint: Endpoint) -> Object:
+        authorization: Object = {}
+        if endpoint.token:
+            credentials = str(self._token(endpoint.token))
+            authorization = {"authorization": {"type": endpoint.token_type, "credentials_file": credentials}}
+        return {
+            "job_name": endpoint.job,
+            "metrics_path": endpoint.path,
+            "scheme": endpoint.scheme,
+            "scrape_interval": shortened(endpoint.interval, self.faster),
+            "scrape_timeout": shortened(endpoint.timeout, self.faster),
+            "honor_timestamps": False,
+            **authorization,
+            "file_sd_configs": [{"files": [str(self._of(endpoint))], "refresh_interval": "30s"}],
+        }
+
+
+def _decided(endpoint: Endpoint, unreadable: Mapping[SecretKey, str]) -> list[Target]:
+    no_token = unreadable.get(endpoint.token, "") if endpoint.token else ""
+    return [Target(one.address, one.labels, one.refused or no_token) for one in endpoint.targets]
+
+
+def _reported(endpoint: Endpoint, targets: Sequence[Target]) -> Object:
+    return {
+        "job": endpoint.job,
+        "targets": [
+            {"address": one.address, "pod": one.labels.get("pod", ""), "refused": one.refused} for one in targets
+        ],
+    }

@@ -1,0 +1,29 @@
+"""What a cluster of the Google stand-in has on of monitoring, read from its file."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from localcloud.monitoring.targets import Where
+from localcloud.providers.google.references import CLUSTER
+from localcloud.providers.protocol.values import JsonObject, dig, texts
+
+
+@dataclass(frozen=True)
+class Monitored:
+    """A cluster with managed Prometheus on, and the components whose metrics GKE collects itself."""
+
+    where: Where
+    components: frozenset[str]
+
+
+def monitored(content: JsonObject) -> Monitored | None:
+    """The first cluster that has managed Prometheus on; ``content`` is the stand-in's file."""
+    clusters = dig(content, "objects", CLUSTER)
+    for ident, record in clusters.items() if isinstance(clusters, dict) else ():
+        found = re.fullmatch(r"projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)", ident)
+        if found and dig(record, "inputs", "monitoringConfig", "managedPrometheus", "enabled") is True:
+            components = texts(record, "inputs", "monitoringConfig", "enableComponents")
+            return Monitored(Where(found[1], found[2], found[3]), frozenset(components))
+    return None

@@ -1,0 +1,96 @@
+"""kube-state-metrics with what GKE's package of kube state metrics has, and nothing more.
+
+Metrics by component of ``monitoringConfig.enableComponents``:
+https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics (2026-04-10). A metric that is not there, such
+as ``kube_pod_container_status_restarts_total``, does not exist on GKE either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PORT, OWN_PORT = 8085, 8086
+"""Of what is exported, and of metrics of the process itself, both on loopback."""
+JOB = "kube-state-metrics"
+INTERVAL = "30s"
+"""How often GKE samples them."""
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component: the kinds of objects it looks at, and its metrics."""
+
+    resources: str
+    metrics: tuple[str, ...]
+
+
+_HPA = "kube_horizontalpodautoscaler"
+COMPONENTS: Mapping[str, Component] = {
+    "POD": Component(
+        "pods",
+        (
+            "kube_pod_container_status_ready",
+            "kube_pod_container_status_waiting_reason",
+            "kube_pod_status_phase",
+            "kube_pod_status_unschedulable",
+        ),
+    ),
+    "DEPLOYMENT": Component(
+        "deployments",
+        (
+            "kube_deployment_spec_replicas",
+            "kube_deployment_status_replicas_available",
+            "kube_deployment_status_replicas_updated",
+        ),
+    ),
+    "STATEFULSET": Component(
+        "statefulsets",
+        (
+            "kube_statefulset_replicas",
+            "kube_statefulset_status_replicas_ready",
+            "kube_statefulset_status_replicas_updated",
+        ),
+    ),
+    "DAEMONSET": Component(
+        "daemonsets",
+        (
+            "kube_daemonset_status_desired_number_scheduled",
+            "kube_daemonset_status_number_misscheduled",
+            "kube_daemonset_status_number_ready",
+            "kube_daemonset_status_updated_number_scheduled",
+        ),
+    ),
+    "HPA": Component(
+        "horizontalpodautoscalers",
+        (
+            f"{_HPA}_spec_max_replicas",
+            f"{_HPA}_spec_min_replicas",
+            f"{_HPA}_spec_target_metric",
+            f"{_HPA}_status_condition",
+            f"{_HPA}_status_current_replicas",
+            f"{_HPA}_status_desired_replicas",
+        ),
+    ),
+}
+"""Without those of volumes and JobSets, which this program has none of."""
+
+
+def command(program: Path, kubeconfig: Path, components: Collection[str]) -> tuple[str, ...]:
+    """The command line for the components that a cluster has on; empty where none of them is."""
+    chosen = [found for name, found in COMPONENTS.items() if name in components]
+    if not chosen:
+        return ()
+    metrics = ",".join(metric for found in chosen for metric in found.metrics)
+    return (
+        str(program),
+        f"--kubeconfig={kubeconfig}",
+        "--host=127.0.0.1",
+        f"--port={PORT}",
+        "--telemetry-host=127.0.0.1",
+        f"--telemetry-port={OWN_PORT}",
+        f"--resources={','.join(found.resources for found in chosen)}",
+        f"--metric-allowlist={metrics}",
+        "--v=0",
+    )

@@ -1,0 +1,87 @@
+"""Prometheus' files: who is scraped, with which token, how often, and who is not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from localcloud.monitoring.files import Files, milliseconds, shortened
+from localcloud.monitoring.targets import Endpoint, SecretKey, Target
+from tests.localcloud.monitoring.cluster import WHERE
+
+TOKEN = SecretKey("models", "reader", "token")
+OPEN = Target("10.0.0.1:8000", {"pod": "a", "job": "servers"})
+SHUT = Target("10.0.0.2:8000", {"pod": "b"}, "no NetworkPolicy admits gmp-system")
+SERVERS = Endpoint("PodMonitoring/models/servers/8000", "/metrics", "http", "30s", "30s", (OPEN, SHUT))
+PICKERS = Endpoint("PodMonitoring/models/pickers/9090", "/metrics", "http", "1m", "10s", (OPEN,), TOKEN)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Files:
+    made = Files(tmp_path / "monitoring", faster=30)
+    made.prepare()
+    return made
+
+
+def configuration(files: Files) -> dict[str, Any]:
+    return json.loads(files.configuration.read_text())
+
+
+def scraped(files: Files, job: int) -> list[str]:
+    (path,) = configuration(files)["scrape_configs"][job]["file_sd_configs"][0]["files"]
+    return [address for group in json.loads(Path(path).read_text()) for address in group["targets"]]
+
+
+def test_a_target_that_is_refused_is_reported_and_not_scraped(files: Files) -> None:
+    assert files.write([SERVERS], {}, {}, None)
+    assert scraped(files, 0) == ["10.0.0.1:8000"]
+    (reported,) = json.loads(files.report.read_text())
+    assert [one["refused"] for one in reported["targets"]] == ["", "no NetworkPolicy admits gmp-system"]
+
+
+def test_an_endpoint_without_its_token_has_no_targets(files: Files) -> None:
+    files.write([PICKERS], {TOKEN: "Secret models/reader: forbidden"}, {}, None)
+    assert scraped(files, 0) == []
+    assert "forbidden" in files.report.read_text()
+
+
+def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: Files) -> None:
+    files.write([PICKERS], {}, {TOKEN: "abc.def"}, None)
+    assert scraped(files, 0) == ["10.0.0.1:8000"]
+    authorization = configuration(files)["scrape_configs"][0]["authorization"]
+    path = Path(authorization["credentials_file"])
+    assert (authorization["type"], path.read_text(), path.stat().st_mode & 0o777) == ("Bearer", "abc.def", 0o600)
+    others = [one for one in files.root.rglob("*") if one.is_file() and one != path]
+    assert others
+    assert not [one for one in others if "abc.def" in one.read_text()]
+
+
+def test_intervals_are_divided_and_kube_state_metrics_are_sampled_as_often_as_gke_does(files: Files) -> None:
+    files.write([PICKERS], {}, {}, WHERE)
+    pickers, states = configuration(files)["scrape_configs"]
+    assert (pickers["scrape_interval"], pickers["scrape_timeout"]) == ("2000ms", "500ms")
+    assert states["scrape_interval"] == "1000ms"
+    assert "namespace" not in states["static_configs"][0]["labels"]
+
+
+def test_new_targets_need_no_new_configuration(files: Files) -> None:
+    assert files.write([SERVERS], {}, {}, None)
+    assert not files.write([replace(SERVERS, targets=())], {}, {}, None)
+    assert scraped(files, 0) == []
+    assert files.write([SERVERS, PICKERS], {}, {}, None)
+
+
+@pytest.mark.parametrize(("text", "expected"), [("30s", 30_000), ("1m30s", 90_000), ("500ms", 500), ("1h", 3_600_000)])
+def test_durations_are_prometheus_own(text: str, expected: int) -> None:
+    assert milliseconds(text) == expected
+    assert shortened(text, 1) == f"{expected}ms"
+
+
+@pytest.mark.parametrize("text", ["", "30", "1.5s", "s", "30s later"])
+def test_another_text_is_no_duration(text: str) -> None:
+    with pytest.raises(ValueError, match="no duration"):
+        milliseconds(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
@@ -89,8 +90,17 @@ def faults(
 
 
 @app.command()
-def page(port: Annotated[int, typer.Option(help="0: any that is free.")] = 0) -> None:
+def page(port: Annotated[int, typer.Option(help="0: any that is free.", min=0, max=65535)] = 0) -> None:
     """Serve the page that shows all of this, on this machine only, until Ctrl-C."""
     from localcloud.google_api.__main__ import main
 
-    raise typer.Exit(main([str(used_folder()), str(port)]))
+    try:
+        status = main([str(used_folder()), str(port)])
+    except OSError as error:
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise
+        raise BadInput(
+            f"The page cannot be served at port {port}: {error.strerror}.\n"
+            "Fix: name another one, or leave --port out, which takes any that is free."
+        ) from None
+    raise typer.Exit(status)

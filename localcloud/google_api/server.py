@@ -66,12 +66,12 @@ class Emulator:
 
         Raises :class:`Dropped` where a fault says so.
         """
+        host, _, rest = path.lstrip("/").partition("/")
+        if host == ADMIN:
+            return self._admin(http, rest, body)
+        if host == "dns":  # upstream's client for records loses the host (transport.Config NewDnsClient, "/dns/")
+            host, rest = "dns.googleapis.com", f"dns/{rest}"
         with self.cloud.opened():
-            host, _, rest = path.lstrip("/").partition("/")
-            if host == "dns":  # upstream's client for records loses the host (transport.Config NewDnsClient, "/dns/")
-                host, rest = "dns.googleapis.com", f"dns/{rest}"
-            if host == ADMIN:
-                return self._admin(http, rest, body)
             name = ""
             try:
                 self.cloud.advance()
@@ -147,21 +147,28 @@ class Emulator:
     # -- the emulator itself ---------------------------------------------------------------------------------------
 
     def _admin(self, http: str, path: str, body: JsonObject) -> tuple[int, JsonObject]:
+        """Whoever only looks, writes nothing: a page that stays open must not make the files again that went."""
         cloud = self.cloud
         if (http, path) == ("PUT", "faults"):
             try:
-                cloud.faults.set(cast("list[JsonObject]", body.get("faults", [])))
+                with cloud.opened():
+                    cloud.faults.set(cast("list[JsonObject]", body.get("faults", [])))
             except ValueError as error:
                 return 400, ApiError(400, str(error)).body
         elif http != "GET":
             return 404, ApiError(404, f"{http} {path}").body
-        cloud.advance()
+        with cloud.lock:
+            cloud.look()
+            return 200, self._seen(path)
+
+    def _seen(self, path: str) -> JsonObject:
+        cloud = self.cloud
         if path == "overview":
-            return 200, {
+            return {
                 what: {"columns": list[JsonValue](columns), "rows": list[JsonValue](overview.rows(cloud, what))}
                 for what, columns in COLUMNS.items()
             }
-        return 200, {
+        return {
             "faults": cloud.faults.shown(),
             "resources": cast("JsonValue", cloud.resources),
             "operations": [_shown(cloud, name) for name in cloud.operations],

@@ -7,7 +7,6 @@ the stand-ins for Kubernetes. Both files change together, under one lock.
 from __future__ import annotations
 
 import copy
-import os
 import threading
 import time
 from collections.abc import Callable, Generator
@@ -15,16 +14,30 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-import psutil
-
 from localcloud.google_api.core.faults import Faults
 from localcloud.google_api.core.journal import Journal
 from localcloud.providers.google.resource_type import World
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.values import JsonObject
+from localcloud.providers.protocol.values import JsonObject, text
 
 PROJECT_NUMBER = "123456789012"
 """Of every project."""
+
+Ending = Callable[["Cloud", JsonObject], str]
+"""What happens when an operation's time is over: acts, and returns why it failed, or ``""``."""
+ENDINGS: dict[str, Ending] = {}
+"""By name, so that any process can end what another one began: its process numbers say nothing to one that lives
+outside of the laptop cloud, and it may have been killed."""
+
+
+def ends(name: str) -> Callable[[Ending], Ending]:
+    """Registers an ending under the name that :meth:`Cloud.begin` takes."""
+
+    def register(ending: Ending) -> Ending:
+        ENDINGS[name] = ending
+        return ending
+
+    return register
 
 
 class Cloud:
@@ -35,7 +48,6 @@ class Cloud:
         self.lock = threading.RLock()
         self.requests = Journal(folder / "google-requests.jsonl")
         self._file, self._objects = CloudFile(folder / "google-api.json"), CloudFile(folder / "google.json")
-        self._endings: dict[str, Callable[[], str]] = {}
         self._take({})
 
     def number(self) -> int:
@@ -64,7 +76,8 @@ class Cloud:
 
     def look(self) -> None:
         """Everything as it is now, to be read: nothing is written, and no folder made."""
-        self._take(self._file.read())
+        with self.lock:
+            self._take(self._file.read())
 
     def _take(self, content: JsonObject) -> None:
         """``content`` becomes what is kept: changes of resources, policies and operations are changes of it."""
@@ -92,35 +105,36 @@ class Cloud:
 
     # -- operations ------------------------------------------------------------------------------------------------
 
-    def begin(self, name: str, operation: JsonObject, ending: Callable[[], str] | None, seconds: float) -> None:
-        """Starts an operation that takes so long. ``ending`` acts when it is over, and says why it failed or ``""``."""
-        owner: JsonObject = {"startedAt": time.time(), "seconds": seconds, "owner": os.getpid()}
-        self.operations[name] = operation | owner
-        if ending is not None:
-            self._endings[name] = ending
+    def begin(self, name: str, operation: JsonObject, seconds: float, ending: str = "") -> None:
+        """Starts an operation that takes so long. ``ending``, one of :data:`ENDINGS`, acts when its time is over.
+
+        What the ending needs is in ``operation``. One without an ending ends with its ``failure``, if it has one.
+        """
+        self.operations[name] = operation | {"startedAt": time.time(), "seconds": seconds, "ending": ending}
         self.advance()
 
     def advance(self) -> None:
         """Ends every operation whose time is over."""
-        for name, operation in self.operations.items():
-            begun, seconds = (float(str(operation.get(key) or 0)) for key in ("startedAt", "seconds"))
-            owner = int(str(operation.get("owner") or 0))
-            # Only who began an operation knows its ending; of one whose process is gone nothing is left to be done.
-            foreign = owner != os.getpid() and psutil.pid_exists(owner)
-            if operation.get("over") or foreign or time.time() - begun < seconds:
+        for operation in self.operations.values():
+            if operation.get("over") or _elapsed(operation) < _seconds(operation):
                 continue
             operation["over"] = True
-            failed = str(operation.get("failure") or "")
-            if (ending := self._endings.pop(name, None)) is not None:
-                failed = ending() or failed
-            if failed:
+            name = text(operation, "ending")
+            if name and (failed := ENDINGS[name](self, operation)):
                 operation["failure"] = failed
+            operation.pop("stored", None)
 
     def progress(self, name: str) -> tuple[str, int, str]:
-        """Status, per cent and failure of an operation."""
-        self.advance()
+        """Status, per cent and failure of an operation. Changes nothing, so that it can be asked while others write."""
         operation = self.operations[name]
         if operation.get("over"):
             return "DONE", 100, str(operation.get("failure") or "")
-        begun, seconds = (float(str(operation.get(key) or 0)) for key in ("startedAt", "seconds"))
-        return "RUNNING", min(99, int(100 * (time.time() - begun) / seconds)), ""
+        return "RUNNING", min(99, int(100 * _elapsed(operation) / max(_seconds(operation), 0.001))), ""
+
+
+def _elapsed(operation: JsonObject) -> float:
+    return time.time() - float(str(operation.get("startedAt") or 0))
+
+
+def _seconds(operation: JsonObject) -> float:
+    return float(str(operation.get("seconds") or 0))

@@ -21,7 +21,8 @@ say where it strikes, ``times`` how often (without it: always), ``after`` how ma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import cast
@@ -57,6 +58,48 @@ KINDS: dict[str, frozenset[str]] = {
 _COMMON = frozenset({"fault", "method", "resource", "times", "after"})
 
 
+def _is_text(value: JsonValue) -> bool:
+    return isinstance(value, str)
+
+
+def _is_amount(value: JsonValue) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
+
+
+def _is_count(value: JsonValue) -> bool:
+    return _is_amount(value) and isinstance(value, int)
+
+
+def _each(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
+    return lambda value: isinstance(value, list) and all(member(one) for one in value)
+
+
+def _table(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
+    return lambda value: isinstance(value, dict) and all(member(one) for one in value.values())
+
+
+_TEXT = ("a text", _is_text)
+_COUNT = ("a whole number, 0 or more", _is_count)
+_SECONDS = ("a number of seconds, 0 or more", _is_amount)
+_TEXTS = ("a list of texts", _each(_is_text))
+VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
+    **dict.fromkeys(
+        ("fault", "method", "resource", "message", "reason", "zone", "capacity", "projectState"),
+        _TEXT,
+    ),
+    **dict.fromkeys(("times", "after"), _COUNT),
+    "code": ("a status of an error, 400 to 599", lambda value: isinstance(value, int) and 400 <= value <= 599),
+    **dict.fromkeys(("seconds", "inUseAfterCluster"), _SECONDS),
+    "billing": ("true or false", lambda value: isinstance(value, bool)),
+    **dict.fromkeys(("enabledApis", "existingBuckets", "permissions", "stockout"), _TEXTS),
+    "existingSubnets": ("an object of objects", _table(lambda one: isinstance(one, dict))),
+    "identities": ("an object of texts", _table(_is_text)),
+    **dict.fromkeys(("quota", "usableAfter"), ("an object of numbers, 0 or more", _table(_is_amount))),
+    "versions": ("an object of lists of texts", _table(_each(_is_text))),
+}
+"""What the value of a field must be, in words and as a test."""
+
+
 class WorldFaults(protocol.Faults):
     """What the rules read: the file of ``$LLMD_GKE_FAULTS``, with what was set here on top."""
 
@@ -86,6 +129,10 @@ class Faults:
                 raise ValueError(
                     f"fault {kind}: unknown {', '.join(unknown)}. Allowed: {', '.join(sorted(KINDS[kind]))}"
                 )
+            for key, value in given.items():
+                expected, fits = VALUES[key]
+                if not fits(value):
+                    raise ValueError(f"fault {kind}: {key} is {json.dumps(value)}. Allowed: {expected}")
         self.take(faults)
 
     def take(self, faults: Sequence[JsonObject]) -> None:

@@ -52,7 +52,7 @@ def begin(request: Request, sort: str, target: str, failure: str = "", code: str
     scope = "/".join(target.split("/")[: 3 if target.split("/")[2] == "global" else 4])
     name = f"operation-{request.cloud.number():013d}-emulator"
     operation: JsonObject = {"type": sort, "target": target, "scope": scope, "failure": failure, "code": code}
-    request.cloud.begin(name, operation, None, request.seconds)
+    request.cloud.begin(name, operation, request.seconds)
     return shown(request, name)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import Cloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import node_pools, pool_capacity
@@ -13,7 +13,7 @@ from localcloud.providers.google import control_plane, projects
 from localcloud.providers.google.container import API, OFFERED
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, objects, table, text
 
 _OF_A_CLUSTER = "container.projects.locations.clusters"
 
@@ -75,19 +75,20 @@ def create(request: Request) -> JsonObject:
     }
     for pool in objects(body, "nodePools") or [first]:
         node_pools.add(cloud, key, pool)
-    failure = request.failure
+    return begin(request, "CREATE_CLUSTER", key, "cluster.settle", failure=request.failure)
 
-    def ending() -> str:
-        status = "ERROR" if failure else "RUNNING"
-        if key in cloud.resources:
-            cloud.resources[key] |= {"status": status} | ({"statusMessage": failure} if failure else {})
-            with cloud.world() as world:
-                world.put(CLUSTER, key, {**(world.get(CLUSTER, key) or {}), "status": status})
-            for pool in cloud.below(f"{key}/nodePools"):
-                pool_capacity.settle(cloud, pool)
-        return failure
 
-    return begin(request, "CREATE_CLUSTER", key, ending)
+@ends("cluster.settle")
+def _settled(cloud: Cloud, operation: JsonObject) -> str:
+    key, failure = text(operation, "target"), text(operation, "failure")
+    status = "ERROR" if failure else "RUNNING"
+    if key in cloud.resources:
+        cloud.resources[key] |= {"status": status} | ({"statusMessage": failure} if failure else {})
+        with cloud.world() as world:
+            world.put(CLUSTER, key, {**(world.get(CLUSTER, key) or {}), "status": status})
+        for pool in cloud.below(f"{key}/nodePools"):
+            pool_capacity.settle(cloud, pool)
+    return failure
 
 
 @answers(f"{_OF_A_CLUSTER}.get")
@@ -163,24 +164,25 @@ def set_maintenance(request: Request) -> JsonObject:
 def delete(request: Request) -> JsonObject:
     """Removes a cluster with its pools, when the operation is over."""
     key, stored = _record(request)
-    cloud, failure = request.cloud, request.failure
     if text(stored, "status") == "STOPPING":
         raise ApiError(400, f"Cluster is running incompatible operation on {key}.", "failedPrecondition")
-    cloud.resources[key] = stored | {"status": "STOPPING"}
+    request.cloud.resources[key] = stored | {"status": "STOPPING"}
+    return begin(request, "DELETE_CLUSTER", key, "cluster.remove", failure=request.failure, stored=stored)
 
-    def ending() -> str:
-        if failure:
-            cloud.resources[key] = stored
-            return failure
-        with cloud.world() as world:
-            KINDS[CLUSTER].delete(world, target_of(key, stored))
-            world.drop(CLUSTER, key)
-        for name in [name for name in cloud.resources if name == key or name.startswith(f"{key}/")]:
-            del cloud.resources[name]
-        control_plane.forget(cloud.folder, key)
-        return ""
 
-    return begin(request, "DELETE_CLUSTER", key, ending)
+@ends("cluster.remove")
+def _removed(cloud: Cloud, operation: JsonObject) -> str:
+    key, stored, failure = text(operation, "target"), table(operation, "stored"), text(operation, "failure")
+    if failure:
+        cloud.resources[key] = stored
+        return failure
+    with cloud.world() as world:
+        KINDS[CLUSTER].delete(world, target_of(key, stored))
+        world.drop(CLUSTER, key)
+    for name in [name for name in cloud.resources if name == key or name.startswith(f"{key}/")]:
+        del cloud.resources[name]
+    control_plane.forget(cloud.folder, key)
+    return ""
 
 
 @answers("container.projects.locations.getServerConfig")

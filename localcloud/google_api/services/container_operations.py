@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import GKE
@@ -11,12 +9,23 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
 def begin(
-    request: Request, sort: str, target: str, ending: Callable[[], str] | None = None, *, failure: str = ""
+    request: Request,
+    sort: str,
+    target: str,
+    ending: str = "",
+    *,
+    failure: str = "",
+    stored: JsonObject | None = None,
 ) -> JsonObject:
-    """Starts an operation on a cluster or pool. ``ending`` acts when its time is over, and says why it failed."""
+    """Starts an operation on a cluster or pool, which ``failure`` ends with. ``ending``: see :meth:`Cloud.begin`.
+
+    ``stored`` is the target as it was before; a deletion that fails gives it back.
+    """
     name = f"operation-{request.cloud.number():013d}-emulator"
     operation: JsonObject = {"type": sort, "target": target, "failure": failure}
-    request.cloud.begin(name, operation, ending, request.seconds)
+    if stored is not None:
+        operation["stored"] = stored
+    request.cloud.begin(name, operation, request.seconds, ending)
     return shown(request, name)
 
 

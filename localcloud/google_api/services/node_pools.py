@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import Cloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.container_operations import begin
@@ -10,7 +10,7 @@ from localcloud.google_api.services.pool_bodies import shown, target_of
 from localcloud.google_api.services.pool_capacity import settle
 from localcloud.providers.google.references import CLUSTER, NODE_POOL
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, number, table, text
 
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"
 
@@ -49,12 +49,13 @@ def _record(request: Request) -> tuple[str, JsonObject]:
 def create(request: Request) -> JsonObject:
     """Makes a pool. Quota and stock are found out by the operation, not by the answer."""
     cloud, given = request.cloud, dig(request.body, "nodePool")
-    key, failure = add(cloud, _cluster(request), given if isinstance(given, dict) else {}), request.failure
+    key = add(cloud, _cluster(request), given if isinstance(given, dict) else {})
+    return begin(request, "CREATE_NODE_POOL", key, "pool.settle", failure=request.failure)
 
-    def ending() -> str:
-        return settle(cloud, key) or failure
 
-    return begin(request, "CREATE_NODE_POOL", key, ending)
+@ends("pool.settle")
+def _settled(cloud: Cloud, operation: JsonObject) -> str:
+    return settle(cloud, text(operation, "target"))
 
 
 @answers(f"{_OF_A_POOL}.get")
@@ -112,7 +113,7 @@ def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, 
             return begin(request, sort, key, failure=failure)
         world.put(NODE_POOL, key, {**(world.get(NODE_POOL, key) or {}), "inputs": target.inputs})
     cloud.resources[key] = after | {"etag": cloud.etag()}
-    return begin(request, sort, key, lambda: settle(cloud, key))
+    return begin(request, sort, key, "pool.settle")
 
 
 def updated_with_cluster(request: Request, key: str, update: JsonObject) -> JsonObject:
@@ -159,17 +160,18 @@ def set_management(request: Request) -> JsonObject:
 def delete(request: Request) -> JsonObject:
     """Removes a pool, when the operation is over."""
     key, stored = _record(request)
-    cloud, failure = request.cloud, request.failure
-    cloud.resources[key] = stored | {"status": "STOPPING"}
+    request.cloud.resources[key] = stored | {"status": "STOPPING"}
+    return begin(request, "DELETE_NODE_POOL", key, "pool.remove", failure=request.failure, stored=stored)
 
-    def ending() -> str:
-        if failure:
-            cloud.resources[key] = stored
-            return failure
-        with cloud.world() as world:
-            KINDS[NODE_POOL].delete(world, target_of(key, stored))
-            world.drop(NODE_POOL, key)
-        cloud.resources.pop(key, None)
-        return ""
 
-    return begin(request, "DELETE_NODE_POOL", key, ending)
+@ends("pool.remove")
+def _removed(cloud: Cloud, operation: JsonObject) -> str:
+    key, stored, failure = text(operation, "target"), table(operation, "stored"), text(operation, "failure")
+    if failure:
+        cloud.resources[key] = stored
+        return failure
+    with cloud.world() as world:
+        KINDS[NODE_POOL].delete(world, target_of(key, stored))
+        world.drop(NODE_POOL, key)
+    cloud.resources.pop(key, None)
+    return ""

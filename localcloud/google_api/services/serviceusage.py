@@ -43,7 +43,7 @@ def _set(request: Request, project: str, names: list[str], on: bool) -> JsonObje
         before = world.enabled(project)
         world.enable(project, before | set(names) if on else before - set(names))
     name = f"acat.p2-{request.cloud.number()}"
-    request.cloud.begin(name, {"type": "enable", "target": f"projects/{project}"}, None, request.seconds)
+    request.cloud.begin(name, {"type": "enable", "target": f"projects/{project}"}, request.seconds)
     return _operation(request, f"operations/{name}")
 
 

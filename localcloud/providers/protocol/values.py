@@ -113,6 +113,12 @@ def number(value: JsonValue, *path: str) -> int | None:
     return int(value_) if isinstance(value_, int | float) and not isinstance(value_, bool) else None
 
 
+def table(value: JsonValue, *path: str) -> JsonObject:
+    """The object there, an empty one where there is none."""
+    found = dig(value, *path)
+    return found if isinstance(found, dict) else {}
+
+
 def objects(value: JsonValue, *path: str) -> list[JsonObject]:
     """The objects of the list under these keys."""
     value_ = dig(value, *path)

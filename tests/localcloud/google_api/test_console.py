@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
 import urllib.error
@@ -142,6 +143,28 @@ def test_the_page_and_its_parts_are_served_with_what_exists(serving: Cloud) -> N
     overview: dict[str, Any] = json.loads(get(f"{serving.url}/_emulator/overview")[1])
     assert list(overview) == ["resources", "operations", "requests", "faults"]
     assert {"vpc", "gke", "gke/tpu", "ip"} <= {row["name"] for row in overview["resources"]["rows"]}
+
+
+def test_a_page_that_stays_open_does_not_make_the_files_again_that_make_down_removed(serving: Cloud) -> None:
+    shutil.rmtree(serving.folder)
+    for path in ("", "overview"):
+        assert get(f"{serving.url}/_emulator/{path}")[0].startswith("application/json")
+    assert not serving.folder.exists()
+
+
+def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "requests.jsonl")
+    journal.append({"path": "whole"})
+    with journal.path.open("a") as file:
+        file.write('{"path": "ha')
+    assert [one["path"] for one in journal.last()] == ["whole"]
+
+
+def test_a_port_in_use_is_named_with_the_fix(shown: Client) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(BadInput, match=f"port {port}: Address already in use.\nFix: name another one"):
+            printed("page", "--port", str(port))
 
 
 @pytest.mark.parametrize("path", ["/", "/_emulator/", "/_emulator/overview"])

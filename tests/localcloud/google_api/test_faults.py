@@ -50,6 +50,33 @@ def test_a_slow_operation_runs_until_its_time_is_over(cluster: Client, monkeypat
     assert cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"] == "RUNNING"
 
 
+def test_another_process_neither_ends_a_slow_operation_early_nor_leaves_out_its_ending(
+    cluster: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.faults(ON, {"fault": "slow", "method": "container.*", "seconds": 100, "times": 1})
+    # Numbers of processes mean nothing to one that lives in another PID namespace, and the first may be gone.
+    monkeypatch.setattr("os.getpid", lambda: 2**22 + 1)
+    operation = cluster.ok("POST", f"{GKE}/clusters/gke/nodePools", {"nodePool": POOL})
+    monkeypatch.undo()
+    other, path = Client(cluster.cloud.folder), f"{GKE}/operations/{operation['name']}"
+    assert other.ok("GET", path)["status"] == "RUNNING"
+    later(monkeypatch, 101)
+    assert other.ok("GET", path)["status"] == "DONE"
+    assert other.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"] == "RUNNING"
+    assert cluster.ok("GET", f"{GKE}/clusters/gke/nodePools/tpu")["status"] == "RUNNING"
+
+
+def test_a_deletion_that_fails_late_gives_back_what_was_there_whoever_ends_it(
+    cluster: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cluster.faults(ON, {"fault": "slow", "seconds": 100, "times": 1}, {"fault": "operation", "times": 1})
+    cluster.ok("DELETE", f"{GKE}/clusters/gke")
+    other = Client(cluster.cloud.folder)
+    assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "STOPPING"
+    later(monkeypatch, 101)
+    assert other.ok("GET", f"{GKE}/clusters/gke")["status"] == "RUNNING"
+
+
 def test_a_lost_connection_leaves_what_was_made(client: Client) -> None:
     client.faults(ON, {"fault": "drop", "method": "compute.networks.insert", "times": 1})
     with pytest.raises(Dropped):
@@ -149,6 +176,15 @@ def test_a_network_stays_in_use_for_a_while_after_its_cluster_is_gone(
     [
         ({"fault": "meteor"}, "'meteor' is not known. Allowed: error"),
         ({"fault": "slow", "second": 1}, "unknown second"),
+        ({"fault": "error", "times": "two"}, 'times is "two". Allowed: a whole number, 0 or more'),
+        ({"fault": "error", "after": 1.5}, "after is 1.5. Allowed: a whole number"),
+        ({"fault": "error", "times": True}, "times is true"),
+        ({"fault": "error", "code": 200}, "code is 200. Allowed: a status of an error, 400 to 599"),
+        ({"fault": "slow", "seconds": "5"}, 'seconds is "5". Allowed: a number of seconds'),
+        ({"fault": "slow", "seconds": -1}, "seconds is -1"),
+        ({"fault": "world", "stockout": "us-east5-b"}, "Allowed: a list of texts"),
+        ({"fault": "world", "quota": {"CT6E": "none"}}, "Allowed: an object of numbers"),
+        ({"fault": "world", "billing": "no"}, "Allowed: true or false"),
     ],
 )
 def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], words: str) -> None:

@@ -15,6 +15,7 @@ from rich.console import Console
 from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
+from localcloud.binaries.table import GOOGLE_PROVIDER
 from localcloud.cluster import capacity_check, health, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
@@ -24,7 +25,7 @@ from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
 from localcloud.monitoring import asked
-from localcloud.workflow import state
+from localcloud.workflow import home, state
 
 
 def check(places: Places) -> None:
@@ -53,8 +54,13 @@ def has_data(places: Places) -> bool:
 
 
 def get_programs(places: Places, console: Console) -> None:
-    """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go."""
-    binaries.ensure([*binaries.names(), *asked.programs()], console)
+    """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go.
+
+    Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built.
+    """
+    unused = {GOOGLE_PROVIDER} - set(home.real_providers(places).values())
+    wanted = (*binaries.names(), *asked.programs())
+    binaries.ensure([name for name in wanted if name not in unused], console)
     charts.prepare(places.charts)
     upstream.prepare(Layout(places.home).crds)
 

@@ -53,8 +53,10 @@ def follow(
 
     Those are the lines of stdout and stderr, of stderr alone where ``output`` takes the other. After ``seconds``, and
     on Ctrl-C, the command gets the signals of ``stop``, and with ``group`` what it has started gets them, too; when it
-    has ended, ``subprocess.TimeoutExpired`` or the interrupt goes on. Raises ``OSError`` when it cannot be started.
+    has ended, ``subprocess.TimeoutExpired`` or the interrupt goes on. Raises ``OSError`` when it cannot be started, and
+    what ``hear`` has raised, once the command has ended; it is not called again then.
     """
+    failures = list[Exception]()
     process = subprocess.Popen(
         arguments,
         cwd=folder,
@@ -68,21 +70,30 @@ def follow(
         start_new_session=True,
     )
     lines = cast("IO[str]", process.stdout or process.stderr)
-    reader = threading.Thread(target=_read, args=(lines, hear), daemon=True)
+    reader = threading.Thread(target=_read, args=(lines, hear, failures), daemon=True)
     try:
         reader.start()
-        return process.wait(seconds)
+        status = process.wait(seconds)
     except BaseException:
         end(process, stop, group=group)
         raise
     finally:
         if reader.ident:
             reader.join(REST_SECONDS)
+    if failures:
+        raise failures[0]
+    return status
 
 
-def _read(lines: IO[str], hear: Callable[[str], None]) -> None:
+def _read(lines: IO[str], hear: Callable[[str], None], failures: list[Exception]) -> None:
+    """Reads to the end, whatever ``hear`` raises: nobody would notice, and the command stop at a full pipe."""
     for line in lines:
-        hear(line)
+        if failures:
+            continue
+        try:
+            hear(line)
+        except Exception as error:
+            failures.append(error)
 
 
 def end(process: subprocess.Popen[str], stop: Stop, *, group: bool = True) -> None:

@@ -22,6 +22,19 @@ PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 """In upper or lower case. No proxy can be reached from inside a laptop cloud: clients would ask it for the cluster."""
 
 
+DIRECT = "localhost,127.0.0.1,::1"
+"""Never asked through a proxy: the program reaches the engine, and the engine its plugins, by gRPC on loopback, and
+unlike Go's HTTP client gRPC takes a proxy for that, too."""
+
+
+def direct(environ: Mapping[str, str]) -> dict[str, str]:
+    """The variables that exempt this machine from proxies, in both spellings, with what the user has exempted."""
+    exempt = environ.get("NO_PROXY") or environ.get("no_proxy") or ""
+    if f",{DIRECT}," not in f",{exempt},":
+        exempt = f"{exempt},{DIRECT}" if exempt else DIRECT
+    return {"NO_PROXY": exempt, "no_proxy": exempt}
+
+
 def is_proxy(name: str) -> bool:
     """Whether a variable names a proxy."""
     return name.upper() in PROXIES
@@ -60,7 +73,7 @@ def own(places: Places) -> dict[str, str]:
 
 def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
     """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
-    cleaned = {name: value for name, value in environ.items() if not is_removed(name)} | own(places)
+    cleaned = {name: value for name, value in environ.items() if not is_removed(name)} | own(places) | direct(environ)
     if not places.namespaced:
         return cleaned
     cleaned = {name: value for name, value in cleaned.items() if not is_proxy(name)}
@@ -94,6 +107,11 @@ def script(places: Places) -> str:
         "unset llmd_gke_name",
     ]
     lines += [f"export {name}={quote(value)}" for name, value in own(places).items()]
+    lines += [
+        'NO_PROXY="${NO_PROXY:-${no_proxy:-}}"',
+        f'case ",$NO_PROXY," in *,{DIRECT},*) ;; *) NO_PROXY="${{NO_PROXY:+$NO_PROXY,}}{DIRECT}" ;; esac',
+        'export NO_PROXY no_proxy="$NO_PROXY"',
+    ]
     wrapper = quote(str(places.wrapper))
     lines += [
         f'case ":$PATH:" in *:{wrapper}:*) ;; *) export PATH={wrapper}:"$PATH" ;; esac',

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
+
+import httpx
 
 from localcloud.common.layout import Layout
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
@@ -28,21 +29,22 @@ class Seen:
 def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
     """The endpoints of every backend that a Gateway of this laptop cloud has, by the backend's name.
 
-    Empty where no gateway runs, or where its Envoy cannot be reached: it listens inside the namespaces only.
+    Empty where no gateway runs, or where its Envoy cannot be reached: it listens inside the namespaces only. So it is
+    while the gateway replaces or removes one of the files.
     """
     root = Layout(home).root / "gateway"
-    backends = {
-        name
-        for file in (root / "programs").glob("*/*.json")
-        for name in cast("JsonObject", dig(json.loads(file.read_text(encoding="utf-8")), "sources") or {})
-    }
     try:
+        backends = {
+            name
+            for file in (root / "programs").glob("*/*.json")
+            for name in cast("JsonObject", dig(json.loads(file.read_text(encoding="utf-8")), "sources") or {})
+        }
         started = json.loads((root / "envoy" / "bootstrap.json").read_text(encoding="utf-8"))
         port = number(started, "admin", "address", "socket_address", "port_value")
-        url = f"http://127.0.0.1:{port}/clusters?format=json"
-        with urllib.request.urlopen(url, timeout=SECONDS) as answer:
-            clusters = cast("JsonObject", json.load(answer))
-    except (OSError, ValueError):
+        # It is on this machine: no proxy of the environment is asked.
+        answer = httpx.get(f"http://127.0.0.1:{port}/clusters?format=json", timeout=SECONDS, trust_env=False)
+        clusters = cast("JsonObject", answer.raise_for_status().json())
+    except (OSError, ValueError, httpx.HTTPError):
         return {}
     return {
         name: tuple(_endpoint(host) for host in objects(cluster, "host_statuses"))

@@ -9,6 +9,7 @@ from typing import cast
 
 from rich.console import Console
 
+from llmd_gke.probe import is_of_probe
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Places
@@ -96,10 +97,28 @@ def clear(places: Places) -> None:
         (places.cloud / name).unlink(missing_ok=True)
 
 
+def forget_damaged(places: Places, console: Console) -> bool:
+    """Forgets both clouds where a file of them is damaged, says so, and returns whether it did."""
+    try:
+        _emulated(places.cloud / EMULATOR)
+        objects(places)
+    except Stale as problem:
+        say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are forgotten with what was in them.")
+        clear(places)
+        return True
+    return False
+
+
 def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
-    """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it."""
+    """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it.
+
+    A probe of ``doctor`` that was killed is not the destroy's fault.
+    """
     there = {**_emulated(places.cloud / EMULATOR), **objects(places)}
     clear(places)
+    if probes := [ident for ident in there if is_of_probe(ident)]:
+        say(console, f"Removed what a `doctor --probe` that was killed has left: {', '.join(probes)}.")
+        there = {ident: entry for ident, entry in there.items() if ident not in probes}
     if there and had_stacks:
         names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
         say(
@@ -115,28 +134,30 @@ def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
 
 def _emulated(file: Path) -> dict[str, Mapping[str, object]]:
     """Resources and IAM policies that the emulator keeps, by name."""
-    if not file.exists():
-        return {}
-    try:
-        content = cast("dict[str, dict[str, object]]", json.loads(file.read_text()))
-    except json.JSONDecodeError as error:
-        raise _damaged(file, error) from None
-    objects: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
-    return objects | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
+    content = cast("dict[str, dict[str, object]]", _content(file))
+    entries: dict[str, Mapping[str, object]] = {name: {"type": "resource"} for name in content.get("resources", {})}
+    return entries | {f"of {name}": {"type": "IAM policy"} for name in content.get("policies", {})}
 
 
 def _entries(file: Path) -> Iterator[tuple[str, Mapping[str, object]]]:
+    yield from _walk(_content(file), "")
+
+
+def _content(file: Path) -> dict[str, object]:
+    """The object in a file, empty where there is none. Raises ``Stale`` for anything else."""
     try:
-        content: object = json.loads(file.read_text())
+        content: object = json.loads(file.read_bytes())
     except FileNotFoundError:
-        return
-    except json.JSONDecodeError as error:
-        raise _damaged(file, error) from None
-    yield from _walk(content, "")
+        return {}
+    except ValueError as error:  # neither JSON nor text
+        raise _damaged(file, str(error)) from None
+    if not isinstance(content, dict):
+        raise _damaged(file, "it holds no object")
+    return cast("dict[str, object]", content)
 
 
-def _damaged(file: Path, error: json.JSONDecodeError) -> Stale:
-    return Stale(f"{file} is damaged: {error}.\nFix: `make down`, which forgets it, then `make up`.")
+def _damaged(file: Path, cause: str) -> Stale:
+    return Stale(f"{file} is damaged: {cause}.\nFix: `make down`, which forgets it, then `make up`.")
 
 
 def _walk(value: object, above: str) -> Iterator[tuple[str, Mapping[str, object]]]:

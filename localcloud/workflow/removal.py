@@ -26,6 +26,7 @@ def down(places: Places, only: str | None, console: Console) -> int:
     cloud = backend.of(places)
     with exclusive(places, "down"):
         names = state.names(places)
+        forgotten = (only is None or names in ([], [only])) and cloud_files.forget_damaged(places, console)
         chosen = [name for name in names if only in (None, name)]
         if only is not None and not chosen:
             there = ", ".join(names) or "none"
@@ -34,6 +35,8 @@ def down(places: Places, only: str | None, console: Console) -> int:
             for name in chosen:
                 refuse_protected(places, name)
         held = [name for name in chosen if (one := state.read(places, name)) and one.urns]
+        if forgotten and cloud.disposable:  # there is nothing left to destroy it with
+            held = []
         if held and not cloud.nothing_to_destroy():
             cloud_files.check_google(places)
         status = _destroy(cloud, places, held if cloud.disposable else chosen, console)

@@ -14,9 +14,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, cast
 
 from llmd_gke.catalog.zones import region_of
+from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
 from operations.doctor.google import GoogleError, Missing, NoAnswer, items, short
-from operations.doctor.probe_network import LABEL, subnet_in
+from operations.doctor.probe_network import subnet_in
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
 if TYPE_CHECKING:

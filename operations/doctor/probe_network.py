@@ -7,10 +7,10 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 
+from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
 from operations.doctor.google import GoogleError, Missing, items
 
-LABEL = "llmd-gke-probe"
 RANGE = "10.255.255.240/28"
 SECONDS = 120
 

@@ -134,7 +134,6 @@ def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Publ
         "GOOGLE_COMPUTE_CUSTOM_ENDPOINT": f"{elsewhere}/compute/v1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.real",
         "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT": "x@y.iam.gserviceaccount.com", "HTTPS_PROXY": elsewhere,
         "https_proxy": elsewhere, "HTTP_PROXY": elsewhere, "http_proxy": elsewhere, "ALL_PROXY": elsewhere,
-        "no_proxy": "127.0.0.1",  # the program reaches the engine by gRPC, which takes a proxy for that, too
     })  # fmt: skip
     peers: set[str] = set()
     with published.started("up", "--stack", "local") as running:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from localcloud.gke_gateway.crds import frame
 from localcloud.gke_gateway.resources.objects import BACKEND_POLICY, GATEWAY_POLICY, GKE_GROUP, HEALTH_CHECK_POLICY
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -54,25 +55,7 @@ def _definition(kind: str, plural: str, default: JsonObject) -> JsonObject:
         },
         required=("spec",),
     )
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{GKE_GROUP}", "labels": {"gateway.networking.k8s.io/policy": "Direct"}},
-        "spec": {
-            "group": GKE_GROUP,
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": schema},
-                    "subresources": {"status": {}},
-                }
-            ],
-        },
-    }
+    return frame.definition(GKE_GROUP, kind, plural, schema, {"gateway.networking.k8s.io/policy": "Direct"})
 
 
 def _object(

@@ -8,6 +8,7 @@ what both accept where the published definition is at hand.
 from __future__ import annotations
 
 from llmd_gke.catalog import monitoring
+from localcloud.gke_gateway.crds import frame
 from localcloud.providers.protocol.values import JsonObject
 
 _TEXT: JsonObject = {"type": "string"}
@@ -49,26 +50,7 @@ def definition() -> JsonObject:
             "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
         },
     }
-    kind = monitoring.POD_MONITORING
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"podmonitorings.{monitoring.GROUP}"},
-        "spec": {
-            "group": monitoring.GROUP,
-            "names": {"kind": kind, "listKind": f"{kind}List", "plural": "podmonitorings", "singular": kind.lower()},
-            "scope": "Namespaced",
-            "versions": [
-                {
-                    "name": "v1",
-                    "served": True,
-                    "storage": True,
-                    "schema": {"openAPIV3Schema": schema},
-                    "subresources": {"status": {}},
-                }
-            ],
-        },
-    }
+    return frame.definition(monitoring.GROUP, monitoring.POD_MONITORING, "podmonitorings", schema, {})
 
 
 def _endpoint() -> JsonObject:

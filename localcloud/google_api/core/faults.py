@@ -94,7 +94,8 @@ VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
     **dict.fromkeys(("enabledApis", "existingBuckets", "permissions", "stockout"), _TEXTS),
     "existingSubnets": ("an object of objects", _table(lambda one: isinstance(one, dict))),
     "identities": ("an object of texts", _table(_is_text)),
-    **dict.fromkeys(("quota", "usableAfter"), ("an object of numbers, 0 or more", _table(_is_amount))),
+    "quota": ("an object of numbers, -1 for no limit", _table(lambda one: one == -1 or _is_amount(one))),
+    "usableAfter": ("an object of numbers, 0 or more", _table(_is_amount)),
     "versions": ("an object of lists of texts", _table(_each(_is_text))),
 }
 """What the value of a field must be, in words and as a test."""

@@ -15,7 +15,7 @@ from localcloud.google_api.services.links import compute_link
 from localcloud.providers.google.capacity import chips_of, quota_limit
 from localcloud.providers.google.pools_view import memory_gb_of, vcpus_of
 from localcloud.providers.google.resource_type import digits
-from localcloud.providers.protocol.values import JsonObject, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"
 ZONES = sorted(zones.known_zones())
@@ -70,64 +70,68 @@ def machine_types(request: Request) -> JsonObject:
     return {"kind": "compute#machineTypeAggregatedList", "items": by_zone}
 
 
-# -- reservations ------------------------------------------------------------------------------------------------------
+# -- reservations and hosts --------------------------------------------------------------------------------------------
 
 
-def _zonal(request: Request, collection: str, name: str) -> str:
+def _key(request: Request, name: str = "") -> str:
+    """The path of what a request is about; ``name`` where the request's own path does not have it."""
+    collection = request.method.id.split(".")[1]
+    name = name or request.at[collection.removesuffix("s")]
     return f"projects/{request.at['project']}/zones/{request.at['zone']}/{collection}/{name}"
 
 
-@answers("compute.reservations.insert")
-def reserve(request: Request) -> JsonObject:
-    """Keeps hosts for the project."""
-    name = text(request.body, "name")
-    key = _zonal(request, "reservations", name)
+def _new_key(request: Request) -> str:
+    """The path of what a request makes. Raises :class:`ApiError` where it exists."""
+    key = _key(request, text(request.body, "name"))
     if key in request.cloud.resources:
         raise exists(key)
-    own: JsonObject = {"kind": "compute#reservation", "id": digits(key), "selfLink": compute_link(key)}
-    own |= {"zone": compute_link(key.partition("/reservations")[0]), "status": "READY", "creationTimestamp": CREATED}
-    request.cloud.resources[key] = {**request.body, **own}
+    return key
+
+
+def _keep(request: Request, key: str, kind: str, **more: JsonValue) -> JsonObject:
+    own: JsonObject = {"kind": kind, "id": digits(key), "selfLink": compute_link(key), "creationTimestamp": CREATED}
+    request.cloud.resources[key] = {**request.body, **own, **more}
     return begin(request, "insert", key)
 
 
-@answers("compute.reservations.get")
-def reservation(request: Request) -> JsonObject:
-    """One."""
-    key = _zonal(request, "reservations", request.at["reservation"])
+@answers("compute.reservations.get", "compute.instances.get")
+def get(request: Request) -> JsonObject:
+    """A reservation, or a host."""
+    key = _key(request)
     if record := request.cloud.copy(key):
         return record
     raise not_found(key)
 
 
-@answers("compute.reservations.delete")
-def release(request: Request) -> JsonObject:
-    """Gives its hosts back."""
-    key = _zonal(request, "reservations", request.at["reservation"])
+@answers("compute.reservations.delete", "compute.instances.delete")
+def delete(request: Request) -> JsonObject:
+    """Gives a reservation's hosts back, or removes a host with its disk."""
+    key = _key(request)
     if request.cloud.resources.pop(key, None) is None:
         raise not_found(key)
     return begin(request, "delete", key)
 
 
-# -- hosts -------------------------------------------------------------------------------------------------------------
+@answers("compute.reservations.insert")
+def reserve(request: Request) -> JsonObject:
+    """Keeps hosts for the project."""
+    key = _new_key(request)
+    zone = compute_link(key.partition("/reservations")[0])
+    return _keep(request, key, "compute#reservation", zone=zone, status="READY")
 
 
 @answers("compute.instances.insert")
 def make_host(request: Request) -> JsonObject:
     """Makes a host; whether the zone has one and the quota allows it is found out by the operation."""
-    name, machine = text(request.body, "name"), text(request.body, "machineType").rpartition("/")[2]
-    key, zone = _zonal(request, "instances", name), request.at["zone"]
-    if key in request.cloud.resources:
-        raise exists(key)
-    if _machine(request.at["project"], zone, machine) is None:
-        link = text(request.body, "machineType")
+    link, key = text(request.body, "machineType"), _new_key(request)
+    machine = link.rpartition("/")[2]
+    if _machine(request.at["project"], request.at["zone"], machine) is None:
         raise ApiError(400, f"Invalid value for field 'resource.machineType': '{link}'. It does not exist.", "invalid")
     if problem := _problem(request, key, machine):
         return begin(request, "insert", key, problem[1], problem[0])
     if failure := request.failure:
         return begin(request, "insert", key, failure)
-    own: JsonObject = {"kind": "compute#instance", "id": digits(key), "selfLink": compute_link(key)}
-    request.cloud.resources[key] = {**request.body, **own, "status": "RUNNING", "creationTimestamp": CREATED}
-    return begin(request, "insert", key)
+    return _keep(request, key, "compute#instance", status="RUNNING")
 
 
 def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None:
@@ -148,24 +152,6 @@ def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None
         name = accelerators.quota_name(family, preemptible=spot) if family else ""
         return "QUOTA_EXCEEDED", f"Quota '{name}' exceeded. Limit: {limit:g} in region {zones.region_of(zone)}."
     return None
-
-
-@answers("compute.instances.get")
-def host(request: Request) -> JsonObject:
-    """One."""
-    key = _zonal(request, "instances", request.at["instance"])
-    if record := request.cloud.copy(key):
-        return record
-    raise not_found(key)
-
-
-@answers("compute.instances.delete")
-def remove_host(request: Request) -> JsonObject:
-    """Removes one, with its disk."""
-    key = _zonal(request, "instances", request.at["instance"])
-    if request.cloud.resources.pop(key, None) is None:
-        raise not_found(key)
-    return begin(request, "delete", key)
 
 
 @answers("compute.disks.aggregatedList")

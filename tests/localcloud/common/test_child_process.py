@@ -84,6 +84,20 @@ def test_what_it_prints_can_be_kept_apart_from_what_it_says(tmp_path: Path) -> N
         assert (output.read(), heard) == ("{}\n", ["working\n"])
 
 
+def test_what_the_listener_raises_comes_out_after_the_command_has_ended(tmp_path: Path) -> None:
+    heard: list[str] = []
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        raise ValueError("no such line")
+
+    # More than a pipe holds: a reader that has died would let the command wait for ever.
+    with pytest.raises(ValueError, match="no such line"):
+        follow("echo first; yes | head -c 300000; echo done > ended", tmp_path, hear, seconds=60)
+    assert heard == ["first\n"]
+    assert (tmp_path / "ended").exists()
+
+
 def test_a_failure_is_its_status_after_its_last_words(tmp_path: Path) -> None:
     heard: list[str] = []
     assert follow("echo it broke; exit 3", tmp_path, heard.append) == 3

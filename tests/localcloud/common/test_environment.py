@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.common.environment import clean, is_removed, own, quote, script
+from localcloud.common.environment import DIRECT, clean, is_removed, own, quote, script
 from localcloud.common.workdir import Places
 
 
@@ -47,14 +47,32 @@ def test_no_passphrase_stands_in_the_environment(places: Places) -> None:
     assert own(places)["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(places.passphrase)
 
 
+@pytest.mark.parametrize(
+    ("given", "exempt"),
+    [
+        ({}, DIRECT),
+        ({"NO_PROXY": "corp.example"}, f"corp.example,{DIRECT}"),
+        ({"no_proxy": "corp.example"}, f"corp.example,{DIRECT}"),
+        ({"NO_PROXY": f"a,{DIRECT},b", "no_proxy": "c"}, f"a,{DIRECT},b"),
+    ],
+)
+def test_this_machine_is_reached_without_a_proxy(given: dict[str, str], exempt: str, places: Places) -> None:
+    made = clean({"HTTPS_PROXY": "http://proxy.example:3128", **given}, places)
+    assert (made["NO_PROXY"], made["no_proxy"]) == (exempt, exempt)
+    assert clean(made, places) == made
+
+
 @pytest.mark.parametrize("text", ["plain", "two words", "it's", '$HOME `id` "x"', ""])
 def test_a_quoted_word_stays_one_word(text: str) -> None:
     shown = subprocess.run(["sh", "-c", f"printf %s {quote(text)}"], capture_output=True, text=True, check=True)
     assert shown.stdout == text
 
 
+@pytest.mark.parametrize("proxies", [{}, {"NO_PROXY": "a"}, {"no_proxy": "b"}, {"NO_PROXY": "a", "no_proxy": "b"}])
 @pytest.mark.parametrize("shell", ["sh", "bash"])
-def test_a_shell_that_sources_the_file_has_the_same_environment(tmp_path: Path, places: Places, shell: str) -> None:
+def test_a_shell_that_sources_the_file_has_the_same_environment(
+    tmp_path: Path, places: Places, shell: str, proxies: dict[str, str]
+) -> None:
     file = tmp_path / "env.sh"
     file.write_text(script(places))
     before = {
@@ -63,6 +81,7 @@ def test_a_shell_that_sources_the_file_has_the_same_environment(tmp_path: Path, 
         "GOOGLE_CREDENTIALS": '{\n"a": 1\n}',
         "PULUMI_ACCESS_TOKEN": "x",
         "KEEP": "1",
+        **proxies,
     }
     command = [shell, "-c", f". {quote(str(file))} && . {quote(str(file))} && env -0"]
     shown = subprocess.run(command, env=before, capture_output=True, text=True, check=True).stdout

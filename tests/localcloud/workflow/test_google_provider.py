@@ -9,8 +9,12 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.problems import BadInput, Stale
+from localcloud import binaries
+from localcloud.cluster import lifecycle
 from localcloud.common.workdir import Kind, Places
-from localcloud.workflow import cloud_files
+from localcloud.gke_gateway.crds import upstream
+from localcloud.go_builds import charts
+from localcloud.workflow import cloud_files, removal, state
 from localcloud.workflow.home import GOOGLE, launchers
 from localcloud.workflow.state import Pending
 
@@ -133,3 +137,68 @@ def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> N
     assert "done" not in said
     assert list(places.cloud.iterdir()) == []
     assert cloud_files.remove(places, console, had_stacks=True) == 0
+
+
+@pytest.mark.parametrize(("chosen", "built"), [(None, True), ("hand-written", False), ("published", True)])
+def test_only_the_provider_that_runs_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chosen: str | None, built: bool
+) -> None:
+    wanted = list[str]()
+    monkeypatch.setattr(binaries, "ensure", lambda names, _: wanted.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(charts, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    if chosen:
+        monkeypatch.setenv(GOOGLE, chosen)
+    lifecycle.get_programs(places_of(tmp_path, "laptop"), Console(quiet=True))
+    assert ("pulumi-resource-gcp" in wanted) is built
+    assert {"pulumi-resource-kubernetes", "etcd", "envoy"} <= set(wanted)
+
+
+def hold(places: Places) -> None:
+    """A stack with a resource, as the engine keeps it."""
+    (places.root / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
+    state.folder(places).mkdir(parents=True)
+    resource = {"urn": URN, "type": NETWORK, "custom": True, "id": "projects/p/global/networks/vpc"}
+    content = {"version": 3, "checkpoint": {"latest": {"resources": [resource]}}}
+    (state.folder(places) / "local.json").write_text(json.dumps(content))
+
+
+@pytest.mark.parametrize("content", ["{half", "[]", "\udcff"])
+@pytest.mark.parametrize("name", ["google.json", "kubernetes.json", cloud_files.EMULATOR])
+def test_down_forgets_a_laptop_cloud_whose_files_are_damaged(tmp_path: Path, name: str, content: str) -> None:
+    places = places_of(tmp_path, "laptop")
+    write(places, "google.json", cloud_files.EMULATOR)
+    hold(places)
+    (places.cloud / name).write_text(content, errors="surrogateescape")
+    console = Console(record=True, width=400)
+    assert removal.down(places, None, console) == 0
+    said = console.export_text()
+    assert f"{name} is damaged: " in said
+    assert "clouds are forgotten" in said
+    assert "Nothing is left" in said
+    assert not places.cloud.exists()
+    assert state.names(places) == []
+
+
+def test_only_the_last_stack_takes_a_damaged_cloud_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lifecycle, "has_data", lambda _: True)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    places = places_of(tmp_path, "laptop")
+    write(places, "google.json")
+    hold(places)
+    file = state.folder(places) / "local.json"
+    file.with_name("other.json").write_text(file.read_text())
+    (places.cloud / "google.json").write_text("{half")
+    with pytest.raises(Stale, match=r"google\.json is damaged.*\nFix: `make down`, which forgets it"):
+        removal.down(places, "local", Console(quiet=True))
+    assert (places.cloud / "google.json").exists()
+
+
+def test_what_a_killed_probe_left_is_not_put_down_to_the_destroy(tmp_path: Path) -> None:
+    places = places_of(tmp_path, "laptop")
+    places.cloud.mkdir(parents=True)
+    host, vpc = "projects/p/zones/z/instances/llmd-gke-probe-1a2b3c4d", "projects/p/global/networks/llmd-gke-probe-0"
+    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {host: {}, vpc: {}}}))
+    console = Console(record=True, width=400)
+    assert cloud_files.remove(places, console, had_stacks=True) == 0
+    assert console.export_text().startswith("Removed what a `doctor --probe` that was killed has left: ")
+    assert list(places.cloud.iterdir()) == []

@@ -1,0 +1,33 @@
+"""What every CustomResourceDefinition of ours has around its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from localcloud.providers.protocol.values import JsonObject
+
+
+def definition(group: str, kind: str, plural: str, schema: JsonObject, labels: Mapping[str, str]) -> JsonObject:
+    """A namespaced kind with one version, ``v1``, and a status of its own."""
+    metadata: JsonObject = {"name": f"{plural}.{group}"}
+    if labels:
+        metadata["labels"] = dict(labels)
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": metadata,
+        "spec": {
+            "group": group,
+            "names": {"kind": kind, "listKind": f"{kind}List", "plural": plural, "singular": kind.lower()},
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": schema},
+                    "subresources": {"status": {}},
+                }
+            ],
+        },
+    }

@@ -17,6 +17,10 @@ ADDRESS = "gcp:compute/address:Address"
 SSL_POLICY = "gcp:compute/regionSslPolicy:RegionSslPolicy"
 CERTIFICATE = "gcp:compute/regionSslCertificate:RegionSslCertificate"
 RECORD = "gcp:dns/recordSet:RecordSet"
+CHANNEL = "gcp:monitoring/notificationChannel:NotificationChannel"
+ALERT_POLICY = "gcp:monitoring/alertPolicy:AlertPolicy"
+DASHBOARD = "gcp:monitoring/dashboard:Dashboard"
+UPTIME_CHECK = "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig"
 SERVICE = "gcp:projects/service:Service"
 MEMBER = "gcp:projects/iAMMember:IAMMember"
 ACCOUNT = "gcp:serviceaccount/account:Account"
@@ -200,6 +204,57 @@ MADE: dict[str, tuple[str, Props]] = {
         RECORD,
         {"name": "llm.example.com.", "managedZone": "zone", "type": "A", "ttl": 300, "rrdatas": ["203.0.113.7"]},
     ),
+    "email": (
+        CHANNEL,
+        {"type": "email", "displayName": "On call", "labels": {"email_address": "oncall@example.com"}},
+    ),
+    "slack": (
+        CHANNEL,
+        {"type": "slack", "labels": {"channel_name": "#llm"}, "sensitiveLabels": {"authToken": "xoxb-1"}},
+    ),
+    "alert": (
+        ALERT_POLICY,
+        {
+            "displayName": "Model has no ready replica",
+            "combiner": "OR",
+            "severity": "CRITICAL",
+            "conditions": [
+                {
+                    "displayName": "no ready replica",
+                    "conditionPrometheusQueryLanguage": {
+                        "query": "max by (name) (inference_pool_ready_pods) == 0",
+                        "duration": "120s",
+                        "evaluationInterval": "60s",
+                        "alertRule": "ModelHasNoReadyReplica",
+                        "ruleGroup": "models",
+                        "labels": {"severity": "critical"},
+                        "disableMetricValidation": True,
+                    },
+                }
+            ],
+            "alertStrategy": {"autoClose": "3600s"},
+            "documentation": {
+                "content": "No replica is ready.",
+                "links": [{"displayName": "Runbook", "url": "https://example.com/alerts"}],
+            },
+            "userLabels": {"stack": "eu4a"},
+        },
+    ),
+    "dashboard": (
+        DASHBOARD,
+        {"dashboardJson": '{"displayName":"Models","mosaicLayout":{"columns":12,"tiles":[]}}'},
+    ),
+    "uptime": (
+        UPTIME_CHECK,
+        {
+            "displayName": "Front door",
+            "timeout": "10s",
+            "period": "60s",
+            # Without project_id, which Google adds, the provider replaces the check with every change.
+            "monitoredResource": {"type": "uptime_url", "labels": {"project_id": PROJECT, "host": "llm.example.com"}},
+            "httpCheck": {"path": "/models/qwen/health", "useSsl": True, "validateSsl": True},
+        },
+    ),
     "bucket": (
         BUCKET,
         {
@@ -359,6 +414,37 @@ CHANGES: tuple[tuple[str, Props], ...] = (
     ("record", {"managedZone": f"projects/{PROJECT}/managedZones/zone"}),
     ("record", {"managedZone": "other"}),
     ("record", {"name": "other.example.com."}),
+    ("email", {}),
+    ("email", {"labels.email_address": "other@example.com"}),
+    ("email", {"displayName": None}),
+    ("email", {"enabled": False}),
+    ("email", {"type": "sms", "labels": {"number": "+15550100"}}),
+    ("slack", {}),
+    ("slack", {"sensitiveLabels.authToken": "xoxb-2"}),
+    ("slack", {"labels.channel_name": "#other"}),
+    ("alert", {}),
+    ("alert", {"displayName": "Other"}),
+    ("alert", {"conditions[0].conditionPrometheusQueryLanguage.query": "up == 0"}),
+    ("alert", {"conditions[0].conditionPrometheusQueryLanguage.duration": "300s"}),
+    ("alert", {"conditions[0].conditionPrometheusQueryLanguage.labels": None}),
+    ("alert", {"severity": "WARNING"}),
+    ("alert", {"severity": "INFO"}),
+    ("alert", {"enabled": False}),
+    ("alert", {"alertStrategy": None}),
+    ("alert", {"documentation.content": "Other."}),
+    ("alert", {"documentation": None}),
+    ("alert", {"userLabels": None}),
+    ("alert", {"project": "other"}),
+    ("dashboard", {}),
+    ("dashboard", {"dashboardJson": '{"displayName":"Other","mosaicLayout":{"columns":12,"tiles":[]}}'}),
+    ("dashboard", {"dashboardJson": "{"}),
+    ("uptime", {}),
+    ("uptime", {"period": "300s"}),
+    ("uptime", {"timeout": "20s"}),
+    ("uptime", {"httpCheck.path": "/models/other/health"}),
+    ("uptime", {"httpCheck.useSsl": False}),
+    ("uptime", {"monitoredResource.labels.host": "other.example.com"}),
+    ("uptime", {"httpCheck.requestMethod": "POST"}),
     ("bucket", {"labels.team": "other"}),
     ("bucket", {"location": "us-east5"}),
     ("bucket", {"location": "US-EAST1"}),

@@ -64,6 +64,8 @@ OTHER = {
     "initialClusterVersion": "the versions that the rules offer",
     "version": "the versions that the rules offer; of a policy: 3 is kept, as Google documents",
     "currentNodeCount": "every zone counts",
+    "description": "the mock keeps a channel's description where no mask is sent",
+    "labels.password": "the mock shows a channel's secret; Google never does",
     "endpoint": "of a cluster without IP endpoints: a name of its own",
     "gatewayAddress": "the first address of the range; the mock shows a constant",
     "initialNodeCount": "that of the first pool in the alphabet",

@@ -157,11 +157,17 @@ def _with_versions(body: dict[str, Any], present: dict[str, Any]) -> dict[str, A
 
 
 def replay(exchanges: list[Exchange], emulator: Emulator) -> Iterator[tuple[Exchange, int, dict[str, Any]]]:
-    """Sends each request, with the operation and the version of a resource that the emulator answered before."""
+    """Sends each request, with the operation and the version of a resource that the emulator answered before.
+
+    Names that Google assigns are those of the emulator in requests, and the recorded ones in answers.
+    """
     begun: dict[str, Any] = {}
     shown: dict[str, dict[str, Any]] = {}
+    numbered: dict[str, str] = {}
     for one in exchanges:
         path = one.path
+        for recorded, name in numbered.items():
+            path = path.replace(recorded, name)
         if "operationid" in path and begun:
             path = path.replace("operationid", str(begun["name"]))
             if "/regions/" in str(begun.get("selfLink")):
@@ -172,4 +178,8 @@ def replay(exchanges: list[Exchange], emulator: Emulator) -> Iterator[tuple[Exch
             begun = answer
         if one.http == "GET" or path.endswith(":getIamPolicy"):
             shown[_resource(one.path)] = answer
+        if one.http == "POST" and "monitoring.googleapis.com" in path and status == 200:
+            numbered[str(one.answer["name"])] = str(answer["name"])
+        for recorded, name in numbered.items():
+            answer = cast("dict[str, Any]", json.loads(json.dumps(answer).replace(name, recorded)))
         yield one, status, answer

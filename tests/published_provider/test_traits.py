@@ -12,7 +12,7 @@ def test_the_table_is_what_the_schema_and_the_checks_of_the_published_provider_s
 
 def test_every_type_of_the_program_is_in_the_plugin_and_every_input_has_a_type_in_the_sdk() -> None:
     types = generate_traits.printed()
-    assert len(types) == 18
+    assert len(types) == 22
     for token, properties in types.items():
         inputs = [one["path"] for one in properties if one["input"] and not one["path"].startswith("nodePools.")]
         known = [path for path in inputs if type_of(token, path)]

@@ -13,7 +13,9 @@ REMEMBERED = 500
 """Requests that are kept to be looked at."""
 LONGEST = 2**20
 """Bytes after which the file is cut to those."""
-SECRET = frozenset(("privateKey", "clientKey", "password", "accessToken", "rawKey", "sharedSecret"))
+SECRET = frozenset(
+    ("privateKey", "clientKey", "password", "accessToken", "rawKey", "sharedSecret", "auth_token", "service_key")
+)
 """Properties of Google's APIs whose values are not written down."""
 HIDDEN = "[secret]"
 

@@ -14,6 +14,7 @@ from localcloud.google_api.services import (
     iam,
     load_balancers,
     machines,
+    monitoring,
     node_pools,
     quotas,
     serviceusage,
@@ -21,6 +22,6 @@ from localcloud.google_api.services import (
 )
 
 ALL = (
-    cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers, machines, node_pools,
-    quotas, serviceusage, storage,
+    cloudbilling, cloudkms, cloudresourcemanager, compute, container, dns, iam, load_balancers, machines, monitoring,
+    node_pools, quotas, serviceusage, storage,
 )  # fmt: skip

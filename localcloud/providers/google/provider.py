@@ -7,8 +7,10 @@ ways: an object is there when its Create has answered.
 # ruff: noqa: ARG002, D102 - documented in core.rules.Rules
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path as FilePath
 
 from llmd_gke.catalog import versions
@@ -136,6 +138,8 @@ class Google(Rules):
             raise Refused(f"Error creating {kind.title}: {failure}")
         with self._cloud.edit() as content:
             world = World(content, self._faults)
+            if kind.numbered:
+                target = replace(target, id=_free(world, target, subject.urn))
             projects.require(world, target.project, kind.api, f"Error creating {kind.title}")
             if world.get(subject.type, target.id) is not None and not kind.adopts:
                 raise exists(target, kind.title)
@@ -239,6 +243,12 @@ class Google(Rules):
 def _record(type_: str, inputs: Bag, computed: JsonObject) -> JsonObject:
     secrets = inputs.secrets | set(secrets_of(type_))
     return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
+
+
+def _free(world: World, target: Target, urn: str) -> str:
+    """An id that Google assigns: the same for the same resource, but for one that another still has."""
+    candidates = (f"{target.id}{digits(f'{urn} {count}')}" for count in itertools.count())
+    return next(ident for ident in candidates if world.get(target.type, ident) is None)
 
 
 def _raise_error_state(target: Target, record: JsonObject, outputs: JsonObject) -> None:

@@ -8,6 +8,7 @@ from localcloud.providers.google import (
     compute,
     container,
     dns,
+    monitoring,
     nat,
     network,
     projects,
@@ -21,8 +22,8 @@ from localcloud.providers.protocol.rules import Autoname, Refused
 from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig
 
 KINDS: dict[str, Kind] = {
-    **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **projects.KINDS,
-    **serviceaccount.KINDS, **storage.KINDS,
+    **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **monitoring.KINDS,
+    **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
 }  # fmt: skip
 
 

@@ -138,7 +138,8 @@ def same(world: World, target: Target, old: JsonObject) -> None:
 class Kind:
     """One resource type.
 
-    ``id``: the id as upstream's ``SetId`` writes it, from inputs and place. ``title``: how upstream's errors call it.
+    ``id``: the id as upstream's ``SetId`` writes it, from inputs and place; ``numbered``: a number that Google assigns
+    follows. ``title``: how upstream's errors call it.
     What the schema says (``ForceNew``, defaults, secrets, values) is in ``traits.json``. ``force_new_if``: what
     upstream's ``CustomizeDiff`` forces beyond it (property, judged by old and new value). ``computed`` gives outputs
     that the cloud decides, ``known_outputs`` those the provider can already say in a plan. ``api``: the service that
@@ -158,6 +159,7 @@ class Kind:
     computed: Callable[[Target], JsonObject] = nothing
     known_outputs: Callable[[Target], JsonObject] = nothing
     labels: str = ""
+    numbered: bool = False
     autoname: int | None = 63
     named: str = "name"
     delete_first: bool = False

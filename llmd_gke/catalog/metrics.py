@@ -27,6 +27,10 @@ class Server(StrEnum):
     PREFIX_QUERIES = "vllm:prefix_cache_queries_total"
     PREEMPTIONS = "vllm:num_preemptions_total"
     """Not in the simulator."""
+    HTTP_REQUESTS = "http_requests_total"
+    """By ``status`` (``2xx``, ``4xx``, ``5xx``), without health checks and ``/metrics``, from
+    prometheus-fastapi-instrumentator as vLLM's ``entrypoints/openai/api_server.py`` sets it up. Not in the
+    simulator."""
 
 
 SIMULATED: dict[str, str] = {
@@ -60,6 +64,8 @@ class KubeState(StrEnum):
     PHASE = "kube_pod_status_phase"
     DEPLOYMENT_WANTED = "kube_deployment_spec_replicas"
     DEPLOYMENT_AVAILABLE = "kube_deployment_status_replicas_available"
+    RESTARTS = "kube_pod_container_status_restarts_total"
+    """Not among GKE's: there it is :data:`Google.RESTARTS`."""
 
 
 class Google(StrEnum):
@@ -81,10 +87,34 @@ class Google(StrEnum):
     HBM_BANDWIDTH_PERCENT = "kubernetes_io:node_accelerator_memory_bandwidth_utilization"
     HBM_USED_BYTES = "kubernetes_io:node_accelerator_memory_used"
     HBM_TOTAL_BYTES = "kubernetes_io:node_accelerator_memory_total"
+    RESTARTS = "kubernetes_io:container_restart_count"
+    UPTIME_PASSED = "monitoring_googleapis_com:uptime_check_check_passed"
+    UPTIME_CERTIFICATE_DAYS = "monitoring_googleapis_com:uptime_check_time_until_ssl_cert_expires"
+    QUOTA_USAGE = "serviceruntime_googleapis_com:quota_allocation_usage"
+    QUOTA_LIMIT = "serviceruntime_googleapis_com:quota_limit"
+    """By ``quota_metric``. A quota with dimensions has metrics of its own: :func:`quota_metric`."""
+    DRIFT = "custom_googleapis_com:llmd_gke_drift"
+    """Resources that differ from what the program made: :data:`DRIFT_METRIC`."""
 
 
 EXTERNAL_LB = "http_external_regional_lb_rule"
 INTERNAL_LB = "internal_http_lb_rule"
 NODE = "k8s_node"
 NODE_POOL = "k8s_node_pool"
+CONTAINER = "k8s_container"
+UPTIME = "uptime_url"
+QUOTA_RESOURCE = "consumer_quota"
+LOCATION = "compute.googleapis.com/Location"
 """Values of ``monitored_resource``, which PromQL needs where a metric has several."""
+
+DRIFT_METRIC, DRIFT_RESOURCE = "custom.googleapis.com/llmd_gke/drift", "global"
+"""The custom metric (a gauge, a whole number) and the resource that the daily comparison writes, with the label
+``cluster``."""
+
+
+def quota_metric(quota: str, kind: str) -> str:
+    """The metric of a quota with dimensions, such as ``TPUS_PER_TPU_FAMILY``; ``kind``: ``usage`` or ``limit``.
+
+    https://cloud.google.com/monitoring/api/metrics_gcp_c, ``compute.googleapis.com/quota/…``
+    """
+    return f"compute_googleapis_com:quota_{quota.lower()}_{kind}"

@@ -24,6 +24,10 @@ class MonitoringSettings(Shape):
     those on metrics that Google itself collects."""
     notify: tuple[ChannelSettings, ...] = Field(default=(), strict=False)
     """Channels that alerts are sent to (default: none; incidents are only shown in the console)."""
+    runbook_url: Annotated[str, Field(pattern=r"^https://[^\s#]{1,1500}$")] | None = None
+    """Address of ``docs/alerts.md`` where your on-call staff read it, such as
+    ``https://github.com/ORGANISATION/llmd-gke/blob/main/docs/alerts.md``: alerts link to it (default: none; they have
+    the text in them)."""
     dashboard: bool = True
     """Create a dashboard of this stack in Cloud Monitoring (default: true)."""
     uptime_check: bool = True

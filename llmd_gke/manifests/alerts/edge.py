@@ -1,0 +1,102 @@
+"""Alerts on what clients reach: the load balancer, the path from outside, the certificate."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.metrics import EXTERNAL_LB, INTERNAL_LB, UPTIME, Google
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.alerts.alert import Alert
+from llmd_gke.manifests.alerts.replicas import MINUTE
+from llmd_gke.settings import ModelSettings, StackSettings
+
+LOAD_BALANCER = "https://cloud.google.com/load-balancing/docs/metrics"
+UPTIME_CHECKS = "https://cloud.google.com/monitoring/uptime-checks/uptime-alerting-policies"
+
+SERVER_ERROR_RATIO = 0.05
+FEWEST_ERRORS = 5
+HALF = 0.5
+DAYS_LEFT = 21
+"""Google renews its own certificates about 30 days before they expire."""
+
+
+def alerts(settings: StackSettings) -> tuple[Alert, ...]:
+    """The alerts about the edge. Google checks from outside only what is outside."""
+    running = any(not model.stopped for model in settings.models)
+    checked = running and settings.gateway.exposure == "external" and settings.monitoring.uptime_check
+    return (
+        _errors(settings),
+        *([_unreachable(settings)] if checked else []),
+        *([_certificate(settings)] if checked and settings.gateway.tls is not None else []),
+    )
+
+
+def check_name(settings: StackSettings, model: ModelSettings) -> str:
+    """The name of a model's uptime check: unique in the project, as the cluster's name is."""
+    return f"{settings.cluster.name}-{model.name}"
+
+
+def _errors(settings: StackSettings) -> Alert:
+    external = settings.gateway.exposure == "external"
+    requests = Google.EXTERNAL_REQUESTS if external else Google.INTERNAL_REQUESTS
+    kind = EXTERNAL_LB if external else INTERNAL_LB
+    bad, counted = (
+        promql.load_balancer(settings, kind, matcher)
+        for matcher in ('response_code_class="500"', 'response_code_class!="400"')
+    )
+    return Alert(
+        "GatewayServerErrors",
+        f"sum(rate({requests}{bad}[5m])) / sum(rate({requests}{counted}[5m])) > {SERVER_ERROR_RATIO:g} "
+        f"and sum(increase({requests}{bad}[5m])) >= {FEWEST_ERRORS}",
+        5 * MINUTE,
+        "critical",
+        "google",
+        "More than 5 % of the gateway's answers have status 5xx, the load balancer's own among them: no healthy "
+        "backend, a timeout, an endpoint picker that does not answer. Status 4xx does not count.",
+        (
+            "`llmd-gke status --stack STACK`, then `llmd-gke smoke --stack STACK`.",
+            "`statusDetails` in the load balancer's logs says why: docs/troubleshooting.md.",
+            "ModelErrorRatioFast fires, too: servers fail. It does not: the fault is between the gateway and them.",
+        ),
+        LOAD_BALANCER,
+    )
+
+
+def _unreachable(settings: StackSettings) -> Alert:
+    passed = _uptime(settings, Google.UPTIME_PASSED)
+    return Alert(
+        "EndpointUnreachable",
+        f"avg by (check_id) (avg_over_time({passed}[5m])) < {HALF:g}",
+        2 * MINUTE,
+        "critical",
+        "google",
+        "More than half of Google's checks from outside do not reach a model's health endpoint through the gateway: "
+        "DNS, certificate, firewall, load balancer, route, or all of the model's replicas.",
+        (
+            "`llmd-gke smoke --stack STACK` from outside the VPC says which step fails.",
+            "ModelHasNoReadyReplica fires, too: begin there.",
+        ),
+        UPTIME_CHECKS,
+    )
+
+
+def _certificate(settings: StackSettings) -> Alert:
+    left = _uptime(settings, Google.UPTIME_CERTIFICATE_DAYS)
+    return Alert(
+        "CertificateExpiring",
+        f"min by (check_id) ({left}) < {DAYS_LEFT}",
+        60 * MINUTE,
+        "warning",
+        "google",
+        "The certificate that clients see expires within three weeks. One that Google manages should have been renewed "
+        "by now.",
+        (
+            "`fromConfig`: set the secrets `llmd-gke:tlsCertificate` and `llmd-gke:tlsKey`, then `pulumi up`.",
+            "Certificate Manager: the DNS authorization of the domain must still be there (docs/edge.md).",
+        ),
+        UPTIME_CHECKS,
+    )
+
+
+def _uptime(settings: StackSettings, metric: Google) -> str:
+    """The id of a check is :func:`check_name` with a suffix of Google's."""
+    names = "|".join(check_name(settings, model) for model in settings.models if not model.stopped)
+    return f'{metric}{{monitored_resource="{UPTIME}",check_id=~"({names})-[A-Za-z0-9_]+"}}'

@@ -1,0 +1,165 @@
+"""Alerts on the objectives of a model, once for each model.
+
+The error budget is what ``availability`` leaves. An alert fires while it is used up many times too fast in two windows:
+the long one keeps a short disturbance silent, the short one ends the alert soon after the disturbance
+(https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.catalog.metrics import Picker, Server
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.alerts.alert import Alert, Severity
+from llmd_gke.manifests.alerts.replicas import MINUTE, VLLM
+from llmd_gke.settings import ModelSettings, StackSettings
+
+WORKBOOK = "https://sre.google/workbook/alerting-on-slos/"
+
+PICKER_FAULTS = ("Internal", "ServiceUnavailable")
+"""Values of ``error_code`` that are the endpoint picker's fault. The others are those of clients (``BadRequest``,
+``Unauthorized``, ``Forbidden``, ``NotFound``), requests it sheds on purpose (``ResourceExhausted``), and what servers
+answer (``ModelServerError``), which also holds their status 4xx and is counted at the servers. The picker of the
+inference extension 1.5.0 never counts errors of servers (``pkg/epp/handlers/server.go``)."""
+
+FEWEST_ERRORS = 5
+"""Errors in the long window. With little traffic one failed request would be a large share, and wake somebody."""
+
+PERCENTILE = 0.95
+
+
+@dataclass(frozen=True)
+class Burn:
+    """How fast the budget is used: ``rate`` times as fast as it may be, in both windows."""
+
+    name: str
+    rate: float
+    long: str
+    short: str
+    minutes: int
+    severity: Severity
+    budget: str
+
+
+BURNS = (
+    Burn("ModelErrorRatioFast", 14.4, "1h", "5m", 2, "critical", "2 % of a month's budget within one hour"),
+    Burn("ModelErrorRatioSlow", 6, "6h", "30m", 15, "warning", "5 % of a month's budget within six hours"),
+)
+"""The workbook's first two rates. Its third has a window of three days, in which nobody is woken."""
+
+
+def alerts(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]:
+    """Errors, latency, and the picker of one model."""
+    return (_picker(settings, model), *(_burn(settings, model, burn) for burn in BURNS), *_latency(settings, model))
+
+
+def _selector(settings: StackSettings, model: ModelSettings, *more: str) -> str:
+    matchers = (f'namespace="{model.namespace}"', f'model="{model.name}"', *more)
+    return "{" + ",".join((f'cluster="{settings.cluster.name}"', *matchers)) + "}"
+
+
+def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
+    return Alert(
+        "PickerMetricsAbsent",
+        f"absent({Picker.READY}{_selector(settings, model)})",
+        5 * MINUTE,
+        "critical",
+        "scraped",
+        "Nobody has read metrics of the model's endpoint picker for five minutes (and PromQL's own five): it is gone, "
+        "and requests fail, or the collectors cannot reach it, and other alerts of the model are blind.",
+        (
+            "Does the model answer? `llmd-gke smoke --stack STACK`.",
+            "`kubectl get pods -l app.kubernetes.io/component=llminferenceservice-router-scheduler` in its namespace.",
+            "The picker runs: docs/monitoring.md shows how to see why a scrape failed.",
+        ),
+        "https://github.com/llm-d/llm-d/blob/098dea78/docs/operations/observability/alerting.md",
+        model.name,
+    )
+
+
+def _bad(settings: StackSettings, model: ModelSettings, window: str, function: str = "rate") -> str:
+    """Requests that failed by the fault of servers or picker: per second, or their number by ``increase``."""
+    codes = promql.one_of("error_code", PICKER_FAULTS)
+    of_picker = f"sum({function}({Picker.ERRORS}{_selector(settings, model, codes)}[{window}]))"
+    failed = _selector(settings, model, 'status="5xx"')
+    of_servers = f"sum({function}({Server.HTTP_REQUESTS}{failed}[{window}]))"
+    return f"(({of_servers} or vector(0)) + ({of_picker} or vector(0)))"
+
+
+def _all(settings: StackSettings, model: ModelSettings, window: str) -> str:
+    """Requests per second that did not fail by the client's own fault."""
+    fine = _selector(settings, model, 'status!~"4xx|5xx"')
+    # Of a server that does not count requests by status (the simulator's): those that the picker saw.
+    return (
+        f"((sum(rate({Server.HTTP_REQUESTS}{fine}[{window}]))"
+        f" or sum(rate({Picker.REQUESTS}{_selector(settings, model)}[{window}])) or vector(0))"
+        f" + {_bad(settings, model, window)})"
+    )
+
+
+def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:
+    limit = f"{burn.rate * (100 - model.objectives.availability) / 100:.6g}"
+    ratios = [
+        f"{_bad(settings, model, window)} / {_all(settings, model, window)}" for window in (burn.short, burn.long)
+    ]
+    enough = f"{_bad(settings, model, burn.long, 'increase')} >= {FEWEST_ERRORS}"
+    return Alert(
+        burn.name,
+        " and ".join([*(f"{ratio} > {limit}" for ratio in ratios), enough]),
+        burn.minutes * MINUTE,
+        burn.severity,
+        "scraped",
+        f"Servers or the endpoint picker fail requests of the model {burn.rate:g} times as fast as its objective "
+        f"`availability` allows: {burn.budget}. Status 4xx does not count. Errors after the first token of a stream do "
+        "not either: their status is 200.",
+        (
+            "What changed? `pulumi stack history`; undo it by `pulumi up` of the commit before.",
+            "The dashboard shows errors by code: ServiceUnavailable means no ready replica; others are in the servers' "
+            "logs.",
+            "The objective is wrong: `objectives.availability` of the model.",
+        ),
+        WORKBOOK,
+        model.name,
+    )
+
+
+def _latency(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]:
+    objectives, ours = model.objectives, _selector(settings, model)
+
+    def quantile(histogram: str) -> str:
+        return promql.quantile(PERCENTILE, histogram, ours, "namespace, model", "10m")
+
+    return (
+        Alert(
+            "FirstTokenSlow",
+            f"{quantile(Server.FIRST_TOKEN_SECONDS)} > {objectives.first_token_seconds:g}",
+            10 * MINUTE,
+            "warning",
+            "scraped",
+            "One request in twenty waits longer for its first token than the objective `firstTokenSeconds` allows: "
+            "requests queue, or prompts are longer than usual.",
+            (
+                "ModelQueueing fires, too: raise `replicas`.",
+                "It does not: prompts have grown. `maxNumBatchedTokens` sets how many tokens are prefilled at a time.",
+                "The objective is wrong for this model: `objectives.firstTokenSeconds`.",
+            ),
+            VLLM,
+            model.name,
+        ),
+        Alert(
+            "TokensSlow",
+            f"{quantile(Server.INTER_TOKEN_SECONDS)} > {objectives.inter_token_milliseconds / 1000:g}",
+            10 * MINUTE,
+            "warning",
+            "scraped",
+            "One token in twenty comes later after the one before it than the objective `interTokenMilliseconds` "
+            "allows: the server works on too many requests at a time, or prefills interrupt it.",
+            (
+                "Lower `maxNumSeqs` or `maxNumBatchedTokens`, or raise `replicas`.",
+                "The objective is wrong for this model: `objectives.interTokenMilliseconds`.",
+            ),
+            VLLM,
+            model.name,
+        ),
+    )

@@ -1,0 +1,78 @@
+"""An alert as Cloud Monitoring takes it: ``AlertPolicy`` of its API v3.
+
+Source of the fields: https://monitoring.googleapis.com/$discovery/rest?version=v3, revision 20260129, against which the
+tests check every field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke.manifests.alerts.alert import GROUP, Alert, Severity
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import StackSettings
+
+SEVERITIES: dict[Severity, str] = {"critical": "CRITICAL", "warning": "WARNING"}
+"""The API has none for ``info``: it is left out."""
+EVALUATION_SECONDS = 60
+AUTO_CLOSE_SECONDS = 3600
+"""An incident whose series is gone, because its pod is, closes after that. The API's least is 30 minutes."""
+
+CLUSTER_LABEL, ALERT_LABEL, SEVERITY_LABEL, MODEL_LABEL = "llmd_gke_cluster", "llmd_gke_alert", "severity", "model"
+"""Labels of policies, by which commands select those of a stack."""
+
+
+def display_name(alert: Alert, settings: StackSettings) -> str:
+    """Unique in the project, as the cluster's name is."""
+    return f"{settings.cluster.name}: {alert.title}"
+
+
+def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] = ()) -> JsonObject:
+    """The policy. ``channels``: full names of notification channels (``projects/P/notificationChannels/N``)."""
+    condition: JsonObject = {
+        "query": alert.expression,
+        "duration": f"{alert.seconds}s",
+        "evaluationInterval": f"{EVALUATION_SECONDS}s",
+        "ruleGroup": GROUP,
+        "alertRule": alert.name,
+        "labels": dict[str, Json](alert.labels),
+        # At the first `up` no metric exists yet.
+        "disableMetricValidation": True,
+    }
+    named: list[Json] = list(channels)
+    severity = SEVERITIES.get(alert.severity)
+    return {
+        "displayName": display_name(alert, settings),
+        "combiner": "OR",
+        "enabled": True,
+        **({} if severity is None else {"severity": severity}),
+        "conditions": [{"displayName": alert.title, "conditionPrometheusQueryLanguage": condition}],
+        "documentation": documentation(alert, settings),
+        "alertStrategy": {"autoClose": f"{AUTO_CLOSE_SECONDS}s"},
+        "notificationChannels": named,
+        "userLabels": user_labels(alert, settings),
+    }
+
+
+def documentation(alert: Alert, settings: StackSettings) -> JsonObject:
+    """What a notification says: the runbook itself, and a link to it where the settings say where the page is."""
+    steps = "\n".join(f"{number}. {step}" for number, step in enumerate(alert.do, 1))
+    content = f"{alert.means}\n\n{steps}\n\nRunbook: {alert.runbook}\n\nSource: {alert.source}"
+    address = settings.monitoring.runbook_url
+    links: list[Json] = [] if address is None else [{"displayName": "Runbook", "url": f"{address}#{alert.anchor}"}]
+    return {
+        "content": content,
+        "mimeType": "text/markdown",
+        "subject": f"{alert.severity}: {display_name(alert, settings)}",
+        **({"links": links} if links else {}),
+    }
+
+
+def user_labels(alert: Alert, settings: StackSettings) -> JsonObject:
+    """Labels in the form that the API allows: lower-case letters, digits, underscores and dashes."""
+    labels: JsonObject = {
+        CLUSTER_LABEL: settings.cluster.name,
+        ALERT_LABEL: alert.name.lower(),
+        SEVERITY_LABEL: alert.severity,
+    }
+    return labels if alert.model is None else {**labels, MODEL_LABEL: alert.model}

@@ -1,0 +1,91 @@
+"""Alerts on money, room to grow, and what somebody changed by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog.metrics import DRIFT_RESOURCE, LOCATION, NODE, QUOTA_RESOURCE, Google, quota_metric
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.alerts.alert import Alert
+from llmd_gke.manifests.alerts.replicas import MINUTE
+from llmd_gke.settings import StackSettings
+
+TPU = "https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke"
+QUOTA = "https://cloud.google.com/monitoring/alerts/using-quota-metrics"
+
+IDLE_PERCENT = 1
+QUOTA_SHARE = 0.9
+
+
+def alerts(settings: StackSettings) -> tuple[Alert, ...]:
+    """The alerts that wake nobody at once."""
+    idle = f"{Google.TENSORCORE_PERCENT}{promql.resource(settings, NODE)}"
+    drift = f'{Google.DRIFT}{{monitored_resource="{DRIFT_RESOURCE}",cluster="{settings.cluster.name}"}}'
+    return (
+        Alert(
+            "TpuIdle",
+            f"avg by (node_name) (avg_over_time({idle}[1h])) < {IDLE_PERCENT}",
+            120 * MINUTE,
+            "info",
+            "google",
+            "A TPU host has computed almost nothing for three hours and is billed.",
+            (
+                "Nobody uses the model: `stopped: true`, or fewer `replicas`.",
+                "A host without a server's pod: `minNodes` of its pool keeps it.",
+            ),
+            TPU,
+        ),
+        Alert(
+            "QuotaAlmostUsed",
+            " or ".join(_quota_use(settings)),
+            15 * MINUTE,
+            "info",
+            "google",
+            "More than 90 % of a TPU quota of the region is used. The next replica, or the extra host of an update, "
+            "may not get its chips.",
+            (
+                "`llmd-gke doctor --stack STACK` compares quotas with what the settings ask for at most.",
+                "Ask for more in the console (IAM, Quotas); it can take days.",
+            ),
+            QUOTA,
+        ),
+        Alert(
+            "ConfigurationDrift",
+            f"max(last_over_time({drift}[26h])) > 0",
+            0,
+            "warning",
+            "google",
+            "The daily comparison found resources that are not as the program made them: somebody changed or deleted "
+            "them by hand.",
+            (
+                "`pulumi refresh --preview-only --diff --stack STACK` names them.",
+                "Wanted: put the change into the settings. Unwanted: `pulumi up --refresh` undoes it.",
+            ),
+            "https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
+        ),
+    )
+
+
+def _quota_use(settings: StackSettings) -> Iterator[str]:
+    """The share in use of each quota that the stack's pools draw on."""
+    region = settings.cluster.region
+    seen: set[tuple[str, str | None]] = set()
+    for pool in settings.pools:
+        quota = pool.quota.split()[0]
+        divided = pool.accelerator.quota_dimension(pool.family, quota)
+        key = (quota, divided[1] if divided else None)
+        if key in seen:
+            continue
+        seen.add(key)
+        if divided is None:
+            selector = (
+                f'{{monitored_resource="{QUOTA_RESOURCE}",location="{region}",'
+                f'quota_metric="compute.googleapis.com/{quota.lower()}"}}'
+            )
+            usage, limit, by = Google.QUOTA_USAGE, Google.QUOTA_LIMIT, "by (quota_metric, location)"
+        else:
+            label, value = divided
+            selector = f'{{monitored_resource="{LOCATION}",location="{region}",{label}="{value}"}}'
+            usage, limit = quota_metric(quota, "usage"), quota_metric(quota, "limit")
+            by = f"by ({label}, location)"
+        yield f"max {by} ({usage}{selector}) / (min {by} ({limit}{selector}) > 0) > {QUOTA_SHARE:g}"

@@ -1,0 +1,152 @@
+"""Alerts on the pods of models: are they there, do they stay, are they full."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke.catalog.metrics import CONTAINER, Google, KubeState, Picker, Server
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.alerts.alert import Alert
+from llmd_gke.settings import ModelSettings, StackSettings
+
+LLM_D = "https://github.com/llm-d/llm-d/blob/098dea78/docs/operations/observability/alerting.md"
+VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
+KUBE_STATE = "https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics"
+SYSTEM_METRICS = "https://cloud.google.com/monitoring/api/metrics_kubernetes"
+
+MINUTE = 60
+QUEUE_PER_REPLICA = 10
+KV_CACHE_FULL = 0.95
+PREEMPTIONS_PER_SECOND = 0.1
+RESTARTS_IN_AN_HOUR = 2
+
+
+def alerts(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[Alert, ...]:
+    """The alerts about pods. ``running``: the models that are not stopped, at least one."""
+    return (*_there(settings, running), *_kept(settings), *_full(settings))
+
+
+def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[Alert, ...]:
+    ours = promql.pods(settings)
+    ready = f"max {promql.BY_MODEL} ({Picker.READY}{ours})"
+    was_ready = f"max {promql.BY_MODEL} (max_over_time({Picker.READY}{ours}[1d]))"
+    deployments = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in running]))
+    by_deployment = "by (namespace, deployment)"
+    available = f"max {by_deployment} ({KubeState.DEPLOYMENT_AVAILABLE}{deployments})"
+    wanted = f"max {by_deployment} ({KubeState.DEPLOYMENT_WANTED}{deployments})"
+    return (
+        Alert(
+            "ModelHasNoReadyReplica",
+            f"{ready} == 0 and {was_ready} > 0",
+            2 * MINUTE,
+            "critical",
+            "scraped",
+            "The endpoint picker has no ready pod to send requests to: every request of the model fails with status "
+            "503. The model had ready pods within the last day, so this is not its first start.",
+            (
+                "`llmd-gke status --stack STACK` says which stage the pods are in.",
+                "All pods gone: look for a stock-out (ModelPodUnschedulable) or a node upgrade.",
+                "Pods restart: `kubectl logs --previous` of the container `main`; undo the last change by `pulumi up` "
+                "of the commit before it.",
+            ),
+            LLM_D,
+        ),
+        Alert(
+            "ModelLostReplicas",
+            f"{available} < {wanted}",
+            30 * MINUTE,
+            "warning",
+            "kube-state",
+            "Fewer replicas serve than the settings ask for, for longer than a new pod takes to start. Requests are "
+            "answered by the others, which have less room. Models that span hosts are not covered.",
+            (
+                "`llmd-gke status --stack STACK`: which stage do the missing pods wait in?",
+                "No node: see ModelPodUnschedulable. A crash: see ServerRestarting.",
+            ),
+            KUBE_STATE,
+        ),
+        Alert(
+            "ModelPodUnschedulable",
+            f"max by (namespace, pod) ({KubeState.UNSCHEDULABLE}{ours}) > 0",
+            20 * MINUTE,
+            "warning",
+            "kube-state",
+            "A pod has waited 20 minutes for a node. The zone has no TPU capacity, the quota is used up, or the pool "
+            "has reached `maxNodes`.",
+            (
+                "`kubectl describe pod` shows the autoscaler's reason, `llmd-gke doctor --stack STACK` the quotas.",
+                "Stock-out: another zone or capacity (docs/pools.md), or a reservation.",
+                "Pool at `maxNodes`: raise it, or lower `replicas`.",
+            ),
+            KUBE_STATE,
+        ),
+    )
+
+
+def _kept(settings: StackSettings) -> tuple[Alert, ...]:
+    on_google = promql.resource(settings, CONTAINER, promql.one_of("namespace_name", settings.namespaces))
+    ours = promql.pods(settings)
+    return (
+        Alert(
+            "ServerRestarting",
+            f"(sum by (namespace_name, pod_name, container_name) (increase({Google.RESTARTS}{on_google}[1h])) or "
+            f"sum by (namespace, pod, container) (increase({KubeState.RESTARTS}{ours}[1h]))) > {RESTARTS_IN_AN_HOUR}",
+            0,
+            "warning",
+            "google",
+            "A container of a model's namespace has restarted more than twice within an hour. Each restart of a server "
+            "costs its start-up time, and the requests it was handling fail.",
+            (
+                "`kubectl logs --previous` of that container, and `kubectl describe pod` for the exit reason.",
+                "`OOMKilled` or out of HBM: lower `maxModelLen`, `maxNumSeqs` or `maxNumBatchedTokens`.",
+                "The start-up probe: the model needs longer than `startupMinutes`.",
+            ),
+            SYSTEM_METRICS,
+        ),
+    )
+
+
+def _full(settings: StackSettings) -> tuple[Alert, ...]:
+    ours = promql.pods(settings)
+    return (
+        Alert(
+            "ModelQueueing",
+            f"avg {promql.BY_MODEL} ({Server.WAITING}{ours}) > {QUEUE_PER_REPLICA}",
+            10 * MINUTE,
+            "warning",
+            "scraped",
+            "More than ten requests wait in each replica. All replicas are full, and the time to the first token grows "
+            "with the queue.",
+            (
+                "Is the load expected? The dashboard shows requests by model.",
+                "Raise `replicas` (and the pool's `maxNodes`), or raise `maxNumSeqs` if KvCacheFull does not fire.",
+                "Thresholds of `scheduler.saturation` let the endpoint picker reject sheddable requests.",
+            ),
+            LLM_D,
+        ),
+        Alert(
+            "KvCacheFull",
+            f"max {promql.BY_MODEL} ({Server.KV_CACHE}{ours}) > {KV_CACHE_FULL}",
+            10 * MINUTE,
+            "warning",
+            "scraped",
+            "The KV cache of a replica is full. New requests wait, and running ones will be preempted and computed "
+            "again.",
+            (
+                "One replica only: prefix routing sends it too much; lower the weight of the prefix scorer.",
+                "All replicas: raise `replicas`, or lower `maxModelLen` or `maxNumSeqs`.",
+            ),
+            VLLM,
+        ),
+        Alert(
+            "ServerPreempts",
+            f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[10m])) > {PREEMPTIONS_PER_SECOND}",
+            10 * MINUTE,
+            "warning",
+            "scraped",
+            "A server takes the KV cache away from running requests and computes them again later: throughput falls "
+            "and answers stall.",
+            ("Lower `maxNumSeqs`, so that fewer requests share the cache, or raise `replicas`.",),
+            VLLM,
+        ),
+    )

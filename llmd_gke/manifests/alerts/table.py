@@ -1,0 +1,30 @@
+"""The alerts of a stack.
+
+Metrics have names that both endpoint pickers in use export (:mod:`llmd_gke.catalog.metrics`). ``model`` and
+``namespace`` come from the PodMonitorings (:mod:`llmd_gke.manifests.scraping`), so that no client can invent a series
+by the ``model`` of a request. Alerts on an autoscaler of replicas are missing because the program has none.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.manifests.alerts import edge, objectives, project, replicas
+from llmd_gke.manifests.alerts.alert import Alert
+from llmd_gke.settings import StackSettings
+
+
+def alerts(settings: StackSettings) -> tuple[Alert, ...]:
+    """All alerts of a stack, none where ``alerts`` is off. Some exist once for each model that is not stopped.
+
+    Without ``scrape`` nobody measures the models' own metrics: what they are needed for is left out.
+    """
+    monitoring = settings.monitoring
+    if not monitoring.alerts:
+        return ()
+    running = [model for model in settings.models if not model.stopped]
+    everything = (
+        *(replicas.alerts(settings, running) if running else ()),
+        *(alert for model in running for alert in objectives.alerts(settings, model)),
+        *edge.alerts(settings),
+        *project.alerts(settings),
+    )
+    return tuple(alert for alert in everything if monitoring.scrape or alert.origin != "scraped")

@@ -1,0 +1,147 @@
+"""Which alerts a stack has."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from llmd_gke.catalog import metrics
+from llmd_gke.manifests.alerts import alerts
+from llmd_gke.settings import StackSettings
+from tests.llmd_gke.manifests.alerts.conftest import MODEL, MakeStack
+
+NAMES = {name.value for kind in (metrics.Server, metrics.Picker, metrics.KubeState, metrics.Google) for name in kind}
+METRIC = re.compile(r"([a-z_][a-z0-9_]*(?::[a-z0-9_]+)?)\{")
+EVERY = {
+    "ModelHasNoReadyReplica",
+    "ModelLostReplicas",
+    "ModelPodUnschedulable",
+    "ServerRestarting",
+    "ModelQueueing",
+    "KvCacheFull",
+    "ServerPreempts",
+    "PickerMetricsAbsent",
+    "ModelErrorRatioFast",
+    "ModelErrorRatioSlow",
+    "FirstTokenSlow",
+    "TokensSlow",
+    "GatewayServerErrors",
+    "EndpointUnreachable",
+    "CertificateExpiring",
+    "TpuIdle",
+    "QuotaAlmostUsed",
+    "ConfigurationDrift",
+}
+
+
+def names(stack: StackSettings) -> set[str]:
+    return {alert.name for alert in alerts(stack)}
+
+
+def test_an_external_stack_with_https_has_every_alert(stack: StackSettings) -> None:
+    assert names(stack) == EVERY
+
+
+def test_keys_and_titles_are_unique_also_with_several_models(make_stack: MakeStack) -> None:
+    found = alerts(make_stack(models=[MODEL, {**MODEL, "name": "other", "namespace": "team"}]))
+    assert len({alert.key for alert in found}) == len({alert.title for alert in found}) == len(found)
+    assert {alert.model for alert in found} == {None, "qwen", "other"}
+    assert sum(alert.model == "other" for alert in found) == 5
+
+
+def test_every_alert_says_what_it_means_and_what_to_do_and_where_that_is_from(stack: StackSettings) -> None:
+    for alert in alerts(stack):
+        assert alert.means.endswith("."), alert.name
+        assert alert.do, alert.name
+        assert all(step.endswith((".", "?")) for step in alert.do), alert.name
+        assert alert.source.startswith("https://"), alert.name
+
+
+def test_every_metric_is_in_the_catalogue(stack: StackSettings) -> None:
+    used = {re.sub("_bucket$", "", name) for alert in alerts(stack) for name in METRIC.findall(alert.expression)}
+    divided = {metrics.quota_metric("TPUS_PER_TPU_FAMILY", kind) for kind in ("usage", "limit")}
+    assert len(used) > 18
+    assert used <= NAMES | divided
+
+
+def test_every_series_is_asked_of_this_stack_only(stack: StackSettings) -> None:
+    selectors = [one for alert in alerts(stack) for one in re.findall(r"\{.*?\}", alert.expression)]
+    ours = ('cluster="llmd"', 'cluster_name="llmd"', 'network_name="llmd"', 'check_id=~"(llmd-qwen)-', 'us-east5"')
+    assert selectors
+    for selector in selectors:
+        assert any(one in selector for one in ours), selector
+
+
+def test_what_clients_send_as_model_groups_nothing(stack: StackSettings) -> None:
+    assert not [alert.name for alert in alerts(stack) if "model_name" in alert.expression]
+
+
+def test_a_stack_without_alerts_has_none(make_stack: MakeStack) -> None:
+    assert alerts(make_stack(monitoring={"alerts": False})) == ()
+
+
+def test_without_scraping_only_what_others_measure_is_left(make_stack: MakeStack) -> None:
+    found = alerts(make_stack(monitoring={"scrape": False}))
+    assert {alert.origin for alert in found} == {"kube-state", "google"}
+    assert not any("vllm:" in alert.expression or "inference_" in alert.expression for alert in found)
+
+
+def test_a_stopped_model_has_no_alerts_of_its_own(make_stack: MakeStack) -> None:
+    stack = make_stack(models=[{**MODEL, "stopped": True}])
+    assert names(stack) == {"GatewayServerErrors", "TpuIdle", "QuotaAlmostUsed", "ConfigurationDrift"}
+    both = alerts(make_stack(models=[MODEL, {**MODEL, "name": "old", "stopped": True}]))
+    assert not any("old" in alert.expression for alert in both)
+
+
+def test_an_internal_gateway_has_no_checks_from_outside(make_stack: MakeStack) -> None:
+    stack = make_stack(gateway={"exposure": "internal"})
+    assert not names(stack) & {"EndpointUnreachable", "CertificateExpiring"}
+    errors = next(alert for alert in alerts(stack) if alert.name == "GatewayServerErrors")
+    assert "https_internal_request_count" in errors.expression
+    assert "external" not in errors.expression
+
+
+def test_without_https_no_certificate_expires(make_stack: MakeStack) -> None:
+    plain = {"exposure": "external", "allowPlainHttp": True}
+    assert names(make_stack(gateway=plain)) == EVERY - {"CertificateExpiring"}
+    unchecked = make_stack(gateway=plain, monitoring={"uptimeCheck": False})
+    assert names(unchecked) == EVERY - {"CertificateExpiring", "EndpointUnreachable"}
+
+
+@pytest.mark.parametrize(("availability", "fast", "slow"), [(99, "0.144", "0.06"), (99.9, "0.0144", "0.006")])
+def test_errors_are_measured_against_the_models_own_objective(
+    make_stack: MakeStack, availability: float, fast: str, slow: str
+) -> None:
+    stack = make_stack(models=[{**MODEL, "objectives": {"availability": availability}}])
+    found = {alert.name: alert.expression for alert in alerts(stack)}
+    assert found["ModelErrorRatioFast"].count(f"> {fast} and") == 2
+    assert found["ModelErrorRatioSlow"].count(f"> {slow} and") == 2
+
+
+def test_latency_is_measured_against_the_models_own_objectives(make_stack: MakeStack) -> None:
+    objectives = {"firstTokenSeconds": 0.75, "interTokenMilliseconds": 40}
+    stack = make_stack(models=[{**MODEL, "objectives": objectives}])
+    found = {alert.name: alert.expression for alert in alerts(stack)}
+    assert found["FirstTokenSlow"].endswith("> 0.75")
+    assert found["TokensSlow"].endswith("> 0.04")
+
+
+def test_each_quota_of_the_pools_is_watched_once(make_stack: MakeStack) -> None:
+    def pool(name: str, **more: object) -> dict[str, object]:
+        machine = {"machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}
+        return {"name": name, **machine, **more}
+
+    stack = make_stack(tpuPools=[pool("v6e1"), pool("more"), pool("spot", capacity="spot")])
+    quota = next(alert for alert in alerts(stack) if alert.name == "QuotaAlmostUsed").expression
+    assert quota.count('tpu_family="CT6E"') == 2
+    assert quota.count('quota_metric="compute.googleapis.com/preemptible_tpu_v6e"') == 2
+
+
+def test_a_faster_alert_keeps_its_threshold_and_divides_wait_and_ranges(stack: StackSettings) -> None:
+    found = {alert.name: alert.faster(20) for alert in alerts(stack)}
+    assert found["ModelQueueing"].seconds == 30
+    fast = found["ModelErrorRatioFast"]
+    assert (fast.seconds, set(re.findall(r"\[\w+\]", fast.expression))) == (6, {"[15s]", "[180s]"})
+    assert "> 0.144" in fast.expression
+    assert "[4320s]" in found["ModelHasNoReadyReplica"].expression

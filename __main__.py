@@ -51,6 +51,7 @@ cluster = Cluster(
         network,
         project.node_service_account,
         names_policies=settings.network.egress.mode == "names",
+        cloud_trace=settings.monitoring.cloud_trace,
     ),
     after(network),
 )
@@ -133,6 +134,7 @@ models = {
             prefix,
             network.gateway_ip,
             cluster.provider,
+            settings.monitoring.traces,
         ),
         after(
             platform,

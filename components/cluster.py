@@ -13,6 +13,7 @@ from components.fresh_apis import patient
 from components.google import impersonated
 from components.lazy_sdk import container
 from components.network import Network
+from llmd_gke.catalog import tracing
 from llmd_gke.manifests import access
 from llmd_gke.settings import ClusterSettings, MaintenanceSettings
 
@@ -54,13 +55,16 @@ class ClusterHardening(TypedDict):
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` lets FQDNNetworkPolicies work."""
+    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` lets FQDNNetworkPolicies work,
+    ``cloud_trace`` runs GKE's own OpenTelemetry collector.
+    """
 
     settings: ClusterSettings
     project: str
     network: Network
     node_service_account: pulumi.Output[str]
     names_policies: bool = False
+    cloud_trace: bool = False
 
 
 class Cluster(pulumi.ComponentResource):
@@ -100,6 +104,9 @@ class Cluster(pulumi.ComponentResource):
                 http_load_balancing=container.ClusterAddonsConfigHttpLoadBalancingArgs(disabled=False),
                 gcs_fuse_csi_driver_config=container.ClusterAddonsConfigGcsFuseCsiDriverConfigArgs(enabled=True),
             ),
+            managed_opentelemetry_config=container.ClusterManagedOpentelemetryConfigArgs(scope=tracing.MANAGED_SCOPE)
+            if args.cloud_trace
+            else None,
             release_channel=container.ClusterReleaseChannelArgs(channel=settings.release_channel),
             min_master_version=settings.min_version,
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(

@@ -10,8 +10,8 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
-from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving
-from llmd_gke.settings import AcceleratorPool, GatewaySettings, ModelSettings, NetworkSettings
+from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving, tracing
+from llmd_gke.settings import AcceleratorPool, GatewaySettings, ModelSettings, NetworkSettings, TracesSettings
 
 NODE_MINUTES = 20
 """A node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
@@ -21,7 +21,7 @@ NODE_MINUTES = 20
 class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it takes. ``gateway`` and ``gateway_ip``: where
     requests come in; ``network``: from which addresses, and how downloads go out. The name of the pods' service account
-    carries ``prefix``, the cluster's name.
+    carries ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere.
     """
 
     settings: ModelSettings
@@ -31,15 +31,17 @@ class ModelArgs:
     prefix: str
     gateway_ip: pulumi.Input[str]
     provider: k8s.Provider
+    traces: TracesSettings | None = None
 
 
 class Model(pulumi.ComponentResource):
     """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
 
     Makes the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
-    spans hosts), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies (InferencePool and workload Service),
-    and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for its pods only). Of a stopped model routes
-    and GKE's policies are left out. The GKE policies do not wait for the service: it can only become healthy with them.
+    spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies
+    (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for
+    its pods only). Of a stopped model routes and GKE's policies are left out. The GKE policies do not wait for the
+    service: it can only become healthy with them.
     Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and ``namespace``; ``stopped`` where
     nothing answers there). ``curl`` asks it in a shell; ``None`` for a stopped model.
     """
@@ -69,6 +71,8 @@ class Model(pulumi.ComponentResource):
         ]
         if (named := egress.fqdn_policy(model, out)) is not None:
             guards.append(custom_resource(f"{name}-allow-names", named, child))
+        if args.traces is not None:
+            guards.append(network_policy(f"{name}-allow-traces", tracing.network_policy(model, args.traces), child))
         routes: list[pulumi.Resource] = []
         if not model.stopped:
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
@@ -79,7 +83,7 @@ class Model(pulumi.ComponentResource):
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         custom_resource(
             f"{name}-service",
-            serving.service(model, pool, out),
+            serving.service(model, pool, out, args.traces),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,

@@ -3,7 +3,8 @@
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways (compute, container),
 https://cloud.google.com/kubernetes-engine/docs/concepts/about-gke-inference-gateway (networkservices),
 https://cloud.google.com/kubernetes-engine/docs/how-to/image-streaming (containerfilesystem),
-https://cloud.google.com/kubernetes-engine/docs/troubleshooting/dns ("Cloud DNS API Disabled").
+https://cloud.google.com/kubernetes-engine/docs/troubleshooting/dns ("Cloud DNS API Disabled"),
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/managed-otel-gke (cloudtrace, telemetry).
 """
 
 from __future__ import annotations
@@ -33,11 +34,13 @@ def needed(
     binary_authorization: bool = False,
     encryption: bool = False,
     buckets: bool = False,
+    cloud_trace: bool = False,
 ) -> tuple[str, ...]:
     """The APIs of a stack, without ``.googleapis.com``.
 
     ``certificates``: its gateway takes certificates from Certificate Manager. ``secrets``: the driver of Secret
     Manager. ``encryption``: keys of Cloud KMS. ``buckets``: weights or compile caches in Cloud Storage.
+    ``cloud_trace``: traces through GKE's managed OpenTelemetry, which writes by the Telemetry API.
     """
     by_setting = {
         "certificatemanager": certificates,
@@ -45,5 +48,7 @@ def needed(
         "binaryauthorization": binary_authorization,
         "cloudkms": encryption,
         "storage": buckets,
+        "cloudtrace": cloud_trace,
+        "telemetry": cloud_trace,
     }
     return (*APIS, *(api for api, wanted in by_setting.items() if wanted))

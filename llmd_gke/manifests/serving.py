@@ -11,11 +11,18 @@ from typing import cast
 
 from llmd_gke.catalog import kserve, scheduling, versions
 from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
-from llmd_gke.manifests import egress, multi_host, naming, weights
+from llmd_gke.manifests import egress, multi_host, naming, tracing, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
 from llmd_gke.rules.platform import version_of
-from llmd_gke.settings import AcceleratorPool, EgressSettings, ModelSettings, PluginSettings, VariableSettings
+from llmd_gke.settings import (
+    AcceleratorPool,
+    EgressSettings,
+    ModelSettings,
+    PluginSettings,
+    TracesSettings,
+    VariableSettings,
+)
 from llmd_gke.settings.sections import SchedulerSettings
 
 PROBE_SECONDS = 10
@@ -310,7 +317,12 @@ def _plugins(model: ModelSettings) -> list[PluginSettings]:
     ]
 
 
-def service(model: ModelSettings, pool: AcceleratorPool, out: EgressSettings | None = None) -> JsonObject:
+def service(
+    model: ModelSettings,
+    pool: AcceleratorPool,
+    out: EgressSettings | None = None,
+    traces: TracesSettings | None = None,
+) -> JsonObject:
     """The LLMInferenceService.
 
     Route and Gateway are referred to: a route that KServe manages has timeouts on every rule, which GKE refuses
@@ -335,6 +347,8 @@ def service(model: ModelSettings, pool: AcceleratorPool, out: EgressSettings | N
     if spans_hosts:
         # Its presence makes the service a LeaderWorkerSet; the rest of it is in the configuration.
         spec["worker"] = {"containers": [{"name": "main"}]}
+    if traces is not None:
+        spec["tracing"] = tracing.spec(traces)
     if weights.brings_own_weights(model):
         spec["storageInitializer"] = {"enabled": False}
     if not model.stopped:

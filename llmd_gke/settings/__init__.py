@@ -23,6 +23,7 @@ from llmd_gke.settings.sections import (
     StorageSettings,
     TlsSettings,
     TpuPoolSettings,
+    TracesSettings,
     VariableSettings,
 )
 
@@ -50,6 +51,7 @@ __all__ = [
     "StorageSettings",
     "TlsSettings",
     "TpuPoolSettings",
+    "TracesSettings",
     "VariableSettings",
     "load_stack",
     "parse",

@@ -185,3 +185,18 @@ def test_other_failures_of_a_service_get_no_such_hint(settings: StackSettings) -
     model = settings.models[0]
     assert hint(model, ["admission webhook denied the request", "timed out"]) is None
     assert hint(model.model_copy(update={"wait_for": "workloads"}), ["timed out"]) is None
+
+
+def test_a_traced_stack_opens_the_way_out_before_the_service_comes(record: Record) -> None:
+    traced = record({"llmd-gke:monitoring": {"traces": {"cloudTrace": True}}}, preview=True)
+    policy = next(node for node in traced.nodes.values() if node.name == "qwen-allow-traces")
+    (service,) = kinds.of(kinds.SERVICE)(traced)
+    assert traced.comes_before(policy, service)
+    scope = traced.find(kinds.CLUSTER).inputs["managedOpentelemetryConfig"]
+    assert scope == {"scope": "COLLECTION_AND_INSTRUMENTATION_COMPONENTS"}
+
+
+def test_without_traces_neither_cluster_nor_models_know_of_them(record: Record) -> None:
+    graph = record(preview=True)
+    assert "managedOpentelemetryConfig" not in graph.find(kinds.CLUSTER).inputs
+    assert not any("traces" in node.name for node in graph.nodes.values())

@@ -8,6 +8,8 @@ from typing import cast
 
 import pytest
 
+from llmd_gke.manifests import tracing
+from llmd_gke.settings import TracesSettings
 from tests.schema import rules, sources, structural
 from tests.schema.structural import Table, table
 
@@ -264,3 +266,10 @@ def test_fields_that_google_documents_but_has_not_published_pass(one: dict[str, 
     thing = one["GCPBackendPolicy"]
     inside(thing, "spec", "default")["maxInFlightRequestsPerEndpoint"] = 100
     assert errors(thing) == []
+
+
+def test_a_traced_service_fits_kserves_crd(emitted: list[Table]) -> None:
+    service = next(thing for thing in emitted if thing["kind"] == "LLMInferenceService")
+    spec = cast("Table", tracing.spec(TracesSettings(cloud_trace=True)))
+    assert errors({**service, "spec": {**table(service["spec"]), "tracing": spec}}) == []
+    assert errors({**service, "spec": {**table(service["spec"]), "tracing": {**spec, "samplerArg": 0.5}}})

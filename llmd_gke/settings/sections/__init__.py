@@ -30,6 +30,7 @@ from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSetting
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.sections.storage import StorageSettings
+from llmd_gke.settings.sections.traces import TracesSettings
 
 __all__ = [
     "AcceleratorPool",
@@ -59,6 +60,7 @@ __all__ = [
     "SystemPoolSettings",
     "TlsSettings",
     "TpuPoolSettings",
+    "TracesSettings",
     "VariableSettings",
     "WebhookSettings",
 ]

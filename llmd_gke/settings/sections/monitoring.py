@@ -9,6 +9,7 @@ from pydantic import Field
 from llmd_gke.catalog import monitoring
 from llmd_gke.settings.sections.base import Shape
 from llmd_gke.settings.sections.notification import ChannelSettings
+from llmd_gke.settings.sections.traces import TracesSettings
 
 
 class MonitoringSettings(Shape):
@@ -33,3 +34,10 @@ class MonitoringSettings(Shape):
     uptime_check: bool = True
     """Let Google's uptime checkers call the health endpoint of each model from outside, and alert when it fails
     (default: true). Only with an external gateway: they cannot reach an internal one."""
+    traces: TracesSettings | None = None
+    """Trace requests through endpoint pickers and servers (default: no traces)."""
+
+    @property
+    def cloud_trace(self) -> bool:
+        """Whether traces go to Cloud Trace, so that the cluster runs GKE's collector."""
+        return self.traces is not None and self.traces.cloud_trace

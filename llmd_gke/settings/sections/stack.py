@@ -68,6 +68,7 @@ class StackSettings(Shape):
             binary_authorization=cluster.binary_authorization,
             encryption=bool(cluster.encryption.disks or cluster.encryption.database),
             buckets=self.uses_storage,
+            cloud_trace=self.monitoring.cloud_trace,
         )
 
     @property

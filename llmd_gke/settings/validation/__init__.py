@@ -30,3 +30,4 @@ def check(settings: StackSettings) -> Iterator[Located]:
     yield from pools.room(settings)
     yield from gateway.gateway(settings)
     yield from monitoring.monitoring(settings)
+    yield from monitoring.traces(settings)

@@ -1,10 +1,10 @@
-"""Rules about monitoring: the channels of alerts."""
+"""Rules about monitoring: the channels of alerts, and traces."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.rules import notification
+from llmd_gke.rules import notification, tracing
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections import ChannelSettings, StackSettings
 from llmd_gke.settings.validation.finding_at import Located, at
@@ -19,6 +19,19 @@ def monitoring(settings: StackSettings) -> Iterator[Located]:
         yield from _channel(key, channel)
         if channel in settings.monitoring.notify[:index]:
             yield Located(key, None, Finding("notify-twice", "the same channel is in the list twice", fix="remove one"))
+
+
+def traces(settings: StackSettings) -> Iterator[Located]:
+    """Traces go to one place that pods can reach, and no model says another."""
+    said, key = settings.monitoring.traces, "llmd-gke:monitoring.traces"
+    if said is None:
+        return
+    yield from at(key, said.endpoint, tracing.destination(said.endpoint, cloud_trace=said.cloud_trace))
+    if said.cloud_trace:
+        yield from at(f"{key}.cloudTrace", True, tracing.managed(settings.cluster.min_version))
+    for index, model in enumerate(settings.models):
+        found = tracing.server(model.extra_args, (variable.name for variable in model.env))
+        yield from at(f"llmd-gke:models[{index}]", model.name, found)
 
 
 def _channel(key: str, channel: ChannelSettings) -> Iterator[Located]:

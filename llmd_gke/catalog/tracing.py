@@ -1,0 +1,31 @@
+"""Traces of requests: what KServe, the servers and GKE's managed OpenTelemetry take.
+
+Sources: kserve ``pkg/controller/v1alpha2/llmisvc/tracing.go`` and ``config/llmisvcconfig/config-llm-tracing.yaml``
+@v0.20.0; gateway-api-inference-extension ``pkg/common/observability/tracing/telemetry.go`` @v1.5.0;
+https://docs.cloud.google.com/kubernetes-engine/docs/how-to/managed-otel-gke (read 2026-11).
+"""
+
+from __future__ import annotations
+
+EXPORTER = "otlp"
+SAMPLER = "parentbased_traceidratio"
+"""The one sampler that the endpoint picker knows. A client that sends a sampled ``traceparent`` is always traced."""
+DEFAULT_RATIO = 0.05
+"""KServe's own."""
+
+GRPC_PORT = 4317
+MANAGED_NAMESPACE = "gke-managed-otel"
+MANAGED_ENDPOINT = f"http://opentelemetry-collector.{MANAGED_NAMESPACE}.svc.cluster.local:{GRPC_PORT}"
+"""GKE's own collector, which writes to Cloud Trace."""
+MANAGED_SCOPE = "COLLECTION_AND_INSTRUMENTATION_COMPONENTS"
+"""``managedOpentelemetryConfig.scope`` of a cluster that has that collector."""
+MANAGED_SINCE = "1.34.1-gke.2178000"
+
+ARGUMENTS = ("--otlp-traces-endpoint", "--collect-detailed-traces")
+VARIABLES = (
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_TRACES_EXPORTER",
+    "OTEL_TRACES_SAMPLER",
+    "OTEL_TRACES_SAMPLER_ARG",
+)
+"""What KServe writes, unless the server's container has it already."""

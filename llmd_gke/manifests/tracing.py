@@ -1,0 +1,43 @@
+"""Traces: what KServe is told about them, and the way out for them."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import tracing
+from llmd_gke.manifests import firewall, naming
+from llmd_gke.manifests.types import JsonObject
+from llmd_gke.rules.tracing import receiver
+from llmd_gke.settings import ModelSettings, TracesSettings
+
+
+def spec(traces: TracesSettings) -> JsonObject:
+    """``spec.tracing`` of the LLMInferenceService. KServe gives it to servers and picker as arguments and variables."""
+    return {
+        "exporter": tracing.EXPORTER,
+        "exporterEndpoint": traces.receiver,
+        "sampler": tracing.SAMPLER,
+        "samplerArg": f"{traces.sampling_ratio:g}",
+    }
+
+
+def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
+    """Lets the pods of a model, its endpoint picker's among them, reach the receiver of their traces, and no more.
+
+    Raises ``ValueError`` for an endpoint that the settings' rules refuse.
+    """
+    found = receiver(traces.receiver)
+    if found is None:
+        raise ValueError(f"{traces.receiver} is no receiver of traces")
+    peer: JsonObject = (
+        {"ipBlock": {"cidr": f"{found.address}/32"}}
+        if found.namespace is None
+        else {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": found.namespace}}}
+    )
+    return firewall.policy(
+        f"{model.name}-traces",
+        model.namespace,
+        {
+            "podSelector": {"matchLabels": naming.service_labels(model.name)},
+            "policyTypes": ["Egress"],
+            "egress": [{"to": [peer], "ports": [{"protocol": "TCP", "port": found.port}]}],
+        },
+    )

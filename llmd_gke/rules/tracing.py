@@ -1,0 +1,87 @@
+"""Rules about traces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from ipaddress import AddressValueError, IPv4Address
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from llmd_gke.catalog import tracing
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.versions import version_of
+
+ALLOWED = "http://SERVICE.NAMESPACE.svc.cluster.local:4317 or http://IPV4-ADDRESS:4317"
+
+
+class Receiver(NamedTuple):
+    """Where traces are sent: pods of ``namespace``, or else ``address``, on ``port``."""
+
+    namespace: str | None
+    address: str | None
+    port: int
+
+
+def receiver(endpoint: str) -> Receiver | None:
+    """The receiver that an endpoint names; ``None`` for one that NetworkPolicies cannot open."""
+    try:
+        parts = urlsplit(endpoint)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        return None
+    if parts.scheme != "http" or port is None or parts.path not in ("", "/"):
+        return None
+    if parts.query or parts.fragment or parts.username is not None or parts.password is not None:
+        return None
+    labels = host.removesuffix(".").removesuffix(".cluster.local").split(".")
+    if len(labels) == 3 and labels[2] == "svc" and all(labels):
+        return Receiver(labels[1], None, port)
+    try:
+        return Receiver(None, str(IPv4Address(host)), port)
+    except AddressValueError:
+        return None
+
+
+def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]:
+    """Traces go to one place, which the pods can reach."""
+    if (endpoint is None) != cloud_trace:
+        yield Finding(
+            "traces-destination",
+            "traces go to nowhere" if endpoint is None else "traces go to one place, and here are two",
+            allowed="either endpoint or cloudTrace: true",
+            fix="set cloudTrace: true for Cloud Trace, or endpoint for a collector of your own",
+        )
+    if endpoint is not None and receiver(endpoint) is None:
+        yield Finding(
+            "traces-endpoint",
+            "this is no receiver of OTLP over gRPC that the pods can reach: the endpoint picker sends without TLS, and "
+            "NetworkPolicies open namespaces and addresses, not names",
+            allowed=ALLOWED,
+            fix="run an OpenTelemetry collector in the cluster, or in the VPC, which sends them on by TLS",
+        )
+
+
+def managed(version: str) -> Iterator[Finding]:
+    """GKE has its own collector from one version on. ``version`` is the oldest that the cluster may have."""
+    current, least = version_of(version), version_of(tracing.MANAGED_SINCE)
+    exact = len(version.split(".")) > 2
+    if current and least and (current < least if exact else current[:2] < least[:2]):
+        yield Finding(
+            "traces-version",
+            f"cloudTrace needs GKE {tracing.MANAGED_SINCE}, and minVersion {version} is older",
+            allowed=f"cluster.minVersion {tracing.MANAGED_SINCE} or newer",
+            fix="raise cluster.minVersion, or set traces.endpoint to a collector of your own",
+        )
+
+
+def server(arguments: Iterable[str], variables: Iterable[str]) -> Iterator[Finding]:
+    """A server is not told twice where its traces go: KServe keeps what it finds, and the two would differ."""
+    own = {one.partition("=")[0] for one in arguments} & set(tracing.ARGUMENTS)
+    own |= set(variables) & set(tracing.VARIABLES)
+    if own:
+        yield Finding(
+            "traces-twice",
+            f"{', '.join(sorted(own))} would keep KServe from what llmd-gke:monitoring.traces says",
+            allowed="monitoring.traces, or the server's own, not both",
+            fix="remove it from the model, or remove monitoring.traces",
+        )

@@ -295,7 +295,7 @@ def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi
 def _required(endpoint: str | None) -> str:
     if not endpoint:
         raise pulumi.RunError(
-            "the cluster has no DNS endpoint although its settings ask for one; "
-            "use `llmd-gke:cluster.endpoint: ip` with authorizedNetworks, or run `pulumi refresh` and try again"
+            "the cluster has no DNS endpoint although its settings require one; set `llmd-gke:cluster.endpoint: "
+            "ip` with authorizedNetworks, or run `pulumi refresh` and try again"
         )
     return endpoint

@@ -40,7 +40,7 @@ async def try_again(args: pulumi.ErrorHookArgs) -> bool:
     seconds = pause(args.failed_operation, args.errors)
     if seconds is None:
         return False
-    pulumi.log.info(f"Google does not know yet that the API of {args.name} is on, trying again in {seconds} s")
+    pulumi.log.info(f"not all of Google's servers accept the API of {args.name} yet, trying again in {seconds} s")
     await asyncio.sleep(seconds)
     return True
 

@@ -107,6 +107,6 @@ async def try_again(args: pulumi.ErrorHookArgs) -> bool:
     seconds = pause(args.failed_operation, args.errors)
     if seconds is None:
         return False
-    pulumi.log.info(f"{args.name}: GKE has not made it yet, trying again in {seconds} s")
+    pulumi.log.info(f"{args.name}: GKE has not created it yet, trying again in {seconds} s")
     await asyncio.sleep(seconds)
     return True

@@ -49,8 +49,9 @@ def same_project(args: pulumi.ResourceHookArgs) -> None:
     before, now = (str((inputs or {}).get("project", "")) for inputs in (args.old_inputs, args.new_inputs))
     if before and now and before != now:
         raise pulumi.RunError(
-            f'gcp:project = "{now}": this stack is in project {before}, and what it made there cannot move.\n'
+            f'gcp:project = "{now}": this stack is in project {before}, and its resources cannot move to another '
+            "project.\n"
             f"Allowed: {before}.\n"
-            f"Fix: pulumi config set gcp:project {before}; for {now} make another stack (pulumi stack init), or "
+            f"Fix: pulumi config set gcp:project {before}; for {now} create another stack (pulumi stack init), or "
             "destroy this one first."
         )

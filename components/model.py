@@ -119,10 +119,10 @@ def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:
     if model.wait_for != "ready" or not any(sign in newest for sign in ("timed out", "timeout", "deadline exceeded")):
         return None
     return (
-        f"{model.name} was not Ready in time. Look: kubectl -n {model.namespace} get llminferenceservice "
-        f"{model.name} -o yaml. Where WorkloadsReady is True and InferencePoolReady or HTTPRoutesReady is not, the "
-        "pods serve, and KServe cannot read what GKE says of pool or route: set `waitFor: workloads` for "
-        f"{model.name}, run `pulumi up` again, and prove it by `llmd-gke smoke`."
+        f"{model.name} was not Ready in time. Run: kubectl -n {model.namespace} get llminferenceservice "
+        f"{model.name} -o yaml. If WorkloadsReady is True but InferencePoolReady or HTTPRoutesReady is not, the "
+        f"pods serve, but KServe cannot read the status that GKE reports for pool or route: set `waitFor: "
+        f"workloads` for {model.name}, run `pulumi up` again, and check the endpoint with `llmd-gke smoke`."
     )
 
 

@@ -23,55 +23,56 @@ class GoogleError:
 ERRORS: tuple[GoogleError, ...] = (
     GoogleError(
         r"GCE_QUOTA_EXCEEDED|Quota '[^']*' exceeded|quotaExceeded",
-        "the project's quota is used up, or was never granted",
-        "ask for more (IAM & Admin > Quotas); `llmd-gke doctor --stack {stack}` says which quota and how much",
+        "the project's quota is exhausted, or was never granted",
+        "request more (IAM & Admin > Quotas); `llmd-gke doctor --stack {stack}` names the quota and the amount",
     ),
     GoogleError(
         r"GCE_STOCKOUT|ZONE_RESOURCE_POOL_EXHAUSTED|does not have enough resources",
-        "no such host is free in the zone right now; GKE goes on trying",
+        "the zone has no free host of this type right now; GKE keeps trying",
         "wait, or set another zone or capacity (docs/pools.md); `llmd-gke doctor --stack {stack} --probe` finds one",
     ),
     GoogleError(
         r"NodePool \S+ was created in the error state",
-        "GKE could not make the pool's nodes and goes on trying; the provider does not say why: no host is free in the "
-        "zone, or the quota is used up",
-        "`llmd-gke doctor --stack {stack} --probe` says which of them it is",
+        "GKE could not create the pool's nodes and keeps trying; the provider does not report why: either no host "
+        "is free in the zone, or the quota is exhausted",
+        "`llmd-gke doctor --stack {stack} --probe` finds out which",
     ),
     GoogleError(
         r"googleapi: Error 401|invalid authentication credentials|oauth2: .*(invalid_grant|expired)",
-        "the sign-in has expired",
+        "the credentials have expired",
         "gcloud auth login --update-adc",
     ),
     GoogleError(
         r"SERVICE_DISABLED|accessNotConfigured|has not been used in project",
-        "the API is off, or was enabled a moment ago and Google's servers do not all know it",
-        "wait some minutes",
+        "the API is disabled, or was enabled a moment ago and not all of Google's servers accept it yet",
+        "wait a few minutes, then try again",
     ),
     GoogleError(
         r"googleapi: Error 409: .*(already exists|Already exists)|resource - \S+ - already exists",
-        "there is one of that name which the stack does not have: made by hand, by another stack, or by a request "
-        "whose answer was lost",
-        "`pulumi import` it, delete it, or choose another name",
+        "a resource of that name exists that the stack does not manage: created by hand, by another stack, or by a "
+        "request whose response was lost",
+        "import it with `pulumi import`, delete it, or use another name",
     ),
     GoogleError(
         r"is already being used by|resourceInUseByAnotherResource",
-        "something else still uses it; what GKE's controllers made goes some minutes after their cluster",
-        "`llmd-gke destroy --stack {stack}` waits for it; or wait, and destroy again",
+        "another resource still uses it; resources that GKE's controllers created disappear some minutes after "
+        "their cluster",
+        "`llmd-gke destroy --stack {stack}` waits for that; or wait and run destroy again",
     ),
     GoogleError(
         r"googleapi: Error (429|50[0-4])|rateLimitExceeded|backendError",
-        "Google refused for the moment, longer than the provider goes on trying",
-        "wait some minutes",
+        "Google rejected requests temporarily, for longer than the provider retries",
+        "wait a few minutes, then try again",
     ),
     GoogleError(
         r"googleapis\.com[^\n]*(EOF|connection reset|broken pipe|connection refused|i/o timeout|no such host)",
-        "the connection to Google was lost; what was asked for may have been made",
-        "try again; if it then says that something already exists, `pulumi import` or delete that",
+        "the connection to Google was lost; the resource may have been created nevertheless",
+        "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
     ),
     GoogleError(
         r"Error waiting (for|to) ",
-        "Google accepted the request, and failed later for the reason in the message",
-        "mend what the message names",
+        "Google accepted the request but failed later, for the reason in the message",
+        "fix the cause that the message names",
     ),
 )
 """The first that fits counts."""

@@ -288,7 +288,7 @@ def _documents(text: str, place: str) -> Iterator[Value]:
             content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
             yield plain(content, secret=isinstance(text, SecretText))
         except TooLarge:
-            yield Unreadable(f"{where} stands for more than {LARGEST_DOCUMENT} values, or is too deep")
+            yield Unreadable(f"{where} expands to more than {LARGEST_DOCUMENT} values, or is nested too deeply")
         except (yaml.YAMLError, ValueError, RecursionError):
             yield from _json(document, where, secret=isinstance(text, SecretText))
 
@@ -311,7 +311,7 @@ def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
             found.append(plain(content, secret=secret))
             rest = rest[end:].lstrip()
     except (ValueError, RecursionError):
-        found.append(Unreadable(f"{where} is not YAML that the pack can read"))
+        found.append(Unreadable(f"{where} cannot be read as YAML"))
     yield from found
 
 

@@ -110,7 +110,7 @@ def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation],
         # Notes of one rule are nothing to the next: each gets nodes of its own.
         judged = [replace(one, node=Node(one.node.value)) for one in _shown.get() if rule.covers(one)]
         if not judged:
-            args.not_applicable(f"not a kind of object that {rule.name} is about")
+            args.not_applicable(f"{rule.name} does not apply to this kind of object")
         unknown: list[str] = []
         for subject in judged:
             for finding in _guarded(lambda subject=subject: check(subject, settings)):
@@ -121,7 +121,7 @@ def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation],
                 report(message(rule, subject.label, _misshapen(rule, wrong)), None)
             unknown += [f"{subject.label}: {path}" for path in notes.unknown]
         if unknown:
-            raise Undecided(f"not known yet: {', '.join(unknown)}. It is judged as soon as the value is known.")
+            raise Undecided(f"not known yet: {', '.join(unknown)}. It is checked as soon as the value is known.")
 
     return validate
 
@@ -156,7 +156,7 @@ def _validate_program(rule: Rule, collected: Collected) -> Callable[[StackValida
 
 
 def _misshapen(rule: Rule, wrong: str) -> Finding:
-    return Finding(rule.name, wrong, fix="give it the shape its API asks for")
+    return Finding(rule.name, wrong, fix="use the type that the API requires")
 
 
 def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterable[Finding]:
@@ -170,7 +170,7 @@ def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterable[Finding]:
 
 def _broken(error: Exception) -> str:
     # The text of the error may hold an input, and with it a secret: its type must do.
-    return f"this rule failed on the object ({type(error).__name__}): a defect of the rule, please report it"
+    return f"this rule failed on the object ({type(error).__name__}): this is a bug in the rule, please report it"
 
 
 def _stack() -> str:
@@ -285,8 +285,10 @@ class Analyzer(_PolicyAnalyzerServicer):
         for name, config in request.policyConfig.items():
             if name != "all" and name not in self.rules:
                 near = difflib.get_close_matches(name, self.rules, 1)
-                hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(sorted(self.rules))}"
-                _context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"policy pack {NAME} has no rule {name!r}; {hint}")
+                hint = f"did you mean {near[0]}?" if near else f"available rules: {', '.join(sorted(self.rules))}"
+                _context.abort(
+                    grpc.StatusCode.INVALID_ARGUMENT, f"policy pack {NAME} has no rule named {name!r}; {hint}"
+                )
             if name in self.rules:
                 try:
                     self.rules[name].settings(json_format.MessageToDict(config.properties))

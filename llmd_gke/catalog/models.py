@@ -1,4 +1,4 @@
-"""Models whose size, licence gate or TPU test state is known.
+"""Models whose size, licence requirement or TPU test state is known.
 
 Sources: vllm-project/tpu-inference ``docs/includes/model_support.md`` @b8692ff01 (tested), Hugging Face model pages
 (parameters, gated), https://ai.google.dev/gemma (licence of Gemma 4). A model that is not listed may work: settings
@@ -41,7 +41,7 @@ KNOWN_MODELS: Mapping[str, KnownModel] = {
 }
 
 GATED_OWNERS = frozenset({"meta-llama", "google"})
-"""Owners whose text models are behind a licence gate on Hugging Face, but for :data:`OPEN_FAMILIES`."""
+"""Owners whose text models require an accepted licence on Hugging Face, but for :data:`OPEN_FAMILIES`."""
 
 OPEN_FAMILIES = ("google/gemma-4-",)
 """Begins of names without a gate: Gemma 4 has the Apache 2.0 licence, earlier ones have Google's own."""

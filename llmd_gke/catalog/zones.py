@@ -49,7 +49,7 @@ def stale(as_of: str, today: date) -> str | None:
 def old_prices(today: date) -> str | None:
     """A sentence for whoever is shown prices when :data:`PRICES_AS_OF` is older than :data:`FRESH_DAYS`."""
     old = stale(PRICES_AS_OF, today)
-    return None if old is None else f"The price table is {old}: look at {PRICING}"
+    return None if old is None else f"The price table is {old}: see {PRICING} for current prices"
 
 
 def region_of(zone: str) -> str:

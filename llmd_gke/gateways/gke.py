@@ -121,7 +121,8 @@ def _policy(kind: PolicyKind, name: str, namespace: str, target: JsonObject, def
 CONDITIONS = (
     Explained(
         True,
-        "GKE refuses a field of the route (GWCER104, mostly `timeouts`); until it is gone the whole Gateway is stuck",
+        "GKE rejects a field of the route (GWCER104, mostly `timeouts`); until it is removed, no change to the "
+        "whole Gateway takes effect",
         type="Accepted",
         reason="UnsupportedValue|Invalid",
         message="Timeouts are not supported|GWCER104",
@@ -129,7 +130,8 @@ CONDITIONS = (
     ),
     Explained(
         True,
-        "GKE has not brought the route into the load balancer; the last one it accepted goes on, for the whole Gateway",
+        "GKE has not applied the route to the load balancer; the last accepted configuration stays in effect for "
+        "the whole Gateway",
         type="Reconciled",
         fix="kubectl -n {namespace} get httproute {name} -o yaml",
     ),
@@ -138,7 +140,7 @@ CONDITIONS = (
     ),
     Explained(
         True,
-        "the policy is not in force: its target does not exist, has no gateway, or another policy holds it",
+        "the policy has no effect: its target does not exist, has no gateway, or already has another policy",
         type="Attached",
         reason="GatewayNotFound|TargetNotFound|Conflicted|Invalid",
         fix="kubectl -n {namespace} get healthcheckpolicy,gcpbackendpolicy -o yaml",

@@ -16,7 +16,7 @@ REPORTS = upstream.gateway_api("conformance/reports")
 TIMEOUTS_ERROR = "GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported"
 
 REFUSED: Mapping[str, RouteFeature] = {
-    "retry": RouteFeature("retry", "HTTPRouteRetry", "leave retry out; clients and the endpoint picker retry"),
+    "retry": RouteFeature("retry", "HTTPRouteRetry", "remove retry; clients and the endpoint picker retry"),
     "regex_path": RouteFeature("a regular-expression path", "GWCER104, kserve/kserve#5319", "use PathPrefix or Exact"),
     "method": RouteFeature("a method match", "HTTPRouteMethodMatching", "match on the path or a header"),
     "full_path": RouteFeature(
@@ -24,23 +24,25 @@ REFUSED: Mapping[str, RouteFeature] = {
     ),
     "redirect_port": RouteFeature("a redirect to a port", "HTTPRoutePortRedirect", "redirect by scheme, host or path"),
     "redirect_status": RouteFeature(
-        "a redirect with status 303, 307 or 308", "HTTPRoute303RedirectStatusCode and its siblings", "use 301 or 302"
+        "a redirect with status 303, 307 or 308",
+        "HTTPRoute303RedirectStatusCode and similar features",
+        "use 301 or 302",
     ),
     "backend_filter": RouteFeature(
         "filters inside a backendRef", "HTTPRouteBackendRequestHeaderModification", "put filters on the rule"
     ),
-    "cors": RouteFeature("a CORS filter", "HTTPRouteCORS", "answer CORS in the application"),
+    "cors": RouteFeature("a CORS filter", "HTTPRouteCORS", "handle CORS in the application"),
 }
 """What GKE rejects, besides timeouts."""
 
 UNCLAIMED: Mapping[str, RouteFeature] = {
-    "named_rule": RouteFeature("a rule name", "HTTPRouteNamedRouteRule", "leave the name out"),
+    "named_rule": RouteFeature("a rule name", "HTTPRouteNamedRouteRule", "remove the name"),
     "parent_port": RouteFeature(
-        "a port in a parentRef", "HTTPRouteParentRefPort", "name the listener with sectionName"
+        "a port in a parentRef", "HTTPRouteParentRefPort", "select the listener with sectionName"
     ),
     "mirrors": RouteFeature("several mirrors in one rule", "HTTPRouteRequestMultipleMirrors", "mirror to one backend"),
     "query": RouteFeature("a query parameter match", "supported from GKE 1.35.2 on", "match on the path or a header"),
-    "regex_match": RouteFeature("a regular expression for a header or query", "not in the reports", "use Exact"),
+    "regex_match": RouteFeature("a regular expression for a header or query", "not listed in the reports", "use Exact"),
     "session": RouteFeature(
         "sessionPersistence", "HTTPRouteSessionPersistence", "use GCPBackendPolicy sessionAffinity, or none"
     ),

@@ -60,7 +60,7 @@ class Invented(Mocks):
         """The project's number. Raises ``LookupError``: the program asks the cloud for nothing else."""
         if args.token == "gcp:organizations/getProject:getProject":  # noqa: S105
             return {"number": PROJECT_NUMBER, "projectId": cast("dict[str, object]", args.args).get("projectId")}, []
-        raise LookupError(f"the program calls {args.token}, which the recording does not know")
+        raise LookupError(f"the program calls {args.token}, which the recording does not support")
 
 
 class RecordingMonitor(MockMonitor):

@@ -52,7 +52,9 @@ def tokens(values: Node) -> Iterator[Finding]:
     """No value looks like a token unless the program marked it as secret. The value itself is not repeated."""
     for place in _texts(values):
         if not isinstance(place.value, SecretText) and secret_texts.has_shape(str(place.value)):
-            yield exposure.plain(f"{place.path} looks like a token or a password: it is in the state in plain text")
+            yield exposure.plain(
+                f"{place.path} looks like a token or a password, and the state stores it in plain text"
+            )
 
 
 def _at(place: Node, findings: Iterator[Finding]) -> Iterator[Finding]:

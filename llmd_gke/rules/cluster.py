@@ -31,8 +31,8 @@ def gateway_api(cluster: Node) -> Iterator[Finding]:
     if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
         yield _cluster(
             "cluster-gateway-api",
-            f"{channel.path} is {channel.text() or 'missing'}: there are no GatewayClasses, and switched on later they "
-            "took up to 45 minutes",
+            f"{channel.path} is {channel.text() or 'missing'}: the cluster has no GatewayClasses, and enabling the "
+            f"channel later took up to 45 minutes",
             "CHANNEL_STANDARD",
             "set gatewayApiConfig.channel: CHANNEL_STANDARD",
         )
@@ -41,7 +41,7 @@ def gateway_api(cluster: Node) -> Iterator[Finding]:
             "cluster-gateway-api",
             "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on",
             "false",
-            "leave HTTP load balancing on",
+            "keep HTTP load balancing enabled",
         )
     if cluster.get("networkingMode").text() == "ROUTES":
         yield _cluster(
@@ -73,18 +73,19 @@ def dataplane(cluster: Node) -> Iterator[Finding]:
             if on:
                 yield _cluster(
                     "cluster-dataplane",
-                    f"{path}: Dataplane V2 enforces NetworkPolicies itself, GKE refuses the add-on beside it",
+                    f"{path}: Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the add-on together "
+                    f"with it",
                     "ADVANCED_DATAPATH without the add-on",
-                    f"leave {path} out",
+                    f"remove {path}",
                 )
     for key in ("enableTpu", "tpuConfig"):
         value = cluster.get(key)
         if value.present() and value.value is not False:
             yield _cluster(
                 "cluster-dataplane",
-                f"{key} belongs to the retired TPU-node product and has nothing to do with TPU node pools",
+                f"{key} belongs to the retired TPU Node product, not to TPU node pools",
                 "no such setting",
-                f"leave {key} out",
+                f"remove {key}",
             )
 
 
@@ -97,8 +98,8 @@ def workload_identity(cluster: Node) -> Iterator[Finding]:
     if pool.value is None or (pool.text() is not None and not WORKLOAD_POOL.fullmatch(pool.text() or "")):
         yield _cluster(
             "workload-identity",
-            f"{pool.path} {'is missing' if pool.value is None else 'names no pool'}: every pod would act as its node, "
-            "with access to its buckets",
+            f"{pool.path} {'is missing' if pool.value is None else 'is empty'}: every pod would act with its "
+            f"node's identity, which may read the project's buckets",
             "PROJECT.svc.id.goog",
             "set workloadIdentityConfig.workloadPool: PROJECT.svc.id.goog",
         )
@@ -111,9 +112,10 @@ def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
         if zone is not None and zones.is_ai_zone(zone):
             yield _cluster(
                 "ai-zone",
-                f"{node.path} {zone} is an AI zone: it has TPU hosts, but no control plane and no ordinary nodes",
+                f"{node.path} {zone} is an AI zone: it offers TPU hosts, but no control planes and no "
+                f"general-purpose nodes",
                 "AI zones for TPU node pools only",
-                f"use the region {zones.region_of(zone)} or one of its ordinary zones",
+                f"use the region {zones.region_of(zone)} or one of its standard zones",
             )
 
 
@@ -131,7 +133,7 @@ def proxy_subnet(subnet: Node) -> Iterator[Finding]:
         return
     if prefix > SMALLEST_PROXY_PREFIX:
         yield _cluster(
-            "proxy-subnet", f"ipCidrRange {cidr} is too small", f"/{SMALLEST_PROXY_PREFIX} or larger", "take a /23"
+            "proxy-subnet", f"ipCidrRange {cidr} is too small", f"/{SMALLEST_PROXY_PREFIX} or larger", "use a /23"
         )
 
 
@@ -146,14 +148,15 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
             "proxy-subnet",
             f"{cidr} is too small for the region's Envoys",
             f"/{SMALLEST_PROXY_PREFIX} or larger",
-            "take a /23",
+            "use a /23",
         )
     if prefix < WIDEST_PROXY_PREFIX:
         yield _cluster(
             "proxy-subnet",
-            f"{cidr} is no proxy-only subnet: all its addresses could reach the port of the model servers",
+            f"{cidr} is too large for a proxy-only subnet: every address in it could reach the port of the model "
+            f"servers",
             f"/{SMALLEST_PROXY_PREFIX} to /{WIDEST_PROXY_PREFIX}",
-            "name the subnet's own range, such as a /23",
+            "use the range of the proxy-only subnet, such as a /23",
         )
 
 
@@ -161,32 +164,39 @@ def control_plane_open(cluster: Node) -> Iterator[Finding]:
     """The control plane's IP endpoint does not answer the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")
     listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
-    problems = [f"{networks.path}.cidrBlocks: {block} admits the Internet" for block in addresses.everybody(listed)]
-    problems += [f"{networks.path}.cidrBlocks: {text!r} is no range" for text in addresses.unreadable(listed)]
+    problems = [
+        f"{networks.path}.cidrBlocks: {block} admits the whole Internet" for block in addresses.everybody(listed)
+    ]
+    problems += [
+        f"{networks.path}.cidrBlocks: {text!r} is not an address range" for text in addresses.unreadable(listed)
+    ]
     dns = cluster.get("controlPlaneEndpointsConfig", "dnsEndpointConfig")
     for key in ("enableK8sTokensViaDns", "enableK8sCertsViaDns"):
         if dns.get("allowExternalTraffic").flag() is True and dns.get(key).flag() is True:
             problems.append(
-                f"{dns.path}.{key} lets in whoever holds a token or certificate of the cluster, without IAM"
+                f"{dns.path}.{key} admits anyone who holds a token or certificate of the cluster, without IAM"
             )
     if networks.get("gcpPublicCidrsAccessEnabled").flag() is True:
-        problems.append(f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google Cloud")
+        problems.append(
+            f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google "
+            f"Cloud, including other customers' machines"
+        )
     for problem in problems:
         yield _cluster(
             "production-control-plane",
             problem,
             f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or the DNS endpoint, "
-            "which IAM guards",
-            "name ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
+            f"which IAM protects",
+            "list your ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
         )
     by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").flag() is not False
     private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").flag() is True
     if by_ip and not private and networks.value is None and not cluster.notes.unknown:
         yield _cluster(
             "production-control-plane",
-            "masterAuthorizedNetworksConfig is missing: the IP endpoint answers the whole Internet",
-            "authorised networks, a private endpoint, or the DNS endpoint alone",
-            "set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false, or name networks",
+            "masterAuthorizedNetworksConfig is missing: the IP endpoint is open to the whole Internet",
+            "authorized networks, a private endpoint, or only the DNS endpoint",
+            "set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false, or list authorized networks",
         )
 
 
@@ -195,7 +205,7 @@ def private_nodes(cluster: Node) -> Iterator[Finding]:
     if cluster.get("privateClusterConfig", "enablePrivateNodes").flag() is not True and not cluster.notes.unknown:
         yield _cluster(
             "production-private-nodes",
-            "privateClusterConfig.enablePrivateNodes is not true: nodes get public addresses",
+            "privateClusterConfig.enablePrivateNodes is not true: nodes get public IP addresses",
             "true",
             "set enablePrivateNodes: true and give the network a NAT",
         )
@@ -206,8 +216,8 @@ def private_pool(pool: Node) -> Iterator[Finding]:
     if pool.get("networkConfig", "enablePrivateNodes").flag() is False:
         yield _cluster(
             "production-private-nodes",
-            "networkConfig.enablePrivateNodes of the pool is false: its nodes get public addresses, whatever the "
-            "cluster says",
+            "networkConfig.enablePrivateNodes of the pool is false: its nodes get public IP addresses, whatever "
+            "the cluster's setting is",
             "true",
             "leave networkConfig.enablePrivateNodes out or set it to true",
         )
@@ -218,8 +228,8 @@ def ordinary_machine(machine_type: str) -> Iterator[Finding]:
     if accelerators.family_of(machine_type) is not None:
         yield _cluster(
             "system-pool",
-            f"{machine_type} is a TPU host: GKE's own pods, controllers and endpoint pickers do not run there",
-            "an ordinary machine type",
+            f"{machine_type} is a TPU host: GKE's system pods, controllers and endpoint pickers cannot run there",
+            "a machine type without TPU",
             "for example e2-standard-4",
         )
 
@@ -234,7 +244,10 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
         fitting = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
         yield _cluster(
-            "system-pool", f"{disk_type} does not attach to {machine_type}", fitting, f"set the disk type to {fitting}"
+            "system-pool",
+            f"disk type {disk_type} cannot be attached to {machine_type}",
+            fitting,
+            f"set the disk type to {fitting}",
         )
 
 

@@ -23,7 +23,7 @@ def name(value: str) -> Iterator[Finding]:
     if not NAME.fullmatch(value) or len(value) > 253:
         yield Finding(
             "egress-name",
-            f"{value!r} is not a name that an FQDN policy can allow",
+            f"{value!r} is not a host name that an FQDNNetworkPolicy can allow",
             allowed="a host such as models.example.com, or *.example.com for every host directly below example.com",
             fix="write the host's full name in lower case, without scheme, port and path",
         )
@@ -39,15 +39,16 @@ def proxy(value: str) -> Iterator[Finding]:
     if parts.username is not None or parts.password is not None:
         yield Finding(
             "egress-proxy",
-            "the proxy's address holds a user or a password, which every reader of the pod would see",
+            "the proxy's URL contains a user or a password, which anyone who can read the pod would see",
             allowed="http://ADDRESS:PORT",
-            fix="let the proxy admit the cluster's ranges instead",
+            fix="remove the credentials, and allow the cluster's address ranges on the proxy instead",
         )
     elif parts.scheme != "http" or port is None or not _address(parts.hostname) or parts.path not in ("", "/"):
         yield Finding(
             "egress-proxy",
-            "this is not the address of a proxy that a NetworkPolicy can open: those know IPv4 addresses only",
-            allowed="http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: they are tunnelled)",
+            "this is not a proxy address that a NetworkPolicy can allow: it must be an IPv4 address",
+            allowed="http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: the proxy only "
+            "tunnels them)",
             fix="write the proxy's IPv4 address and port",
         )
 
@@ -62,13 +63,13 @@ def _address(host: str | None) -> bool:
 def combination(mode: str, names: Sequence[str], proxy: bool, exceptions: Sequence[str]) -> Iterator[Finding]:
     """Names go with mode ``names``, a proxy with mode ``proxy``, and with nothing else."""
     if names and mode != "names":
-        yield _unfit(f"names with mode {mode}: nothing would read them", "mode: names", "leave names out")
+        yield _unfit(f"names with mode {mode}: they would have no effect", "mode: names", "remove names")
     if mode == "proxy" and not proxy:
-        yield _unfit("mode proxy without a proxy", "proxy: http://ADDRESS:PORT", "name the proxy")
+        yield _unfit("mode proxy requires the setting proxy", "proxy: http://ADDRESS:PORT", "set proxy")
     if proxy and mode != "proxy":
-        yield _unfit(f"a proxy with mode {mode}: nobody would use it", "mode: proxy", "leave proxy out")
+        yield _unfit(f"proxy with mode {mode}: it would have no effect", "mode: proxy", "remove proxy")
     if exceptions and mode != "proxy":
-        yield _unfit(f"noProxy with mode {mode}: there is no proxy", "mode: proxy", "leave noProxy out")
+        yield _unfit(f"noProxy with mode {mode}: there is no proxy", "mode: proxy", "remove noProxy")
 
 
 def control_plane(mode: str, private_nodes: bool) -> Iterator[Finding]:
@@ -78,9 +79,9 @@ def control_plane(mode: str, private_nodes: bool) -> Iterator[Finding]:
     """
     if mode != "open" and not private_nodes:
         yield _unfit(
-            f"mode {mode} without private nodes: the endpoint picker might not reach the control plane",
+            f"mode {mode} requires private nodes: otherwise the endpoint picker might not reach the control plane",
             "cluster.privateNodes: true, or mode: open",
-            "leave privateNodes out (it is true by default)",
+            "remove privateNodes (the default is true)",
         )
 
 
@@ -94,8 +95,8 @@ def bucket(uri: str, mode: str) -> Iterator[Finding]:
         yield Finding(
             "egress-bucket",
             f"{uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait forever",
-            allowed="hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names",
-            fix="set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com",
+            allowed="hf:// or s3:// (through the proxy), pvc:// or oci:// (no proxy needed), or mode: names",
+            fix="set llmd-gke:network.egress.mode to names, which allows storage.googleapis.com",
         )
 
 
@@ -106,9 +107,9 @@ def range_(value: str) -> Iterator[Finding]:
     if not findings and addresses.everybody([value]):
         yield Finding(
             "egress-range",
-            f"{value} is a large part of all addresses",
+            f"{value} covers a large part of the IPv4 address space",
             allowed=f"/{addresses.NARROWEST_V4} or narrower",
-            fix="name the range of the mirror, or mode: open",
+            fix="set the mirror's own range, or use mode: open",
         )
 
 
@@ -123,9 +124,9 @@ def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
     if mode == "open" and trusts_remote_code(arguments):
         yield Finding(
             "remote-code",
-            "--trust-remote-code runs code of the model's repository, in a pod that reaches every public address",
+            "--trust-remote-code runs code from the model's repository in a pod that can reach every public address",
             allowed="llmd-gke:network.egress.mode names or proxy",
-            fix="narrow egress (docs/network.md), and pin the revision: hf://OWNER/NAME:COMMIT",
+            fix="restrict egress (docs/network.md), and pin the revision: hf://OWNER/NAME:COMMIT",
             severity="warning",
         )
 
@@ -138,7 +139,7 @@ def ready_for_names(cluster: Node) -> Iterator[Finding]:
         if not fits and (node.value is None or node.text() is not None or node.flag() is not None):
             yield Finding(
                 "fqdn-network-policy",
-                f"{node.path} is not {due}: the cluster knows no FQDNNetworkPolicy",
+                f"{node.path} is not {due}: the cluster does not have the kind FQDNNetworkPolicy",
                 allowed="datapathProvider ADVANCED_DATAPATH and enableFqdnNetworkPolicy true",
                 fix=f"set {node.path} to {due}",
             )

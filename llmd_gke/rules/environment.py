@@ -19,15 +19,15 @@ MAX_N_DEFAULT = 64
 """Most answers that one request may ask for (``n``). vLLM's own limit of 16384 lets one request fill the server."""
 
 REFUSED: Mapping[str, str] = {
-    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "every client could then load weights of its choice into the server",
-    "VLLM_SERVER_DEV_MODE": "it opens paths that pause and reset the server",
-    "VLLM_ALLOW_INSECURE_SERIALIZATION": "it lets the server run code that it is sent",
+    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "any client could then load weights of its choice into the server",
+    "VLLM_SERVER_DEV_MODE": "it enables paths that pause and reset the server",
+    "VLLM_ALLOW_INSECURE_SERIALIZATION": "it lets the server run code that clients send",
 }
 """Variables that open the server to whoever can reach it."""
 
 OWNED: Mapping[str, str] = {
-    "VLLM_HOST_IP": "the program sets it where a model spans hosts",
-    "VLLM_PORT": "the port is 8000",
+    "VLLM_HOST_IP": "the program sets it for models that span hosts",
+    "VLLM_PORT": "the port is always 8000",
     "HF_TOKEN": "set the secret llmd-gke:hfToken",
     "VLLM_ADDITIONAL_ARGS": "set extraArgs",
 }
@@ -37,7 +37,7 @@ OWNED: Mapping[str, str] = {
 def opens_the_server(name: str) -> Iterator[Finding]:
     """A variable that gives whoever reaches the server more than inference."""
     if name in REFUSED:
-        yield Finding(RULE, f"{name}: {REFUSED[name]}", fix=f"leave {name} out")
+        yield Finding(RULE, f"{name}: {REFUSED[name]}", fix=f"remove {name}")
 
 
 def variable(
@@ -47,30 +47,30 @@ def variable(
     yield from opens_the_server(name)
     owned = {**OWNED, **kind.owned_variables}
     if name in owned:
-        yield Finding(RULE, f"{name} is not given by hand: {owned[name]}", fix=f"leave {name} out")
+        yield Finding(RULE, f"{name} must not be set here: {owned[name]}", fix=f"remove {name}")
     if kind.foreign_variables.match(name):
-        yield Finding(RULE, f"{name} {kind.foreign_variables_are}", fix=f"leave {name} out")
+        yield Finding(RULE, f"{name} {kind.foreign_variables_are}", fix=f"remove {name}")
     if kind.platform_variables.match(name):
-        yield Finding(RULE, f"{name} is set by GKE or LeaderWorkerSet", fix=f"leave {name} out")
+        yield Finding(RULE, f"{name} must not be set: GKE or LeaderWorkerSet sets it", fix=f"remove {name}")
     if (allowed := kind.broken_values.get((name, value or ""))) is not None:
-        yield Finding(RULE, f"{name} {value} breaks the loader", allowed=allowed, fix=f"leave {name} out")
+        yield Finding(RULE, f"{name} {value} breaks model loading", allowed=allowed, fix=f"remove {name}")
     if (value is None) == (secret is None) or (secret is None) != (key is None):
         yield Finding(
             RULE,
-            f"{name} needs a value, or a Secret with a key",
+            f"{name} has neither a value nor a complete Secret reference",
             allowed="value, or secret and key",
             fix=f"{{name: {name}, secret: NAME, key: KEY}}",
         )
     elif value is not None and (secret_texts.is_name(name) or secret_texts.has_shape(value)):
         yield Finding(
             RULE,
-            f"{name} has its value written out",
+            f"{name} looks like a secret, and its value is in plain text",
             allowed="secret and key",
-            fix="put it into a Secret of the model's namespace, and name that Secret and its key instead of a value",
+            fix="store it in a Secret in the model's namespace, and set secret and key instead of value",
         )
 
 
 def twice(names: Sequence[str]) -> Iterator[Finding]:
     """No variable is given twice: Kubernetes takes the last one."""
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield Finding(RULE, f"{name} is given more than once", fix=f"keep one {name}")
+        yield Finding(RULE, f"{name} is set more than once", fix=f"keep one entry for {name}")

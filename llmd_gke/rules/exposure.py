@@ -20,10 +20,10 @@ INTERNAL_INGRESS = "gce-internal"
 INGRESS_ANNOTATION = "kubernetes.io/ingress.class"
 
 OPEN_SUBJECTS: Mapping[str, str] = {
-    "system:unauthenticated": "everybody who reaches the API server",
-    "system:anonymous": "everybody who reaches the API server",
-    "system:authenticated": "on GKE everybody with a Google account",
-    "system:serviceaccounts": "every pod of the cluster",
+    "system:unauthenticated": "anyone who can reach the API server",
+    "system:anonymous": "anyone who can reach the API server",
+    "system:authenticated": "on GKE, anyone with a Google account",
+    "system:serviceaccounts": "every pod in the cluster",
 }
 OPEN_ROLES = ("system:basic-user", "system:discovery", "system:public-info-viewer")
 """Roles whose default bindings are for everybody.
@@ -60,20 +60,23 @@ def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
     if opened or (kind == "LoadBalancer" and not internal and not limited):
         yield _exposed(
             "public-service",
-            "a Service of type LoadBalancer: it gets a public address, past the Gateway with its TLS and its routes",
-            "ClusterIP, an internal load balancer, or loadBalancerSourceRanges that name somebody",
-            f"serve it by the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
+            "a Service of type LoadBalancer gets a public address, which bypasses the Gateway, its TLS and its routes",
+            "ClusterIP, an internal load balancer, or loadBalancerSourceRanges limited to your clients",
+            f"serve it through the Gateway, or add the annotation {INTERNAL_ANNOTATIONS[0]}: Internal",
         )
     if kind == "NodePort":
         yield _exposed(
-            "public-service", "spec.type NodePort: a port of every node is open", "ClusterIP", "serve it by the Gateway"
+            "public-service",
+            "spec.type NodePort opens a port on every node",
+            "ClusterIP",
+            "serve it through the Gateway",
         )
     if list(spec.get("externalIPs").each()):
         yield _exposed(
             "public-service",
-            "spec.externalIPs: whoever makes the Service may take traffic of any address (CVE-2020-8554)",
+            "spec.externalIPs: whoever creates the Service can intercept traffic to any address (CVE-2020-8554)",
             "no externalIPs",
-            "serve it by the Gateway",
+            "serve it through the Gateway",
         )
 
 
@@ -84,9 +87,9 @@ def ingress(node: Node) -> Iterator[Finding]:
     if name.text() != INTERNAL_INGRESS and not isinstance(name.value, Unknown):
         yield _exposed(
             "ingress",
-            "an Ingress makes a public load balancer of its own, past the Gateway",
-            f"an HTTPRoute of the Gateway, or ingressClassName {INTERNAL_INGRESS}",
-            "make an HTTPRoute",
+            "an Ingress creates a public load balancer of its own, which bypasses the Gateway",
+            f"an HTTPRoute attached to the Gateway, or ingressClassName {INTERNAL_INGRESS}",
+            "replace it with an HTTPRoute",
         )
 
 
@@ -96,9 +99,9 @@ def open_role(node: Node) -> Iterator[Finding]:
     if name in OPEN_ROLES and (list(node.get("rules").each()) or node.get("aggregationRule").value is not None):
         yield _exposed(
             "anonymous-binding",
-            f"ClusterRole {name} is bound to everybody by the API server: what it allows, everybody may",
-            "roles of other names, bound to somebody",
-            "make a role of your own",
+            f"ClusterRole {name} is bound to everyone by the API server: everyone gets what it allows",
+            "roles with other names, bound to specific users, groups or service accounts",
+            "create a role of your own",
         )
 
 
@@ -112,7 +115,7 @@ def binding(node: Node) -> Iterator[Finding]:
                 "anonymous-binding",
                 f"{subject.path} is {name}, which means {who}",
                 "named users, groups and service accounts",
-                "name who needs it",
+                "list only the accounts that need it",
             )
 
 
@@ -127,7 +130,10 @@ def cluster(node: Node) -> Iterator[Finding]:
     for path in switches:
         if node.get(*path.split(".")).flag() is True:
             yield _exposed(
-                "anonymous-binding", f"{path} is true: it undoes what RBAC restricts", "false", f"leave {path} out"
+                "anonymous-binding",
+                f"{path} is true: it bypasses the restrictions of RBAC",
+                "false",
+                f"remove {path}",
             )
     mode = node.get("anonymousAuthenticationConfig", "mode")
     if mode.text() == "ENABLED":
@@ -140,20 +146,20 @@ def pod(spec: Node) -> Iterator[Finding]:
     """A pod keeps to its own namespaces, files and network."""
     for key in pod_shapes.HOST_NAMESPACES:
         if _is_on(spec.get(key)):
-            yield _host(f"{_at(spec)}{key} is true", f"leave {key} out")
+            yield _host(f"{_at(spec)}{key} is true", f"remove {key}")
     for folder in pod_shapes.node_folders(spec):
-        yield _host(f"{folder.path}.hostPath is a folder of the node", "use emptyDir, a claim or a bucket")
+        yield _host(f"{folder.path}.hostPath mounts a folder of the node", "use emptyDir, a claim or a bucket")
     if _is_on(spec.get("securityContext", "windowsOptions", "hostProcess")):
-        yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "leave it out")
+        yield _host(f"{_at(spec)}securityContext.windowsOptions.hostProcess is true", "remove it")
     for profile in PROFILES:
         if spec.get("securityContext", profile, "type").text() == "Unconfined":
-            yield _host(f"{_at(spec)}securityContext.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
+            yield _host(f"{_at(spec)}securityContext.{profile} is Unconfined", "remove it, or use RuntimeDefault")
     for container in pod_shapes.containers(spec):
         for context in pod_shapes.contexts(container):
             yield from _context(context)
         for port in container.get("ports").each():
             if (port.get("hostPort").integer() or 0) > 0:
-                yield _host(f"{port.path}.hostPort opens a port of the node", "leave hostPort out")
+                yield _host(f"{port.path}.hostPort opens a port on the node", "remove hostPort")
 
 
 def _at(node: Node) -> str:
@@ -167,36 +173,39 @@ def _is_on(switch: Node) -> bool:
 
 def _context(context: Node) -> Iterator[Finding]:
     if _is_on(context.get("privileged")):
-        yield _host(f"{context.path}.privileged is true", "leave it out: TPU pods need none on GKE 1.28 and later")
+        yield _host(f"{context.path}.privileged is true", "remove it: on GKE 1.28 and later TPU pods do not need it")
     for profile in PROFILES:
         if context.get(profile, "type").text() == "Unconfined":
-            yield _host(f"{context.path}.{profile} is Unconfined", "leave it out, or use RuntimeDefault")
+            yield _host(f"{context.path}.{profile} is Unconfined", "remove it, or use RuntimeDefault")
     if context.get("procMount").text() == "Unmasked":
-        yield _host(f"{context.path}.procMount is Unmasked", "leave it out")
+        yield _host(f"{context.path}.procMount is Unmasked", "remove it")
     if _is_on(context.get("windowsOptions", "hostProcess")):
-        yield _host(f"{context.path}.windowsOptions.hostProcess is true", "leave it out")
+        yield _host(f"{context.path}.windowsOptions.hostProcess is true", "remove it")
     for added in context.get("capabilities", "add").each():
         name = (added.text() or "").upper().removeprefix("CAP_")
         if name in STRONG_CAPABILITIES:
-            yield _host(f"{added.path} is {name}, which is as good as root on the node", "add what is needed only")
+            yield _host(
+                f"{added.path} is {name}, which is equivalent to root on the node",
+                "add only the capabilities that are needed",
+            )
 
 
 def _host(problem: str, fix: str) -> Finding:
     allowed = "pods without access to their node"
-    return _exposed("privileged-pod", f"{problem}: who takes over the pod takes over its node", allowed, fix)
+    return _exposed("privileged-pod", f"{problem}: whoever compromises the pod controls its node", allowed, fix)
 
 
 def volume(node: Node) -> Iterator[Finding]:
     """A PersistentVolume is no folder of a node."""
     for key in ("hostPath", "local"):
         if node.get("spec", key).value is not None:
-            yield _host(f"spec.{key} is a folder of the node", "use a disk, a claim or a bucket")
+            yield _host(f"spec.{key} mounts a folder of the node", "use a disk, a claim or a bucket")
 
 
 def namespace(node: Node) -> Iterator[Finding]:
     """A namespace does not admit privileged pods."""
     if node.get("metadata", "labels", PRIVILEGED_LABEL).text() == "privileged":
-        yield _host(f"label {PRIVILEGED_LABEL} is privileged: the namespace admits such pods", "use baseline")
+        yield _host(f"label {PRIVILEGED_LABEL} is privileged: the namespace admits privileged pods", "use baseline")
 
 
 def secret_values(node: Node) -> Iterator[Finding]:
@@ -205,7 +214,7 @@ def secret_values(node: Node) -> Iterator[Finding]:
         for name, value in node.get(key).pairs():
             text = value.text()
             if text and not isinstance(text, SecretText) and not _is_filled_in(name, text):
-                yield plain(f"{key}.{name} is not marked as secret: it is in the state in plain text")
+                yield plain(f"{key}.{name} is not marked as secret: the state stores it in plain text")
 
 
 def _is_filled_in(name: str, text: str) -> bool:
@@ -237,8 +246,8 @@ def plain(problem: str) -> Finding:
     return _exposed(
         "plain-secret-value",
         problem,
-        "values from pulumi.Config().require_secret or pulumi.Output.secret, in a Secret",
-        "mark the value as secret, and put it into a Secret",
+        "a Kubernetes Secret whose values come from pulumi.Config().require_secret or pulumi.Output.secret",
+        "mark the value as secret, and store it in a Secret",
     )
 
 

@@ -44,9 +44,10 @@ def _sources(section: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Find
         where = f"{section.path}.{ranges}" if section.path else ranges
         yield Finding(
             "public-firewall",
-            f"{where} {', '.join(wide) or 'is missing, which means everybody'}: the Internet may reach the VPC",
-            allowed="ranges, tags, groups of addresses or service accounts that name somebody",
-            fix=f"name who may come: Google's load balancers need {' and '.join(gateways.HEALTH_CHECK_RANGES)} only",
+            f"{where} {', '.join(wide) or 'is missing, which means any source'}: the Internet may reach the VPC",
+            allowed="limited source ranges, tags, address groups or service accounts",
+            fix=f"list only the sources that need access: Google's load balancers need "
+            f"{' and '.join(gateways.HEALTH_CHECK_RANGES)} only",
         )
 
 

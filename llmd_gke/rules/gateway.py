@@ -28,7 +28,7 @@ def domain(value: str) -> Iterator[Finding]:
         yield Finding(
             "gateway-domain",
             f"{value!r} is not a host name",
-            allowed="lower-case labels with dots between them, no scheme, port, path or wildcard",
+            allowed="lower-case labels separated by dots, without scheme, port, path or wildcard",
             fix="for example llm.example.com",
         )
 
@@ -37,17 +37,17 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
     """Exactly one source of certificates, and names that can exist. ``sources`` maps a setting to its names."""
     used = [key for key, names in sources.items() if names]
     if len(used) != 1:
-        problem = "no certificate is named" if not used else f"{' and '.join(used)} exclude each other"
+        problem = "tls names no certificate" if not used else f"{' and '.join(used)} exclude each other"
         yield Finding(
             "gateway-certificate",
             problem,
             allowed=f"one of {', '.join(sources)}",
-            fix="name a regional certificate, or leave tls out",
+            fix="set one certificate source, or remove tls",
         )
     for key in used:
         for name in sources[key]:
             if not RESOURCE_NAME.fullmatch(name):
-                hint = " (a certificate map is for global gateways only)" if "certificateMaps/" in name else ""
+                hint = " (certificate maps work with global gateways only)" if "certificateMaps/" in name else ""
                 yield Finding(
                     "gateway-certificate",
                     f"{name!r} is not the name of a certificate{hint}",
@@ -69,7 +69,7 @@ def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
     if value is None or not value.startswith(gke.CLASS_PREFIX) or value in allowed:
         return
     if value in gke.INFERENCE_POOL_CLASSES:
-        problem = f"GatewayClass {value} is not among the classes that this stack's policies allow"
+        problem = f"GatewayClass {value} is not among the classes that the policy's configuration allows"
     else:
         problem = f"GatewayClass {value} cannot carry an InferencePool: its load balancer answers 503 forever"
     ways = {gke.REGIONAL_EXTERNAL: "for the Internet", gke.REGIONAL_INTERNAL: "inside the VPC"}
@@ -115,9 +115,10 @@ def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
         problem = "admits routes of other namespaces: their" if encrypted else "has no HTTPS listener beside it:"
         yield Finding(
             "production-https",
-            f"{listener.path} {problem} prompts, answers and keys would pass the Internet in plain text",
-            allowed="HTTPS, and beside it HTTP for a redirect only (allowedRoutes.namespaces.from: Same)",
-            fix="limit the HTTP listener to from: Same, or take it out"
+            f"{listener.path} {problem} prompts, answers and API keys would cross the Internet in plain text",
+            allowed="an HTTPS listener; in addition, an HTTP listener only for redirects "
+            "(allowedRoutes.namespaces.from: Same)",
+            fix="limit the HTTP listener to from: Same, or remove it"
             if encrypted
             else f"add a listener with protocol HTTPS and a certificate, or use {gke.REGIONAL_INTERNAL}",
         )
@@ -126,10 +127,12 @@ def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
 def unclaimed_gateway_features(spec: Node) -> Iterator[Finding]:
     """Nothing in a Gateway that GKE's conformance reports list as unsupported."""
     if spec.get("infrastructure").present():
-        yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "leave it out")
+        yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "remove it")
     for address in spec.get("addresses").each():
         if address.get("value").value is None:
-            yield _unclaimed(f"{address.path}.value", "GatewayAddressEmpty", "name a reserved address, or no address")
+            yield _unclaimed(
+                f"{address.path}.value", "GatewayAddressEmpty", "set a reserved address, or remove the address"
+            )
 
 
 def _unclaimed(path: str, feature: str, fix: str) -> Finding:
@@ -179,5 +182,5 @@ def generated_target(reference: Node) -> Iterator[Finding]:
             f"{reference.path}: Service {name} is generated with a hash in its name; policies on it never attach "
             "(GatewayNotFound) and the name changes",
             allowed=f"kind: InferencePool, group: {INFERENCE_POOL_GROUP}",
-            fix="aim at the InferencePool itself",
+            fix="target the InferencePool itself",
         )

@@ -38,12 +38,12 @@ def target(reference: Node) -> Iterator[Finding]:
             "health-check-shape",
             f"{group.path} is missing: the CRD requires it in every version",
             allowed=f'"" for a Service, {INFERENCE_POOL_GROUP} for an InferencePool',
-            fix="write group, also where it is empty",
+            fix="set group, even if it is the empty string",
         )
     elif kind in GROUP_OF and group.text() not in (None, GROUP_OF[kind]):
         yield Finding(
             "health-check-shape",
-            f"{group.path}: {kind} is not in group {group.text()!r}; the policy would attach to nothing",
+            f"{group.path}: {kind} is not in group {group.text()!r}; the policy would not attach to anything",
             allowed=repr(GROUP_OF[kind]),
             fix=f"write group: {GROUP_OF[kind]!r}",
         )
@@ -55,9 +55,9 @@ def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
     if written and namespace is not None and written != namespace:
         yield _wrong(
             reference.path,
-            f"is {written}, and the policy is in {namespace}: it attaches to nothing",
+            f"is {written}, but the policy is in {namespace}: it does not attach",
             f"{namespace}, or no namespace",
-            "put the policy into the namespace of its target",
+            "create the policy in the namespace of its target",
         )
 
 
@@ -77,22 +77,25 @@ def health_check(spec: Node) -> Iterator[Finding]:
     default = spec.get("default")
     yield from _times(default)
     for key in ("healthyThreshold", "unhealthyThreshold"):
-        yield from _within(default.get(key), 1, MOST_PROBES, "leave it out, or choose 2")
+        yield from _within(default.get(key), 1, MOST_PROBES, "remove it, or set it to 2")
     config = default.get("config")
     if not config.present():
         if config.value is None:
             yield _wrong(
-                "spec.default.config", "is missing: GKE then asks for /", "type and its block", "write the check"
+                "spec.default.config",
+                "is missing: GKE then requests /",
+                "type, and the block of that type",
+                "set config.type and its block",
             )
         return
     kind = config.get("type").text()
     if kind is not None and kind not in BLOCKS:
-        yield _wrong(config.get("type").path, f"{kind} is unknown", ", ".join(BLOCKS), "use HTTP")
+        yield _wrong(config.get("type").path, f"{kind} is not a type of health check", ", ".join(BLOCKS), "use HTTP")
     elif kind is not None:
         wrong = [block for block in BLOCKS.values() if block != BLOCKS[kind] and config.get(block).value is not None]
         if wrong or config.get(BLOCKS[kind]).value is None:
             has = f"has {', '.join(wrong)}" if wrong else f"has no {BLOCKS[kind]}"
-            yield _wrong(config.path, f"of type {kind} {has}", BLOCKS[kind], "let the block fit the type")
+            yield _wrong(config.path, f"of type {kind} {has}", BLOCKS[kind], "use the block that belongs to the type")
         yield from _block(config.get(BLOCKS[kind]))
 
 
@@ -101,10 +104,15 @@ def _times(default: Node) -> Iterator[Finding]:
     for node in (interval, timeout):
         value = node.integer()
         if value is not None and not 1 <= value <= LONGEST_INTERVAL:
-            yield _wrong(node.path, f"is {value}", f"1 to {LONGEST_INTERVAL} seconds", "choose 15 and 5")
+            yield _wrong(node.path, f"is {value}", f"1 to {LONGEST_INTERVAL} seconds", "set them to 15 and 5")
     if (interval.value is None) != (timeout.value is None):
         missing = interval if interval.value is None else timeout
-        yield _wrong(missing.path, "is missing beside its sibling", "both or none", "write interval and timeout")
+        yield _wrong(
+            missing.path,
+            "is missing: checkIntervalSec and timeoutSec must be set together",
+            "both or neither",
+            "set both checkIntervalSec and timeoutSec",
+        )
     every, at_most = interval.integer(), timeout.integer()
     if every is not None and at_most is not None and at_most > every:
         yield _wrong(timeout.path, f"{at_most} is more than the interval {every}", f"at most {every}", "lower it")
@@ -113,11 +121,13 @@ def _times(default: Node) -> Iterator[Finding]:
 def _block(block: Node) -> Iterator[Finding]:
     path = block.get("requestPath").text()
     if path is not None and not path.startswith("/"):
-        yield _wrong(f"{block.path}.requestPath", "does not start with /", "/health", "write an absolute path")
+        yield _wrong(
+            f"{block.path}.requestPath", "does not start with /", "/health", "set an absolute path such as /health"
+        )
     port, how = block.get("port"), block.get("portSpecification")
     number = port.integer()
     if number is not None and not 1 <= number <= LARGEST_PORT:
-        yield _wrong(port.path, f"is {number}", f"1 to {LARGEST_PORT}", "write the container's port")
+        yield _wrong(port.path, f"is {number}", f"1 to {LARGEST_PORT}", "set it to the container's port")
     written = {
         "USE_FIXED_PORT": port.value is not None,
         "USE_NAMED_PORT": block.get("portName").value is not None,
@@ -127,12 +137,17 @@ def _block(block: Node) -> Iterator[Finding]:
     if how.value is None and block.value is not None:
         yield _wrong(
             how.path,
-            "is missing: newer versions of the CRD refuse the policy",
-            "USE_FIXED_PORT with port, or USE_SERVING_PORT without",
-            "write portSpecification: USE_FIXED_PORT and port",
+            "is missing: newer versions of the CRD reject the policy",
+            "USE_FIXED_PORT with port, or USE_SERVING_PORT without port",
+            "set portSpecification: USE_FIXED_PORT and port",
         )
     elif choice is not None and not written.get(choice, False):
-        yield _wrong(how.path, f"{choice} does not fit port and portName", ", ".join(written), "let them fit")
+        yield _wrong(
+            how.path,
+            f"{choice} is not consistent with port and portName",
+            ", ".join(written),
+            "set port only with USE_FIXED_PORT, and portName only with USE_NAMED_PORT",
+        )
 
 
 def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
@@ -146,10 +161,10 @@ def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
     if protocol is not None and protocol not in protocols:
         yield Finding(
             "model-health-check",
-            f"{config.path}: a {protocol} check does not fit a model server that speaks {' or '.join(protocols)}; "
-            "it logs 'Invalid HTTP request received' and stays unhealthy",
+            f"{config.path}: the model server speaks {' or '.join(protocols)}, but the check uses {protocol}; the "
+            f"server logs 'Invalid HTTP request received' and stays unhealthy",
             allowed=", ".join(protocols),
-            fix="check by HTTP",
+            fix="set config.type: HTTP",
         )
     path = config.get(BLOCKS.get(protocol or "HTTP", "httpHealthCheck"), "requestPath")
     if protocol in ("HTTP", "HTTPS", "HTTP2") and (path.value is None or path.text() == "/"):
@@ -158,7 +173,7 @@ def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
             f"{path.path} is {'/' if path.value else 'missing, which means /'}: vLLM answers 404 there, and every "
             "backend stays unhealthy (no healthy upstream)",
             allowed="/health",
-            fix="write requestPath: /health",
+            fix="set requestPath: /health",
         )
 
 
@@ -166,9 +181,16 @@ def backend_policy(spec: Node) -> Iterator[Finding]:
     """A GCPBackendPolicy that attaches, with its numbers in range: seconds, parts of a million, requests a second."""
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
-    yield from _within(default.get("timeoutSec"), 1, LONGEST_TIMEOUT, "choose the longest generation, e.g. 600")
+    yield from _within(
+        default.get("timeoutSec"),
+        1,
+        LONGEST_TIMEOUT,
+        "set it to the duration of the longest generation, for example 600",
+    )
     draining = default.get("connectionDraining", "drainingTimeoutSec")
-    yield from _within(draining, 0, LONGEST_DRAINING, "choose at most an hour")
+    yield from _within(draining, 0, LONGEST_DRAINING, "set at most an hour (3600)")
     sampling = default.get("logging", "sampleRate")
-    yield from _within(sampling, 0, FULL_SAMPLE_RATE, "count in parts of a million: 1000000 logs every request")
-    yield from _within(default.get("maxRatePerEndpoint"), 1, HIGHEST_RATE, "leave it out, or choose requests a second")
+    yield from _within(sampling, 0, FULL_SAMPLE_RATE, "give the rate per million: 1000000 logs every request")
+    yield from _within(
+        default.get("maxRatePerEndpoint"), 1, HIGHEST_RATE, "remove it, or set a number of requests per second"
+    )

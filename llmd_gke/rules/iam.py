@@ -69,16 +69,16 @@ def members(node: Node) -> Iterator[Finding]:
     for switch in _switches(node):
         yield Finding(
             "public-iam-member",
-            f"{switch.path} is true: everybody may call the service",
+            f"{switch.path} is true: anyone can call the service",
             allowed="false",
-            fix="leave it out, and name who may call",
+            fix="remove it, and grant access to specific callers",
         )
     for member in _texts(node, MEMBER_KEY):
         match = EVERYBODY.search(_decoded(member.value)) if isinstance(member.value, str) else None
         if match:
             yield Finding(
                 "public-iam-member",
-                f"{member.path} grants access to {match[0]}: everybody on the Internet, or everybody of a pool",
+                f"{member.path} grants access to {match[0]}: anyone on the Internet, or every identity of a pool",
                 allowed="named accounts, groups and service accounts",
                 fix="name who needs it",
             )
@@ -91,7 +91,8 @@ def roles(node: Node) -> Iterator[Finding]:
         if match:
             yield Finding(
                 "basic-iam-role",
-                f"{role.path} is {match[0]}, which may change nearly everything in the project, or grant itself that",
+                f"{role.path} is {match[0]}, which allows nearly every change in the project, or allows granting "
+                f"such a role",
                 allowed="predefined or custom roles",
-                fix="grant the roles that the work needs",
+                fix="grant only the roles that the account needs",
             )

@@ -47,15 +47,15 @@ class Notes:
 
     def note_malformed(self, path: str, value: Value, due: str) -> None:
         """Remembers a wrong shape, once. The value itself may be a secret: only its type is kept."""
-        type_name = "text" if isinstance(value, str) else type(value).__name__
+        type_name = "a string" if isinstance(value, str) else type(value).__name__
         type_name = {
             "int": "a number",
             "float": "a number",
-            "bool": "a truth value",
+            "bool": "a boolean",
             "dict": "a map",
             "list": "a list",
         }.get(type_name, type_name)
-        text = f"{path or 'the object'} is {type_name} where {due} is due"
+        text = f"{path or 'the object'} is {type_name} but must be {due}"
         if text not in self.malformed:
             self.malformed.append(text)
 
@@ -108,7 +108,7 @@ class Node:
 
     def text(self) -> str | None:
         """The value as text, or ``None``."""
-        return self.value if isinstance(self.value, str) else self._refused("text")
+        return self.value if isinstance(self.value, str) else self._refused("a string")
 
     def integer(self) -> int | None:
         """The value as a whole number, also where it is written as text (``"4"``), or ``None``."""

@@ -27,9 +27,9 @@ def window(days: Sequence[str], hours: int) -> Iterator[Finding]:
     if available < LEAST_HOURS:
         yield Finding(
             "maintenance-window",
-            f"{times} times {hours} hours a week make {available} hours in 32 days, GKE asks for {LEAST_HOURS}",
-            allowed="days times hours at least 12",
-            fix=f"take {-(-12 // times)} hours, or more days",
+            f"{times} times {hours} hours a week give {available} hours in 32 days, but GKE requires {LEAST_HOURS}",
+            allowed="at least 12 as days times hours",
+            fix=f"set hours to {-(-12 // times)}, or list more days",
         )
 
 
@@ -43,28 +43,28 @@ def exclusion(start: str, end: str | None, scope: str) -> Iterator[Finding]:
         if day is None:
             yield Finding(
                 "maintenance-exclusion",
-                f"{text} is not a day",
+                f"{text} is not a date",
                 allowed="YYYY-MM-DD, in UTC",
                 fix="for example '2026-12-18'",
             )
     first, last = times[0], times[1] if end is not None else None
     if first and last and last <= first:
         yield Finding(
-            "maintenance-exclusion", f"it ends on {end}, before or as it starts on {start}", fix="swap start and end"
+            "maintenance-exclusion", f"the end, {end}, is not after the start, {start}", fix="swap start and end"
         )
     if scope != "NO_UPGRADES":
         return
     if end is None:
         yield Finding(
             "maintenance-exclusion",
-            "NO_UPGRADES has no end: only minor upgrades can be held off until the end of support",
+            "NO_UPGRADES needs an end: only minor upgrades can be excluded until the end of support",
             allowed="an end, or scope NO_MINOR_UPGRADES or NO_MINOR_OR_NODE_UPGRADES",
             fix="add an end",
         )
     elif first and last and last - first > LONGEST_WITHOUT_UPGRADES:
         yield Finding(
             "maintenance-exclusion",
-            f"NO_UPGRADES for {(last - first).days} days: GKE asks for {LEAST_HOURS} hours of maintenance in 32 days",
+            f"NO_UPGRADES for {(last - first).days} days: GKE requires {LEAST_HOURS} hours of maintenance in 32 days",
             allowed=f"at most {LONGEST_WITHOUT_UPGRADES.days} days",
             fix="shorten it, or use scope NO_MINOR_OR_NODE_UPGRADES",
             severity="warning",
@@ -82,11 +82,13 @@ def _day(text: str) -> date | None:
 def exclusions(names: Sequence[str]) -> Iterator[Finding]:
     """Exclusions have names of their own, and there are at most 20 of them."""
     for name in sorted({name for name in names if names.count(name) > 1}):
-        yield Finding("maintenance-exclusion", f"two exclusions are called {name}", fix="give each its own name")
+        yield Finding(
+            "maintenance-exclusion", f"two exclusions have the name {name}", fix="give each exclusion a unique name"
+        )
     if len(names) > MOST_EXCLUSIONS:
         yield Finding(
             "maintenance-exclusion",
             f"{len(names)} exclusions",
             allowed=f"at most {MOST_EXCLUSIONS}",
-            fix="remove those that are over",
+            fix="remove exclusions that have ended",
         )

@@ -29,7 +29,7 @@ MOVING_TAG = re.compile(
 DIGEST = re.compile(r".+@sha(?:256|512):[0-9a-f]+")
 
 OWNED_ARGUMENTS: Mapping[str, str] = {
-    "--port": "the port is 8000: KServe's Service, the InferencePool and the health checks rely on it",
+    "--port": "the port is always 8000: KServe's Service, the InferencePool and the health checks rely on it",
     "--tensor-parallel-size": "set tensorParallel",
     "--served-model-name": "set servedModelName",
     "--max-model-len": "set maxModelLen",
@@ -38,12 +38,12 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--dtype": "set dtype",
     "--enable-prefix-caching": "set prefixCaching",
     "--no-enable-prefix-caching": "set prefixCaching",
-    "--ssl-certfile": "backends speak plain HTTP behind GKE's Gateway",
-    "--ssl-keyfile": "backends speak plain HTTP behind GKE's Gateway",
-    "--api-key": "an argument is readable in the pod: put authentication at the Gateway",
-    "--host": "the server listens where KServe's probes and the InferencePool look for it",
+    "--ssl-certfile": "behind GKE's Gateway the servers use plain HTTP",
+    "--ssl-keyfile": "behind GKE's Gateway the servers use plain HTTP",
+    "--api-key": "arguments are readable in the pod's specification: authenticate clients in front of the Gateway",
+    "--host": "KServe's probes and the InferencePool expect the server's default address",
     "--pipeline-parallel-size": "set pipelineParallel",
-    "--hf-token": "an argument is readable in the pod: use the secret llmd-gke:hfToken",
+    "--hf-token": "arguments are readable in the pod's specification: use the secret llmd-gke:hfToken",
 }
 """Arguments that a typed setting (or nobody) writes."""
 
@@ -81,10 +81,14 @@ def bucket_uri(value: str) -> Iterator[Finding]:
     else:
         yield from bucket(name)
     if ".." in value.split("/"):
-        problem = f"{value!r} leaves its bucket: `..` is no folder of Cloud Storage"
-        yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "write the path without `..`")
+        problem = f"{value!r} contains `..`, which Cloud Storage does not resolve"
+        yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "remove `..` from the path")
     if "," in value:
-        yield Finding("bucket-uri", f"{value!r} has a comma, which ends a mount option", fix="rename the folder")
+        yield Finding(
+            "bucket-uri",
+            f"{value!r} contains a comma, which separates mount options",
+            fix="use a folder whose name has no comma",
+        )
 
 
 def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:
@@ -99,8 +103,8 @@ def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[
         if apart and (place.startswith(theirs) or theirs.startswith(place)):
             yield Finding(
                 "shared-cache",
-                f"{owner} and {other} write the same compile cache: each can change the graphs that the other loads",
-                allowed="a path of its own for each namespace",
+                f"{owner} and {other} share a compile cache: each can change the compiled graphs that the other loads",
+                allowed="a separate path for each namespace",
                 fix=f"{value.rstrip('/')}/{owner}",
                 severity="warning",
             )
@@ -122,10 +126,10 @@ def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
     if size is not None and size.gb + RESERVED_DISK_GB > disk_gb:
         yield Finding(
             "model-disk",
-            f"the weights of {model_uri} take {size}, system and image about {RESERVED_DISK_GB} GB, and "
-            f"the pool's disks have {disk_gb} GB",
+            f"the weights of {model_uri} take {size}, the system and the image about {RESERVED_DISK_GB} GB, but "
+            f"the pool's disks have only {disk_gb} GB",
             allowed=f"diskGb of at least {math.ceil(size.gb) + RESERVED_DISK_GB}",
-            fix="enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
+            fix="increase diskGb of the pool, or serve the weights from a bucket (gs://)",
             severity="error" if size.is_exact else "warning",
         )
 
@@ -137,22 +141,24 @@ def uri(value: str) -> Iterator[Finding]:
     """KServe loads ``hf``, ``oci``, ``pvc`` and ``s3``; ``gs://`` ends in "unsupported schema in model URI"."""
     scheme, _, rest = value.partition("://")
     if not rest or scheme not in URI_SCHEMES:
-        hint = "KServe refuses gs://; serve from a bucket through a PVC" if scheme == "gs" else "hf://OWNER/NAME"
+        hint = "KServe rejects gs://; serve from a bucket through a PVC" if scheme == "gs" else "hf://OWNER/NAME"
         yield Finding(
             "model-uri",
-            f"{value!r} is not a model URI that KServe loads",
+            f"{value!r} is not a model URI that KServe can load",
             allowed=", ".join(f"{known}://" for known in URI_SCHEMES),
             fix=hint,
         )
     elif scheme != "oci" and "@" in rest.split("/")[0]:
         yield Finding(
             "model-uri",
-            "the URI holds a user or a key in front of `@`, which every reader of the cluster would see",
+            "the URI contains a user or a key before `@`, which anyone who can read the cluster's objects would see",
             allowed=f"{scheme}://BUCKET/PATH" if scheme == "s3" else f"{scheme}://…",
-            fix="remove it, and let KServe take the key from a Secret of the service account",
+            fix="remove it, and store the key in a Secret of the service account, where KServe finds it",
         )
     elif scheme == "hf" and models.repository_of(value) is not None and value.count("/") != 3:
-        yield Finding("model-uri", f"{value!r} names no model", allowed="hf://OWNER/NAME", fix="hf://Qwen/Qwen3-4B")
+        yield Finding(
+            "model-uri", f"{value!r} does not name a model", allowed="hf://OWNER/NAME", fix="hf://Qwen/Qwen3-4B"
+        )
 
 
 def image(value: str) -> Iterator[Finding]:
@@ -165,7 +171,7 @@ def image(value: str) -> Iterator[Finding]:
     if not PINNED_TAG.fullmatch(tag.lower()) or MOVING_TAG.search(tag.lower()):
         yield Finding(
             "image-tag",
-            f"image {value!r} is not pinned: {tag or 'no tag'} moves, and nightly tags are pruned",
+            f"image {value!r} is not pinned: {tag or 'no tag'} can change, and nightly tags are deleted after a while",
             allowed="a release tag or a digest (@sha256:…)",
             fix="pin a release tag",
         )
@@ -177,9 +183,9 @@ def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Fi
     if shape is not None and not shape.multi_host and value != shape.chips:
         yield Finding(
             "tensor-parallel",
-            f"tensorParallel {value} does not use the {shape.chips} chips of {machine_type} in {topology}",
+            f"tensorParallel {value} does not equal the {shape.chips} chips of {machine_type} in topology {topology}",
             allowed=str(shape.chips),
-            fix="leave tensorParallel out: it follows the pool",
+            fix="remove tensorParallel: the default follows the pool",
         )
 
 
@@ -197,7 +203,7 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
     if size.gb > 0.9 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take {size}, {topology} of {machine_type} has {memory} GB of HBM",
+            f"the weights of {model_uri} take {size}, but topology {topology} of {machine_type} has {memory} GB of HBM",
             allowed=f"weights up to about {0.9 * memory:.0f} GB",
             fix="use a pool with more chips per slice, or a smaller or quantized model",
             severity="error" if size.is_exact else "warning",
@@ -205,8 +211,8 @@ def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Findin
     elif size.gb > 0.7 * memory:
         yield Finding(
             "model-size",
-            f"the weights of {model_uri} take {size} of {memory} GB of HBM: little is left for the KV cache",
-            fix="lower maxModelLen and maxNumSeqs, or use more chips",
+            f"the weights of {model_uri} take {size} of the {memory} GB of HBM, which leaves little for the KV cache",
+            fix="reduce maxModelLen and maxNumSeqs, or use more chips",
             severity="warning",
         )
 
@@ -216,10 +222,14 @@ def known_to_run(model_uri: str, kind: Accelerator = DEFAULT) -> Iterator[Findin
     repository = models.repository_of(model_uri)
     model = models.lookup(model_uri)
     if repository is not None and (model is None or not model.tested):
-        unchecked = "" if models.size(model_uri) else "; its size is not known, so nobody checks whether it fits"
+        unchecked = (
+            ""
+            if models.size(model_uri)
+            else "; its size is unknown, so whether it fits in HBM and on disk was not checked"
+        )
         yield Finding(
             "model-untested",
-            f"{repository} is not in the list of models that vLLM tests on {kind.name}{unchecked}",
+            f"{repository} is not among the models that vLLM tests on {kind.name}{unchecked}",
             fix="Qwen/Qwen3-4B is a tested model for one chip",
             severity="warning",
         )
@@ -234,8 +244,8 @@ def revision(model_uri: str) -> Iterator[Finding]:
     if model_uri.startswith("hf://") and not COMMIT.fullmatch(found):
         yield Finding(
             "model-revision",
-            f"the weights are those of {f'the revision {found}' if found else 'the main branch'} at each pod's start: "
-            "their owner can change them",
+            f"each pod loads {f'the revision {found}' if found else 'the main branch'} as it is when the pod "
+            "starts: its owner can change the weights",
             allowed="hf://OWNER/NAME:COMMIT, with the 40 digits of a commit",
             fix=f"{model_uri.partition('://')[0]}://{models.repository_of(model_uri)}:COMMIT",
             severity="warning",
@@ -254,9 +264,9 @@ def context(model_uri: str, value: int, arguments: Iterable[str]) -> Iterator[Fi
     whose = model_uri if limit < LONGEST_CONTEXT else "any published model"
     yield Finding(
         "model-context",
-        f"the server refuses {value:,} tokens: the context of {whose} has at most {limit:,}",
+        f"the server rejects {value:,} tokens: the context of {whose} is at most {limit:,}",
         allowed=f"1 to {limit}",
-        fix="leave maxModelLen out: the server takes the model's own limit",
+        fix="remove maxModelLen: the default is the model's own limit",
     )
 
 
@@ -269,10 +279,10 @@ CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_
 def _misspelt(name: str, kind: Accelerator) -> Iterator[Finding]:
     meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *kind.refused_arguments), n=1, cutoff=0.92)
     if name.startswith("--") and meant:
-        advice = OWNED_ARGUMENTS.get(meant[0], f"leave {meant[0]} out")
+        advice = OWNED_ARGUMENTS.get(meant[0], f"remove {meant[0]}")
         yield Finding(
             kind.rule("server-argument"),
-            f"{name} looks like {meant[0]}, misspelt: the server exits on an argument that it does not know",
+            f"{name} looks like a misspelling of {meant[0]}: the server exits on unknown arguments",
             fix=advice,
             severity="warning",
         )
@@ -290,31 +300,30 @@ def server_arguments(
         if spaced := TWO_IN_ONE.match(word):
             yield Finding(
                 kind.rule("server-argument"),
-                f"{spaced[1]} and its value are one entry: the server takes the whole for the name of an argument",
+                f"{spaced[1]} and its value are in one entry: the server treats the whole entry as the name of an "
+                "argument",
                 allowed=f"{spaced[1]}=VALUE, or two entries",
                 fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
             )
         elif name in kind.refused_arguments:
             reason = kind.refused_arguments[name]
-            yield Finding(kind.rule("server-argument"), f"{name}: {reason}", fix=f"leave {name} out")
+            yield Finding(kind.rule("server-argument"), f"{name}: {reason}", fix=f"remove {name}")
         elif refuse_owned and name in OWNED_ARGUMENTS:
             reason = OWNED_ARGUMENTS[name]
-            yield Finding(
-                kind.rule("server-argument"), f"{name} is not given by hand: {reason}", fix=f"leave {name} out"
-            )
+            yield Finding(kind.rule("server-argument"), f"{name} must not be set here: {reason}", fix=f"remove {name}")
         elif name == "--quantization" and value not in kind.quantizations:
             yield Finding(
                 kind.rule("server-argument"),
                 f"--quantization {value} does not run on {kind.name}",
                 allowed=", ".join(sorted(kind.quantizations)),
-                fix=f"choose a quantization that {kind.name} knows, or leave it out",
+                fix=f"use a quantization that {kind.name} supports, or remove the argument",
             )
         elif name == "--kv-transfer-config" and not any(f'"{known}"' in value for known in kind.kv_connectors):
             yield Finding(
                 kind.rule("server-argument"),
                 f"--kv-transfer-config names a connector that does not run on {kind.name}",
                 allowed=", ".join(sorted(kind.kv_connectors)),
-                fix="leave --kv-transfer-config out",
+                fix="remove --kv-transfer-config",
             )
         elif refuse_owned:
             yield from _misspelt(name, kind)

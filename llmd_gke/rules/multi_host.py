@@ -19,17 +19,17 @@ def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
     if shape.multi_host and not opted:
         yield Finding(
             "model-multi-host",
-            f"pool {pool} is a multi-host slice of {shape.hosts} nodes; models on several hosts are an experiment that "
-            "has not run on TPUs yet",
+            f"pool {pool} is a multi-host slice of {shape.hosts} nodes; models on several hosts are experimental "
+            "and have not been run on TPUs yet",
             allowed="a single-host pool, or experimentalMultiHost: true on the model",
             fix="use a single-host pool, or set experimentalMultiHost: true (see docs/models.md)",
         )
     if opted and not shape.multi_host:
         yield Finding(
             "model-multi-host",
-            f"pool {pool} has single hosts: there is nothing to span",
+            f"experimentalMultiHost is set, but pool {pool} has single-host slices",
             allowed="a pool whose topology has several hosts, such as 4x4 of ct6e-standard-4t",
-            fix="leave experimentalMultiHost out",
+            fix="remove experimentalMultiHost",
         )
 
 
@@ -39,9 +39,9 @@ def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Fi
         if pipeline is not None:
             yield Finding(
                 "pipeline-parallel",
-                f"pipelineParallel {pipeline} on one host: its {shape.chips} chips share every layer",
+                f"pipelineParallel {pipeline} on one host: pipeline stages are for slices with several hosts",
                 allowed="a pool whose slice has several hosts",
-                fix="leave pipelineParallel out",
+                fix="remove pipelineParallel",
             )
         return
     stages = pipeline or 1
@@ -51,7 +51,7 @@ def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Fi
             "pipeline-parallel",
             f"pipelineParallel {stages} does not divide the {shape.chips} chips of {shape.topology}",
             allowed=", ".join(map(str, divisors)),
-            fix=f"pipelineParallel: {shape.hosts}, or leave it out",
+            fix=f"pipelineParallel: {shape.hosts}, or remove it",
         )
     elif tensor is not None and tensor * stages != shape.chips:
         yield Finding(
@@ -59,7 +59,7 @@ def split(tensor: int | None, pipeline: int | None, shape: Slice) -> Iterator[Fi
             f"tensorParallel {tensor} x pipelineParallel {stages} does not use the {shape.chips} chips of "
             f"{shape.topology} ({shape.hosts} x {shape.machine.name})",
             allowed=str(shape.chips // stages),
-            fix="leave tensorParallel out: it follows the pool",
+            fix="remove tensorParallel: the default follows the pool",
         )
 
 
@@ -68,9 +68,10 @@ def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
     if cache is not None and shape.multi_host:
         yield Finding(
             "multi-host-cache",
-            f"the {shape.hosts} hosts of {shape.topology} would write the same compiled graphs into one bucket at once",
-            allowed="no compileCache: each host keeps its graphs as long as its pod lives",
-            fix="leave compileCache out",
+            f"the {shape.hosts} hosts of {shape.topology} would write the same compiled graphs to one bucket at "
+            "the same time",
+            allowed="no compileCache: each host keeps its compiled graphs for the lifetime of its pod",
+            fix="remove compileCache",
         )
 
 
@@ -87,10 +88,10 @@ def room(
     if needed > slices:
         yield Finding(
             kind.rule("pool-size"),
-            f"the models on pool {pool} need {needed} slices ({needed * shape.hosts} hosts), it is {slices} "
+            f"the models on pool {pool} need {needed} slices ({needed * shape.hosts} hosts), but it has {slices} "
             f"{'slice' if slices == 1 else 'slices'} of {shape.hosts} hosts",
             allowed=f"{slices} {'replica' if slices == 1 else 'replicas'} in all: a multi-host node pool is one slice",
-            fix="use one replica, and another pool for another model",
+            fix="use one replica, and a separate pool for each further model",
         )
 
 
@@ -109,10 +110,10 @@ def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
     if stages not in allowed:
         yield Finding(
             kind.rule("parallelism"),
-            f"{pipeline.path}: KServe would make a group of {stages} pods, a {topology} slice has "
+            f"{pipeline.path}: KServe would create a group of {stages} pods, but a {topology} slice has "
             f"{' or '.join(map(str, allowed))} hosts",
             allowed=" or ".join(map(str, allowed)),
-            fix="let pipeline be the hosts of the slice",
+            fix="set pipeline to the number of hosts in the slice",
         )
         return
     each, chips = tensor.integer(), shapes[0].chips
@@ -121,5 +122,5 @@ def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
             kind.rule("parallelism"),
             f"{tensor.path}: {each} x {stages} is not the {chips} chips of {topology}",
             allowed=str(chips // stages),
-            fix="let tensor be the chips of one host",
+            fix="set tensor to the number of chips of one host",
         )

@@ -29,7 +29,7 @@ def label(value: str, what: str, limit: int) -> Iterator[Finding]:
         yield Finding(
             "name-characters",
             f"{value!r} is not a valid {what}",
-            allowed="lower-case letters, digits and dashes; a letter first, no dash last",
+            allowed="lower-case letters, digits and dashes; starts with a letter, does not end with a dash",
             fix=f"for example {re.sub('[^a-z0-9]+', '-', value.lower()).strip('-0123456789') or 'name'}",
         )
     elif len(value) > limit:
@@ -52,7 +52,7 @@ def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
         yield Finding(
             "name-length",
             f"the slice's resource policy {policy!r} has {len(policy)} characters",
-            allowed=f"at most {RESOURCE_NAME_LIMIT}; cluster name, pool name and topology make it up",
+            allowed=f"at most {RESOURCE_NAME_LIMIT}; it consists of the names of cluster and pool, and the topology",
             fix=f"for example {pool[:-over].rstrip('-')}",
         )
 
@@ -67,8 +67,9 @@ def namespace(value: str) -> Iterator[Finding]:
     if value in RESERVED_NAMESPACES or value.startswith(("kube-", "gke-", "gmp-")):
         yield Finding(
             "reserved-namespace",
-            f"namespace {value} belongs to the cluster or the platform: closing it for models would cut that off",
-            allowed="a namespace for models only",
+            f"namespace {value} belongs to the cluster or the platform: the default-deny policy for models would "
+            "cut off their traffic",
+            allowed="a namespace used only for models",
             fix="namespace: models",
         )
 
@@ -87,7 +88,7 @@ def pod_range(value: str) -> Iterator[Finding]:
     if network.prefixlen > SMALLEST_PODS:
         yield Finding(
             "pod-range",
-            f"{value} has room for {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
+            f"{value} is enough for only {2 ** max(0, 24 - network.prefixlen)} nodes at 110 pods each",
             allowed=f"/{SMALLEST_PODS} or larger, such as a /14",
             fix="pods: 10.4.0.0/14",
         )
@@ -107,7 +108,7 @@ def node_range(value: str) -> Iterator[Finding]:
     if network.prefixlen > SMALLEST_SUBNET:
         yield Finding(
             "node-range",
-            f"{value} has {network.num_addresses} addresses, and Google keeps four of each subnet for itself",
+            f"{value} has {network.num_addresses} addresses, and Google reserves four in each subnet",
             allowed=f"/{SMALLEST_SUBNET} or larger, such as a /20",
             fix="nodes: 10.0.0.0/20",
         )
@@ -116,12 +117,12 @@ def node_range(value: str) -> Iterator[Finding]:
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
     """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
     if value.isdigit():
-        fix = f"gcloud projects describe {value} --format 'value(projectId)' prints the id; write that"
+        fix = f"gcloud projects describe {value} --format 'value(projectId)' prints the project ID; set that"
     if not PROJECT_ID.fullmatch(value):
         yield Finding(
             "project-id",
-            f"{value!r} is not a Google Cloud project id",
-            allowed="6 to 30 lower-case letters, digits and dashes, a letter first",
+            f"{value!r} is not a Google Cloud project ID",
+            allowed="6 to 30 lower-case letters, digits and dashes, starting with a letter",
             fix=fix,
         )
 
@@ -129,12 +130,15 @@ def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -
 def resource_label(key: str, value: str) -> Iterator[Finding]:
     """A label of Google Cloud resources (https://cloud.google.com/compute/docs/labeling-resources)."""
     if key.startswith("goog"):
-        yield Finding("label", f"label {key}: names that start with goog are Google's", fix="choose another name")
+        yield Finding(
+            "label", f"label {key}: names that start with goog are reserved by Google", fix="choose another name"
+        )
     elif not LABEL_KEY.fullmatch(key) or not LABEL_VALUE.fullmatch(value):
         yield Finding(
             "label",
-            f"{key}={value} is not a label of Google Cloud",
-            allowed="at most 63 lower-case letters, digits, dashes and underscores each; a letter first in the name",
+            f"{key}={value} is not a valid Google Cloud label",
+            allowed="at most 63 lower-case letters, digits, dashes and underscores for name and value; the name "
+            "starts with a letter",
             fix=f"for example {re.sub('[^-_a-z0-9]+', '-', key.lower())}",
         )
 
@@ -150,9 +154,9 @@ def kms_key(value: str, locations: tuple[str, ...]) -> Iterator[Finding]:
     elif match[1] not in locations:
         yield Finding(
             "kms-key",
-            f"the key is in {match[1]}, the cluster in {locations[0]}",
+            f"the key is in {match[1]}, but the cluster is in {locations[0]}",
             allowed=" or ".join(locations),
-            fix=f"make a key in {locations[0]}",
+            fix=f"create a key in {locations[0]}",
         )
 
 
@@ -172,7 +176,7 @@ def cidr(value: str) -> Iterator[Finding]:
     yield Finding(
         "cidr",
         f"{value!r} is not an IPv4 range",
-        allowed="the first address of a range, a slash, and its number of fixed bits",
+        allowed="the first address of the range, a slash and the prefix length",
         fix=f"for example {example}",
     )
 
@@ -191,6 +195,6 @@ def disjoint(ranges: dict[str, str]) -> Iterator[Finding]:
                     "network-overlap",
                     f"{key} {network} overlaps {other} {taken}",
                     allowed="ranges that do not overlap",
-                    fix=f"choose another range for {key}",
+                    fix=f"use another range for {key}",
                 )
         networks[key] = network

@@ -33,13 +33,16 @@ def node_hardening(pool: Node) -> Iterator[Finding]:
     account = config.get("serviceAccount")
     if account.value is None or account.value in ("", "default"):
         yield _hard(
-            f"{account.path} names none: nodes run as the project's default account, often an Editor",
-            "an account with roles/container.defaultNodeServiceAccount",
-            "make a service account for nodes",
+            f"{account.path} is not set: nodes run as the project's default service account, which often has the "
+            "role Editor",
+            "a service account with roles/container.defaultNodeServiceAccount",
+            "create a service account for nodes",
         )
     readonly = config.get("kubeletConfig", "insecureKubeletReadonlyPortEnabled")
     if (readonly.text() or "").upper() == "TRUE":
-        yield _hard(f"{readonly.path}: the port has no authentication", "FALSE", "switch it off")
+        yield _hard(
+            f"{readonly.path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
+        )
 
 
 def cluster_hardening(cluster: Node) -> Iterator[Finding]:
@@ -50,7 +53,9 @@ def cluster_hardening(cluster: Node) -> Iterator[Finding]:
     )
     for path in ports:
         if (cluster.get(*path.split(".")).text() or "").upper() == "TRUE":
-            yield _hard(f"{path}: the port has no authentication", "FALSE", "switch it off")
+            yield _hard(
+                f"{path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
+            )
     scaling = cluster.get("clusterAutoscaling")
     if scaling.get("enabled").flag() is not True or cluster.get("enableAutopilot").flag() is True:
         return
@@ -61,9 +66,10 @@ def cluster_hardening(cluster: Node) -> Iterator[Finding]:
     account = defaults.get("serviceAccount")
     if account.value is None or account.text() == "default":
         yield _hard(
-            f"{account.path}: auto-provisioned nodes run as the project's default account, often an Editor",
-            "an account with roles/container.defaultNodeServiceAccount",
-            "make a service account for nodes",
+            f"{account.path} is not set: auto-provisioned nodes run as the project's default service account, "
+            "which often has the role Editor",
+            "a service account with roles/container.defaultNodeServiceAccount",
+            "create a service account for nodes",
         )
 
 

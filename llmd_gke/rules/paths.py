@@ -22,22 +22,23 @@ def path(value: str) -> Iterator[Finding]:
     if not PATH.fullmatch(value):
         yield Finding(
             "route-path",
-            f"{value!r} is not a path that a route can pass on",
-            allowed="a slash and letters, digits, dots, dashes or underscores, once or more; no / at the end",
+            f"{value!r} is not a path that can be routed",
+            allowed="one or more segments, each a slash followed by letters, digits, dots, dashes or underscores; "
+            "no / at the end",
             fix="for example /v1/score",
         )
     elif (outer := _below(value, endpoints.SERVED)) is not None:
         yield Finding(
             "route-path",
-            f"{outer} and everything below it is passed on already",
+            f"{outer} and everything below it is already routed",
             fix="remove it",
         )
     elif (inner := [endpoint for endpoint in endpoints.INTERNAL if _covers(value, endpoint)]) != []:
         yield Finding(
             "route-path-internal",
-            f"{value} passes {', '.join(inner)} on to everybody who reaches the gateway: it describes or changes the "
-            "server, or shows what others use",
-            fix="ask the pod instead (kubectl port-forward), or keep the gateway internal",
+            f"{value} exposes {', '.join(inner)} to anyone who can reach the gateway: it reveals or changes the "
+            "server's state, or shows other clients' usage",
+            fix="call the pod directly instead (kubectl port-forward), or keep the gateway internal",
             severity="warning",
         )
 
@@ -46,16 +47,16 @@ def paths(values: Sequence[str], *, at_root: bool) -> Iterator[Finding]:
     """All of them together: each once, and no more than one HTTPRoute holds."""
     for index, value in enumerate(values):
         if (outer := _below(value, values[:index])) is not None:
-            yield Finding("route-path", f"{value} is covered by {outer} already", fix=f"keep {outer}")
+            yield Finding("route-path", f"{value} is already covered by {outer}", fix=f"keep {outer}")
     needed = rules_of_route(len(values), at_root=at_root)
     if needed > endpoints.ROUTE_RULES:
         room = endpoints.ROUTE_RULES - rules_of_route(0, at_root=at_root)
         yield Finding(
             "route-rules",
-            f"{len(values)} more paths make {needed} rules; an HTTPRoute holds {endpoints.ROUTE_RULES}, and each path "
-            "is a rule of its own",
+            f"{len(values)} more paths need {needed} rules, one per path; an HTTPRoute has at most "
+            f"{endpoints.ROUTE_RULES}",
             allowed=f"at most {room} more paths" + (" for a model at the root" if at_root else ""),
-            fix="name a common prefix, or fewer paths",
+            fix="use a common prefix, or fewer paths",
         )
 
 

@@ -68,7 +68,7 @@ def bundled_crds(chart: str, values: Node) -> Iterator[Finding]:
         yield Finding(
             "crd-ownership",
             f"{kserve.CONTROLLER_CHART} would install the InferencePool CRDs (createGIECRDs is true unless switched "
-            f"off): GKE owns them from {versions.gke_floor()} on, and two owners fight",
+            f"off): GKE manages them from {versions.gke_floor()} on, and the two would overwrite each other",
             fix="set the value kserve.llmisvc.createGIECRDs: false",
         )
 
@@ -79,9 +79,9 @@ def owned_crd(name: Node) -> Iterator[Finding]:
     if value is not None and GKE_OWNED.fullmatch(value):
         yield Finding(
             "crd-ownership",
-            f"CRD {value} is GKE's own (Gateway API channel; InferencePool v1 from {versions.gke_floor()}) or one that "
-            "makes KServe build every pool twice (v1alpha2); GKE 1.35 blocks the experimental channel",
-            fix="leave it out and set gatewayApiConfig.channel: CHANNEL_STANDARD on the cluster",
+            f"CRD {value} is GKE's own (Gateway API channel; InferencePool v1 from {versions.gke_floor()}) or "
+            "makes KServe create every pool twice (v1alpha2); GKE 1.35 blocks the experimental channel",
+            fix="remove it and set gatewayApiConfig.channel: CHANNEL_STANDARD on the cluster",
         )
 
 
@@ -97,7 +97,7 @@ def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
     if not values.notes.unknown:
         yield Finding(
             "preset-deletion",
-            "KServe's webhook refuses to delete its presets, so `pulumi destroy` fails",
+            "KServe's webhook rejects the deletion of its presets, so `pulumi destroy` fails",
             fix="set env PREVENT_WELL_KNOWN_CONFIG_DELETION=false in kserve.llmisvc.controller.env",
         )
 
@@ -117,12 +117,12 @@ def chart_version(release: Node, floors: Mapping[str, str], why: Mapping[str, st
     if inside is not None:
         written.append(inside)
     if not written and not is_folder(reference) and not release.notes.unknown:
-        yield _chart_version(f"{chart} has no version: the newest of the day is installed", floors[name])
+        yield _chart_version(f"{chart} has no version: whatever is newest at the time is installed", floors[name])
     for text in written:
         version, floor = version_of(text), version_of(floors[name])
         if not EXACT_VERSION.fullmatch(text) and not text.startswith("sha256:"):
             yield _chart_version(
-                f"{chart} {text} is no exact version: what is installed depends on the day", floors[name]
+                f"{chart} {text} is not an exact version: what is installed depends on the time", floors[name]
             )
         elif version and floor and (version < floor or (version == floor and "-" in text)):
             yield _chart_version(f"{chart} {text} is older than {floors[name]}: {why[name]}", floors[name])
@@ -144,8 +144,8 @@ def kserve_tls(data: Node) -> Iterator[Finding]:
     if any(key.lower() == "enablellminferenceservicetls" and value is True for key, value in switches):
         yield Finding(
             "kserve-tls",
-            "data.ingress: enableLLMInferenceServiceTLS is true: workload Services say https while the InferencePool "
-            "is called by plain HTTP, and nothing at GKE's Gateway overrides either (WRONG_VERSION_NUMBER)",
+            "data.ingress: enableLLMInferenceServiceTLS is true: workload Services declare https, but the "
+            "InferencePool is called by plain HTTP, and GKE's Gateway cannot override either (WRONG_VERSION_NUMBER)",
             allowed="false",
             fix="set enableLLMInferenceServiceTLS to false",
         )
@@ -170,7 +170,7 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
             if current == value:
                 yield Finding(
                     "network-policy-labels",
-                    f"{node.path}: {label}={value} matches no pod of KServe's",
+                    f"{node.path}: {label}={value} matches no pod that KServe creates",
                     allowed=f"{kserve.OWN_COMPONENT}={kserve.WORKLOAD}, or {kserve.COMPONENT}={kserve.PART}-workload",
                     fix=f"select {kserve.OWN_COMPONENT}={kserve.WORKLOAD} and {kserve.NAME}=NAME",
                 )
@@ -182,17 +182,17 @@ def open_policy(spec: Node) -> Iterator[Finding]:
         for rule in spec.get(key).each():
             named, ports = list(rule.get(peers).each()), not _every_port(rule.get("ports"))
             if not named and (key == "ingress" or not ports) and not isinstance(rule.get(peers).value, Unknown):
-                yield _open(f"{rule.path} names no peers: {'everybody may call' if ports else 'everything is allowed'}")
+                yield _open(f"{rule.path} names no peers: {'it admits everyone' if ports else 'everything is allowed'}")
             for peer in named:
                 if _every_pod(peer):
-                    yield _open(f"{peer.path} admits every pod of every namespace")
+                    yield _open(f"{peer.path} admits every pod in every namespace")
             blocks = [text for peer in named if (text := peer.get("ipBlock", "cidr").text())]
             if key == "ingress" or not ports:
                 for block in addresses.not_naming(blocks):
-                    yield _open(f"{rule.path}.{peers}: {block} admits everybody")
+                    yield _open(f"{rule.path}.{peers}: {block} admits everyone")
         kinds = [kind.text() for kind in spec.get("policyTypes").each()]
         if kinds and list(spec.get(key).each()) and key not in [(kind or key).lower() for kind in kinds]:
-            yield _open(f"spec.policyTypes leaves out {key.capitalize()}: spec.{key} does nothing")
+            yield _open(f"spec.policyTypes does not list {key.capitalize()}: spec.{key} has no effect")
 
 
 def _every_port(ports: Node) -> bool:
@@ -256,7 +256,7 @@ def open_admin_policy(spec: Node) -> Iterator[Finding]:
                 blocks = [text for block in peer.get("networks").each() if (text := block.text())]
                 wide = any(_every_name(name.text() or "") for name in peer.get("domainNames").each())
                 if _selects_all(namespaces) or _selects_all(pods) or addresses.not_naming(blocks) or wide:
-                    yield _open(f"{peer.path} allows everybody, past the policies of the namespaces")
+                    yield _open(f"{peer.path} allows everyone and overrides the NetworkPolicies of the namespaces")
 
 
 def open_cluster_policy(spec: Node) -> Iterator[Finding]:
@@ -278,7 +278,7 @@ def open_cluster_policy(spec: Node) -> Iterator[Finding]:
                 and not any(name.startswith("from") for name in rule.value)
             )
             if rule.value == {} or wide or unnamed or addresses.not_naming(blocks) or any(map(_every_name, patterns)):
-                yield _open(f"{rule.path} admits everybody")
+                yield _open(f"{rule.path} admits everyone")
             for endpoint in rule.get(f"{side}Endpoints").each():
                 if endpoint.value == {} or _any_namespace(endpoint):
                     yield _open(f"{endpoint.path} admits every pod")
@@ -297,4 +297,6 @@ def _any_namespace(endpoint: Node) -> bool:
 
 
 def _open(problem: str) -> Finding:
-    return Finding("network-policy-open", problem, fix="name the peers: address ranges, namespaces with labels, pods")
+    return Finding(
+        "network-policy-open", problem, fix="name the peers: address ranges, namespaces selected by labels, pods"
+    )

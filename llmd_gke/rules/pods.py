@@ -111,14 +111,14 @@ def images(pod: Node) -> Iterator[Finding]:
 
 def plain_secrets(pod: Node) -> Iterator[Finding]:
     """No token or password in plain sight. Its value is never repeated."""
-    fix = "put it into a Secret and refer to it with valueFrom.secretKeyRef"
+    fix = "store it in a Secret and refer to it with valueFrom.secretKeyRef"
     for container in containers(pod):
         for variable in container.get("env").each():
             name, value = variable.get("name").text() or "", variable.get("value").value
             if secret_texts.is_name(name) and value not in (None, ""):
-                yield Finding("plain-secret", f"{variable.path}: {name} has its value written out", fix=fix)
+                yield Finding("plain-secret", f"{variable.path}: {name} has its value in plain text", fix=fix)
             elif isinstance(value, str) and _holds_secret(value):
-                yield Finding("plain-secret", f"{variable.path}: {name} holds a token or a password", fix=fix)
+                yield Finding("plain-secret", f"{variable.path}: {name} contains a token or a password", fix=fix)
         for word in arguments(container):
             if secret_texts.is_argument(word):
                 name = word.split("=")[0]
@@ -140,15 +140,15 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
             for name in secret_texts.assigned(text):
                 yield Finding("plain-secret", f"{word.path}: {name} is readable in the pod's arguments", fix=fix)
             if secret_texts.has_shape(text) or any(secret_texts.configured(text)):
-                yield Finding("plain-secret", f"{word.path} holds a token or a password", fix=fix)
+                yield Finding("plain-secret", f"{word.path} contains a token or a password", fix=fix)
     asked = [container.get(f"{key}Probe", "httpGet") for key in ("startup", "readiness", "liveness")]
     asked += [container.get("lifecycle", key, "httpGet") for key in ("postStart", "preStop")]
     for path in (request.get("path") for request in asked):
         if _holds_secret(path.text() or ""):
-            yield Finding("plain-secret", f"{path.path} holds a token or a password", fix=fix)
+            yield Finding("plain-secret", f"{path.path} contains a token or a password", fix=fix)
     for header in (one for request in asked for one in request.get("httpHeaders").each()):
         if secret_texts.is_header(header.get("name").text() or "") and header.get("value").value:
-            yield Finding("plain-secret", f"{header.path}: the header's value is written out", fix=fix)
+            yield Finding("plain-secret", f"{header.path}: the header's value is in plain text", fix=fix)
 
 
 def open_servers(pod: Node) -> Iterator[Finding]:
@@ -190,15 +190,15 @@ def privileges(pod: Node, *, refused: Collection[str] = ()) -> Iterator[Finding]
         if not refused and context.get("privileged").flag() is True:
             yield Finding(
                 "model-privileges",
-                f"{context.path}.privileged is true: the server has the whole node",
-                fix="TPU pods of GKE 1.28 and later need none; try capabilities first",
+                f"{context.path}.privileged is true: the server has full access to the node",
+                fix="TPU pods on GKE 1.28 and later do not need it; try single capabilities first",
             )
         names = [name for node in context.get("capabilities", "add").each() if (name := node.text())]
         if added := [name for name in names if name.upper().removeprefix("CAP_") not in refused]:
             yield Finding(
                 "model-privileges",
                 f"{context.path}.capabilities.add: {', '.join(added)}",
-                fix="leave them out unless the server's log asks for them",
+                fix="remove them unless the server's log asks for them",
             )
 
 
@@ -225,7 +225,7 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
         if floor and current and least and current < least:
             yield Finding(
                 "endpoint-picker",
-                f"{container.path}.image: endpoint picker {tag} does not offer h2 in its TLS (No ALPN negotiated)",
+                f"{container.path}.image: the TLS of endpoint picker {tag} does not offer h2 (No ALPN negotiated)",
                 allowed=f"{floor} or newer",
                 fix=f"use {floor} or newer",
             )
@@ -236,8 +236,8 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
             if key.lstrip("-") == "secure-serving" and value.lower() in ("false", "f", "0"):
                 yield Finding(
                     "endpoint-picker",
-                    f"{container.path}: --secure-serving={value}; GKE's data plane calls the endpoint picker by TLS",
-                    fix="leave it out: the default is true",
+                    f"{container.path}: --secure-serving={value}; GKE's data plane calls the endpoint picker over TLS",
+                    fix="remove it: the default is true",
                 )
 
 
@@ -253,10 +253,10 @@ def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
         if name.endswith(LLM_D_PICKER) and version and most and version[:2] > most[:2]:
             yield Finding(
                 "endpoint-picker",
-                f"{container.path}.image: endpoint picker {tag} is newer than KServe's preset, which starts {ceiling}: "
-                "it ends at flags it no longer has",
+                f"{container.path}.image: endpoint picker {tag} is newer than the {ceiling} of KServe's preset: it "
+                "exits on flags that it no longer has",
                 allowed=f"{ceiling} and its patch releases",
-                fix="leave scheduler.image out",
+                fix="remove scheduler.image",
             )
 
 

@@ -21,22 +21,22 @@ def mirrors(table: registries.Mirrors) -> Iterator[Finding]:
         if not HOST.fullmatch(host) or "." not in host:
             yield Finding(
                 "registry",
-                f"{host[:100]!r} is not the name of a registry",
+                f"{host[:100]!r} is not the host name of a registry",
                 allowed=", ".join(sorted(registries.hosts())),
-                fix=f"write the registry as images have it: `docker.io: {EXAMPLE}`",
+                fix=f"write the registry as in image names: `docker.io: {EXAMPLE}`",
             )
         elif not PREFIX.fullmatch(prefix) or "." not in prefix.partition("/")[0]:
             yield Finding(
                 "registry",
-                f"{prefix[:100]!r} is not a place in a registry",
-                allowed="a host and a path in lower case, without scheme, tag and final slash",
-                fix=f"write it as images have it: `{host}: {EXAMPLE}`",
+                f"{prefix[:100]!r} is not a path in a registry",
+                allowed="a host and a path in lower case, without scheme, tag or trailing slash",
+                fix=f"write it as in image names: `{host}: {EXAMPLE}`",
             )
     missing = sorted(registries.hosts() - table.keys())
     if table and missing:
         yield Finding(
             "registry",
-            f"the mirror does not have {', '.join(missing)}: charts or images would still come from there",
+            f"the mirror does not cover {', '.join(missing)}: charts or images would still come from there",
             allowed=f"all of {', '.join(sorted(registries.hosts()))}",
-            fix=f"add a line for {missing[0]}, or leave `registry` out",
+            fix=f"add an entry for {missing[0]}, or remove `registry`",
         )

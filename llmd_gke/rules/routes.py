@@ -58,18 +58,18 @@ def timeouts(route: Node) -> Iterator[Finding]:
         if rule.get("timeouts").present():
             yield Finding(
                 "route-timeouts",
-                f"{rule.path}.timeouts: GKE refuses timeouts in any form ({features.TIMEOUTS_ERROR}) and then stops "
-                "taking any change of the whole Gateway",
+                f"{rule.path}.timeouts: GKE rejects timeouts in any form ({features.TIMEOUTS_ERROR}), and then no "
+                "change to the whole Gateway takes effect",
                 allowed="rules without timeouts",
-                fix="leave timeouts out and set spec.default.timeoutSec of a GCPBackendPolicy for the backend",
+                fix="remove timeouts, and set spec.default.timeoutSec in a GCPBackendPolicy for the backend",
             )
 
 
 def _refused(path: str, feature: RouteFeature) -> Finding:
     return Finding(
         "route-refused-features",
-        f"{path}: GKE refuses {feature.name} ({feature.conformance}), and with the route every later change of its "
-        "Gateway",
+        f"{path}: GKE rejects {feature.name} ({feature.conformance}), and then no later change to the route's "
+        "Gateway takes effect",
         fix=feature.instead,
     )
 
@@ -106,8 +106,8 @@ def _refused_filter(used: Node) -> Iterator[Finding]:
 def _unclaimed(path: str, feature: RouteFeature) -> Finding:
     return Finding(
         "route-unclaimed-features",
-        f"{path}: GKE does not claim to support {feature.name} ({feature.conformance}); should it refuse the route, "
-        "the whole Gateway stops",
+        f"{path}: GKE's conformance reports do not list {feature.name} as supported ({feature.conformance}); if "
+        "GKE rejects the route, no change to the whole Gateway takes effect",
         fix=feature.instead,
     )
 
@@ -150,8 +150,8 @@ def pool_groups(references: Iterable[Node]) -> Iterator[Finding]:
         named = "no group" if group.text() in (None, "") else f"group {group.text()}"
         yield Finding(
             "inference-pool-group",
-            f"{reference.path}: an InferencePool is referred to by {named}; GKE has pools of {INFERENCE_POOL_GROUP} "
-            "only, and answers 503 for others",
+            f"{reference.path}: the reference to an InferencePool uses {named}; GKE supports only "
+            f"{INFERENCE_POOL_GROUP} and answers 503 for other groups",
             allowed=f"group: {INFERENCE_POOL_GROUP}",
-            fix=f"write group: {INFERENCE_POOL_GROUP}",
+            fix=f"set group: {INFERENCE_POOL_GROUP}",
         )

@@ -48,8 +48,8 @@ def model_secrets(spec: Node) -> Iterator[Finding]:
         if secret_texts.has_shape(source.get("uri").text() or ""):
             yield Finding(
                 "plain-secret",
-                f"{source.path}.uri holds a token or a password",
-                fix="put it into a Secret of the service account that KServe downloads with",
+                f"{source.path}.uri contains a token or a password",
+                fix="store it in a Secret of the service account that KServe downloads with",
             )
 
 
@@ -66,18 +66,23 @@ def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
         yield _shape(f"{http.path}: refs and spec exclude each other", "keep refs")
     gateway_refs = list(gateway.get("refs").each())
     if gateway.present() and refs and not gateway_refs and not gateway.notes.unknown:
-        yield _shape(f"{gateway.path} has no refs beside route refs: the webhook refuses it", "name the Gateway")
+        yield _shape(
+            f"{gateway.path} has no refs although the route has refs: the webhook rejects it",
+            "list the Gateway in refs",
+        )
     if not config and gateway_refs and router.get("scheduler").present() and route.value is None:
         yield _shape(
-            f"{route.path} is missing beside a Gateway and a scheduler: the service stays in WaitingForGateway for "
-            "ever (kserve/kserve#5986)",
+            f"{route.path} is missing although a Gateway and a scheduler are set: the service stays in "
+            "WaitingForGateway forever (kserve/kserve#5986)",
             "refer to your HTTPRoute with router.route.http.refs",
         )
     if not config:
         yield from _parents(gateway_refs, http.get("spec", "parentRefs"))
     for ref in refs:
         if ref.get("name").text() == kserve.managed_route(name):
-            yield _shape(f"{ref.path}: KServe deletes a route of that name when routes are referred to", "rename it")
+            yield _shape(
+                f"{ref.path}: KServe deletes a route of that name when the service refers to routes", "rename it"
+            )
     if config and list(spec.get("baseRefs").each()):
         yield _shape("spec.baseRefs is not allowed in a Config", "list all Configs in the service")
     if spec.get("replicas").present() and spec.get("scaling").present():
@@ -102,9 +107,9 @@ def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
     named, asked = (sorted(tuple(node.text() or "" for node in ref) for ref in refs) for refs in both)
     if named != asked:
         yield _shape(
-            f"{parents.path} differs from spec.router.gateway.refs in a name, namespace or sectionName: the webhook "
-            "refuses it",
-            "leave parentRefs out: KServe derives them from gateway.refs",
+            f"{parents.path} differs from spec.router.gateway.refs in a name, namespace or sectionName: the "
+            "webhook rejects it",
+            "remove parentRefs: KServe derives them from gateway.refs",
         )
 
 
@@ -116,9 +121,9 @@ def managed_route(spec: Node) -> Iterator[Finding]:
     if not list(http.get("refs").each()) and not http.notes.unknown:
         yield Finding(
             "managed-route",
-            "spec.router.route: KServe would make the route itself, with timeouts on each of its 12 rules, which GKE "
-            "refuses (GWCER104), and with the v1alpha2 InferencePool first",
-            fix="make an HTTPRoute of your own and name it in router.route.http.refs",
+            "spec.router.route: KServe would create the route itself, with timeouts on each of its 12 rules, which "
+            "GKE rejects (GWCER104), and with the v1alpha2 InferencePool first",
+            fix="create an HTTPRoute of your own and refer to it in router.route.http.refs",
         )
 
 
@@ -128,9 +133,9 @@ def inline_route(spec: Node) -> Iterator[Finding]:
     if inline.present():
         yield Finding(
             "inline-route",
-            f"{inline.path}: KServe overwrites the pool's group with inference.networking.x-k8s.io, which GKE does not "
-            "have, until GKE reports a reason it never reports",
-            fix="make the HTTPRoute yourself and name it in router.route.http.refs",
+            f"{inline.path}: KServe overwrites the pool's group with inference.networking.x-k8s.io, which GKE does "
+            "not have, until GKE reports a condition reason that it never sets",
+            fix="create the HTTPRoute yourself and refer to it in router.route.http.refs",
         )
 
 
@@ -151,13 +156,15 @@ def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
         ):
             yield Finding(
                 "worker-parallelism",
-                f"{section.get('worker').path} needs data or pipeline parallelism: KServe's webhook refuses it",
+                f"{section.get('worker').path} needs data or pipeline parallelism: KServe's webhook rejects it",
                 fix="set parallelism.data with dataLocal, or parallelism.pipeline",
             )
         if data.present() and pipeline.present():
             yield Finding("worker-parallelism", f"{kinds.path}: data and pipeline exclude each other", fix="keep one")
         if data.present() != local.present() and not kinds.notes.unknown:
-            yield Finding("worker-parallelism", f"{kinds.path}: data and dataLocal go together", fix="set both")
+            yield Finding(
+                "worker-parallelism", f"{kinds.path}: data and dataLocal must be set together", fix="set both"
+            )
 
 
 def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
@@ -171,7 +178,8 @@ def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
                 Finding(
                     "pipeline-worker-config",
                     f"{section.get('worker').path} with pipeline parallelism: KServe refers to the "
-                    f"LLMInferenceServiceConfig {preset}, which neither it (kserve/kserve#5047) nor this program makes",
+                    f"LLMInferenceServiceConfig {preset}, which neither KServe (kserve/kserve#5047) nor this "
+                    "program creates",
                     fix=f"add an LLMInferenceServiceConfig {preset} in the namespace of the service, or use "
                     "parallelism.data with dataLocal",
                 ),
@@ -184,7 +192,7 @@ def pool_ports(ports: Node) -> Iterator[Finding]:
     if count > MOST_POOL_PORTS:
         yield Finding(
             "inference-pool-ports",
-            f"{ports.path} has {count} ports: the CRD refuses the pool",
+            f"{ports.path} has {count} ports: the CRD rejects the pool",
             allowed=f"at most {MOST_POOL_PORTS}",
             fix="spread the ranks over several pods",
         )
@@ -194,7 +202,7 @@ def name_length(name: str) -> Iterator[Finding]:
     """Names that KServe derives stay predictable: routes and policies must name them before they exist."""
     for finding in names.label(name, "LLMInferenceService name", names.MODEL_NAME_LIMIT):
         if finding.rule == "name-length":
-            problem = f"{finding.problem}: beyond that KServe cuts and hashes the names of pool and Service"
+            problem = f"{finding.problem}: beyond that KServe truncates and hashes the names of pool and Service"
             yield replace(finding, rule="model-name-length", problem=problem)
 
 
@@ -205,7 +213,7 @@ def scaling(spec: Node) -> Iterator[Finding]:
             yield Finding(
                 "service-scaling",
                 f"{section.get('scaling').path}: KServe scales only through the workload variant autoscaler with "
-                "HPA or KEDA; where their CRDs are missing the service never becomes Ready (ScalingCRDNotFound)",
+                "HPA or KEDA; without their CRDs the service never becomes Ready (ScalingCRDNotFound)",
                 fix="set replicas, or install both and disable this rule",
             )
 
@@ -215,6 +223,6 @@ def kv_offloading(spec: Node, kind: Accelerator) -> Iterator[Finding]:
     if spec.get("kvCacheOffloading").present():
         yield Finding(
             kind.rule("server-argument"),
-            f"spec.kvCacheOffloading becomes a --kv-transfer-config that {kind.name} refuses",
-            fix="leave kvCacheOffloading out",
+            f"spec.kvCacheOffloading becomes a --kv-transfer-config that {kind.name} does not support",
+            fix="remove kvCacheOffloading",
         )

@@ -31,7 +31,7 @@ def machine_type(name: str) -> Iterator[Finding]:
             "tpu-machine-type",
             f"{name} is not a TPU machine type of GKE",
             allowed=", ".join(accelerators.machine_types()),
-            fix="choose one of these; for one v6e chip take ct6e-standard-1t",
+            fix="use one of these; for one v6e chip use ct6e-standard-1t",
         )
 
 
@@ -61,15 +61,15 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
     if not ZONE.fullmatch(zone):
         yield Finding(
             "tpu-zone",
-            f"{zone!r} is not the name of a zone",
+            f"{zone!r} is not a zone name",
             allowed=offered,
-            fix="name a zone, not a region" if zone else "name a zone",
+            fix="set a zone, not a region" if zone else "name a zone",
         )
     elif zone in zones.known_zones() or zones.region_of(zone) in {zones.region_of(z) for z in zones.known_zones()}:
         yield Finding(
             "tpu-zone",
-            f"GKE has no {family.name} in {zone} (state {zones.ZONES_AS_OF}); a zone of TPU VMs or of a price list is "
-            "not a zone of GKE node pools",
+            f"GKE has no {family.name} in {zone} (as of {zones.ZONES_AS_OF}); zones of TPU VMs or of the price "
+            "list need not have TPU node pools in GKE",
             allowed=offered,
             fix="move the cluster to one of these zones",
         )
@@ -77,7 +77,7 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
         meant = difflib.get_close_matches(zone, zones.GKE_ZONES[family.name], n=1, cutoff=0.85)
         yield Finding(
             "tpu-zone",
-            f"it is not known whether GKE has {family.name} in {zone} (state {zones.ZONES_AS_OF})",
+            f"it is unknown whether GKE has {family.name} in {zone} (as of {zones.ZONES_AS_OF})",
             allowed=offered,
             fix=f"did you mean {meant[0]}?"
             if meant
@@ -102,7 +102,8 @@ def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) ->
     if maximum != shape.hosts or minimum not in (0, shape.hosts):
         yield Finding(
             "tpu-node-count",
-            f"a {topology} slice of {machine_type} is one unit of {shape.hosts} nodes, not {minimum} to {maximum}",
+            f"a {topology} slice of {machine_type} is scaled as one unit of {shape.hosts} nodes, not from "
+            f"{minimum} to {maximum}",
             allowed=f"minNodes 0 or {shape.hosts}, maxNodes {shape.hosts}",
             fix=f"set maxNodes to {shape.hosts}",
         )
@@ -131,23 +132,23 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
     if capacity == "reservation" and not reservation:
         yield Finding(
             "tpu-reservation",
-            "capacity reservation without a reservation: GKE must know which one to use",
-            allowed="reservation: {name: NAME}, and its owner's project if another project shares it",
-            fix="name the reservation, or use capacity on-demand",
+            "capacity reservation requires the name of a reservation",
+            allowed="reservation: {name: NAME}, and project if another project shares it",
+            fix="set reservation, or use capacity on-demand",
         )
     if capacity != "reservation" and reservation:
         yield Finding(
             "tpu-reservation",
-            f"reservation {reservation} with capacity {capacity}: the two exclude each other",
+            f"reservation {reservation} cannot be combined with capacity {capacity}",
             allowed="capacity: reservation",
-            fix="set capacity to reservation, or leave the reservation out",
+            fix="set capacity to reservation, or remove the reservation",
         )
     if capacity != "flex-start" and max_run_hours is not None:
         yield Finding(
             "tpu-flex-start",
-            f"maxRunHours {max_run_hours} with capacity {capacity}: only flex-start hosts are taken away after a time",
+            f"maxRunHours {max_run_hours} with capacity {capacity}: only flex-start hosts have a limited run time",
             allowed="capacity: flex-start",
-            fix="leave maxRunHours out",
+            fix="remove maxRunHours",
         )
 
 
@@ -175,7 +176,7 @@ def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
     if version and least and (version < least if exact else version[:2] < least[:2]):
         yield Finding(
             "tpu-gke-version",
-            f"{machine_type} needs GKE {family.minimum_gke}, the settings accept {minimum}",
+            f"{machine_type} needs GKE {family.minimum_gke} or newer, but the settings accept {minimum}",
             allowed=f"minVersion {family.minimum_gke} or newer",
             fix=f"set llmd-gke:cluster.minVersion to {family.minimum_gke}",
         )
@@ -187,9 +188,9 @@ def same_region(zone: str, cluster_zone: str) -> Iterator[Finding]:
     if ZONE.fullmatch(zone) and zones.region_of(zone) != region:
         yield Finding(
             "tpu-pool-region",
-            f"{zone} is not in the region of the cluster, {region}",
+            f"{zone} is not in the cluster's region, {region}",
             allowed=f"a zone of {region}",
-            fix="leave the pool's zone out, or make another stack for that region",
+            fix="remove the pool's zone, or create another stack for that region",
         )
 
 
@@ -199,7 +200,7 @@ def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     if family is not None and disk_type not in family.boot_disks:
         yield Finding(
             "tpu-boot-disk",
-            f"{disk_type} does not attach to {machine_type}",
+            f"disk type {disk_type} cannot be attached to {machine_type}",
             allowed=listed(family.boot_disks),
             fix=f"set the disk type to {family.boot_disks[0]}",
         )
@@ -220,7 +221,7 @@ def placement(machine_type: str, topology: str, placement_type: str | None) -> I
             "tpu-placement",
             f"a single-host {topology} pool must not have a placement policy",
             allowed="no placement policy",
-            fix="leave the placement policy out",
+            fix="remove the placement policy",
         )
     elif shape.multi_host and not family.workload_policy and placement_type != "COMPACT":
         yield Finding(
@@ -249,7 +250,7 @@ def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterat
     if sum(counts) > maximum:
         yield Finding(
             "tpu-pool-size",
-            f"the models on pool {pool} need {counted(sum(counts), 'host')}, it has at most {maximum}",
+            f"the models on pool {pool} need {counted(sum(counts), 'host')}, but it has at most {maximum}",
             allowed=f"maxNodes >= {needed} ({sum(counts)} for replicas, {needed - sum(counts)} for updates)",
             fix=f"set maxNodes of pool {pool} to {needed}, or use fewer replicas",
         )
@@ -260,6 +261,6 @@ def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterat
             f"{counted(needed - sum(counts), 'more pod')}, which stays Pending forever, although the service reports "
             "Ready",
             allowed=f"maxNodes >= {needed}",
-            fix=f"set maxNodes of pool {pool} to {needed}, or, without quota for that, updatesNeedStop: true "
-            "(updates then mean: stop the model, change it, start it)",
+            fix=f"set maxNodes of pool {pool} to {needed}, or, without quota for that, updatesNeedStop: true (to "
+            "update a model you then stop it, change it and start it)",
         )

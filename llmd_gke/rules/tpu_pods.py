@@ -23,7 +23,7 @@ COMPUTE_CLASS = "cloud.google.com/compute-class"
 TPU_ENVIRONMENT: Mapping[str, str] = {
     "CUDA_VISIBLE_DEVICES": "a GPU setting",
     "VLLM_ATTENTION_BACKEND": "chooses CUDA kernels",
-    "PJRT_DEVICE": "the old torch-xla setting, no longer read",
+    "PJRT_DEVICE": "the old torch-xla setting, which is no longer read",
     "TPU_CHIPS_PER_HOST_BOUNDS": "set by GKE",
     "TPU_HOST_BOUNDS": "set by GKE",
     "TPU_WORKER_ID": "set by GKE or LeaderWorkerSet",
@@ -48,16 +48,18 @@ def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
     asking = [(container, number) for container, number in asking if number is not None]
     if len(asking) > 1 and not guessed:
         names = ", ".join(container.get("name").text() or container.path for container, _ in asking)
-        yield _pod(f"{pod.path}: containers {names} ask for chips; a TPU node's chips go to one container", "one")
+        yield _pod(
+            f"{pod.path}: containers {names} request chips; all chips of a TPU node must go to one container", "one"
+        )
     if not asking and complete and not pod.notes.unknown:
-        yield _pod(f"{pod.path}: selects TPU nodes and asks for no {TPU.resource}", "all chips of the node")
+        yield _pod(f"{pod.path}: selects TPU nodes but does not request {TPU.resource}", "all chips of the node")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
     yield from _selectors(selector, complete)
     if family is not None and len(asking) == 1:
         yield from _chips(selector, family, asking[0][0], asking[0][1])
 
 
-def _pod(problem: str, allowed: str, fix: str = "ask for all chips of the node in the server's container") -> Finding:
+def _pod(problem: str, allowed: str, fix: str = "request all chips of the node in the server's container") -> Finding:
     return Finding("tpu-pod", problem, allowed=allowed, fix=fix)
 
 
@@ -67,7 +69,7 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
         for label in (accelerator, topology):
             if label.value is None:
                 yield _pod(
-                    f"{label.path} is missing: GKE refuses TPU pods that do not select accelerator and topology",
+                    f"{label.path} is missing: GKE rejects TPU pods that do not select accelerator and topology",
                     "both labels",
                     "select both, and gke-accelerator-count where a topology is ambiguous",
                 )
@@ -76,15 +78,15 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
     if value is not None and family is None:
         known = ", ".join(family.accelerator for family in TPU.families)
         yield _pod(
-            f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API says v6e-4, GKE's label "
-            "tpu-v6e-slice)",
+            f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API uses v6e-4, GKE's "
+            "label is tpu-v6e-slice)",
             known,
-            "write GKE's label value",
+            "use GKE's label value",
         )
     shape = topology.text()
     if family is not None and shape is not None and shape not in {s.topology for s in family.slices()}:
         known = ", ".join(dict.fromkeys(s.topology for s in family.slices()))
-        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", known, "choose one of these")
+        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", known, "use one of these")
 
 
 def _chips(selector: Node, family: Family, container: Node, asked: int) -> Iterator[Finding]:
@@ -103,8 +105,8 @@ def _chips(selector: Node, family: Family, container: Node, asked: int) -> Itera
     allowed = {count} if count is not None else per_host
     if allowed and asked not in allowed:
         yield _pod(
-            f"{container.path} asks for {asked} chips of a {family.name} node in topology {topology}, which has "
-            f"{' or '.join(str(n) for n in sorted(allowed))}: GKE refuses pods that do not take all",
+            f"{container.path} requests {asked} chips of a {family.name} node in topology {topology}, which has "
+            f"{' or '.join(str(n) for n in sorted(allowed))}: GKE rejects pods that do not request all of them",
             " or ".join(str(n) for n in sorted(allowed)),
         )
 
@@ -134,7 +136,7 @@ def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
                     "tpu-parallelism",
                     f"{path}: {problem}",
                     allowed=str(asked),
-                    fix="let tensor parallelism equal the chips of the container",
+                    fix="set tensor parallelism to the chips of the container",
                 )
 
 
@@ -155,8 +157,8 @@ def startup_probe(pod: Node, minutes: int) -> Iterator[Finding]:
             if probe.value is None:
                 yield _probe(
                     probe.path,
-                    f"is missing: KServe's preset gives {PRESET_STARTUP_MINUTES} minutes, a bare pod none, and a long "
-                    "readiness delay makes every start as slow as the slowest",
+                    f"is missing: KServe's preset allows {PRESET_STARTUP_MINUTES} minutes, a plain pod has none, "
+                    "and a long readiness delay makes every start as slow as the slowest",
                     minutes,
                 )
             continue
@@ -169,7 +171,7 @@ def startup_probe(pod: Node, minutes: int) -> Iterator[Finding]:
         )
         budget = period * failures + delay
         if budget < minutes * 60:
-            yield _probe(probe.path, f"gives {max(budget, 0) / 60:.1f} minutes", minutes)
+            yield _probe(probe.path, f"allows {max(budget, 0) / 60:.1f} minutes", minutes)
 
 
 def _probe(path: str, problem: str, minutes: int) -> Finding:
@@ -192,10 +194,10 @@ def environment(pod: Node) -> Iterator[Finding]:
             if name == "SKIP_JAX_PRECOMPILE" and variable.get("value").text() == "1":
                 why = "the first requests would wait for the compilation"
             if name == "JAX_PLATFORMS" and variable.get("value").text() == "tpu":
-                why = "without cpu the loader breaks (write tpu,cpu or nothing)"
+                why = "without cpu, loading the model fails (set tpu,cpu or remove the variable)"
             if why:
-                yield Finding("tpu-environment", f"{variable.path}: {name} on TPU: {why}", fix=f"leave {name} out")
+                yield Finding("tpu-environment", f"{variable.path}: {name} on TPU: {why}", fix=f"remove {name}")
         for key in ("limits", "requests"):
             if container.get("resources", key, "nvidia.com/gpu").present():
                 path = f"{container.path}.resources.{key}"
-                yield Finding("tpu-environment", f"{path}: GPUs in a TPU pod", fix="leave nvidia.com/gpu out")
+                yield Finding("tpu-environment", f"{path}: a TPU pod requests GPUs", fix="remove nvidia.com/gpu")

@@ -78,7 +78,7 @@ def placement(pool: Node) -> Iterator[Finding]:
             "policyName of a ResourcePolicy with workloadPolicy, and type ''",
         )
     if len(pool_zones(pool)) > 1:
-        yield _placement("a multi-host slice lies in one zone", "one entry in nodeLocations")
+        yield _placement("a multi-host slice must be in one zone", "one entry in nodeLocations")
 
 
 def _placement(problem: str, allowed: str) -> Finding:
@@ -92,7 +92,7 @@ def upgrade(pool: Node) -> Iterator[Finding]:
     if found and found.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
         yield Finding(
             "tpu-upgrade-strategy",
-            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {shape} slice: GKE refuses it with compact placement",
+            f"upgradeSettings.strategy BLUE_GREEN on a multi-host {shape} slice: GKE rejects it with compact placement",
             allowed="SURGE",
             fix="set strategy: SURGE",
         )
@@ -135,15 +135,19 @@ def capacity(pool: Node) -> Iterator[Finding]:
     if spot and config.get("flexStart").flag():
         yield _capacity("spot and flexStart exclude each other", "one of them")
     if (spot or mode == "flex-start" or queued) and reserved not in (None, "NO_RESERVATION"):
-        yield _capacity(f"{mode} capacity with {reserved}: a reservation is on-demand capacity", "NO_RESERVATION")
+        yield _capacity(
+            f"{mode} capacity cannot be combined with {reserved}: a reservation holds on-demand capacity",
+            "NO_RESERVATION",
+        )
     if reserved == "SPECIFIC_RESERVATION" and not list(affinity.get("values").each()) and not pool.notes.unknown:
         yield _capacity(
-            "SPECIFIC_RESERVATION names no reservation", "key compute.googleapis.com/reservation-name and values"
+            "SPECIFIC_RESERVATION without the name of a reservation",
+            "key compute.googleapis.com/reservation-name and values",
         )
     if queued and spot:
         yield _capacity("queued provisioning and spot exclude each other", "one of them")
     if queued and (pool.get("autoscaling", "minNodeCount").integer() or 0) > 0:
-        yield _capacity("queued provisioning starts at no nodes", "autoscaling.minNodeCount: 0")
+        yield _capacity("queued provisioning must start with zero nodes", "autoscaling.minNodeCount: 0")
     if mode == "flex-start":
         yield from _flex_start(pool)
 
@@ -152,9 +156,9 @@ def _flex_start(pool: Node) -> Iterator[Finding]:
     if pool.get("management", "autoRepair").flag() is not False and not pool.notes.unknown:
         yield _capacity("flex-start nodes cannot be repaired", "management.autoRepair: false")
     if pool.get("nodeCount").value is not None:
-        yield _capacity("flex-start takes no fixed nodeCount", "autoscaling")
+        yield _capacity("flex-start does not support a fixed nodeCount", "autoscaling")
     if pool.get("autoscaling", "totalMaxNodeCount").value is not None:
-        yield _capacity("flex-start TPU pools take per-zone limits", "minNodeCount and maxNodeCount")
+        yield _capacity("flex-start TPU pools need limits per zone", "minNodeCount and maxNodeCount")
     longest = (pool.get("nodeConfig", "maxRunDuration").text() or "").removesuffix("s")
     if longest.isdigit() and int(longest) > LONGEST_RUN:
         yield _capacity(f"maxRunDuration {longest}s is more than seven days", f"at most {LONGEST_RUN}s")

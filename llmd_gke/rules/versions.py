@@ -24,7 +24,7 @@ def gke(version: str, floor: str, key: str) -> Iterator[Finding]:
     if current and least and (current < least if exact else current[:2] < least[:2]):
         yield Finding(
             "cluster-version",
-            f"{key} {version} is older than {floor}, from which on GKE installs the InferencePool v1 CRD itself",
+            f"{key} {version} is older than {floor}, the first version in which GKE installs the InferencePool v1 CRD",
             allowed=f"{floor} or newer",
             fix=f"set {key} to {floor} or newer, or leave it to the release channel",
         )

@@ -1,4 +1,4 @@
-"""One message for everything that is wrong with a stack's settings."""
+"""One message with all problems in a stack's settings."""
 
 from __future__ import annotations
 
@@ -136,9 +136,9 @@ def _located(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> Located:
     if kind == "model_type":
         inside = ".".join(str(step) for step in path if not isinstance(step, int))
         problem, allowed, fix = (
-            "this must be a table of settings",
+            "this must be a map of settings",
             ", ".join(keys.get(inside, ())),
-            "one `key: value` a line",
+            "one `key: value` per line",
         )
     else:
         problem, allowed, fix = wording.explain(detail)
@@ -149,16 +149,16 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
     **dict.fromkeys(
         [("models", "scaling"), ("models", "minReplicas"), ("models", "maxReplicas")],
         (
-            "this program does not scale replicas yet: `scaling` of KServe works only through an autoscaler that "
-            "llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers",
+            "replicas are not autoscaled: KServe's `scaling` works only through an autoscaler that llm-d has "
+            "retired (ScalingCRDNotFound), and a custom autoscaler needs the servers' metrics",
             "replicas, a fixed number",
-            "set replicas; the pool's nodes follow from minNodes to maxNodes",
+            "set replicas; the pool's nodes follow, between minNodes and maxNodes",
         ),
     ),
     ("models", "kvCacheOffloading"): (
-        "KServe turns this into a KV connector of GPUs, which the TPU backend refuses",
+        "KServe turns this into a GPU-only KV connector, which the TPU backend does not support",
         "",
-        "leave it out",
+        "remove it",
     ),
 }
 """Settings that people look for, by section and key, and why there are none: problem, what is allowed, fix."""

@@ -46,7 +46,7 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
         config = cast("Mapping[str, object]", content).get("config") if isinstance(content, Mapping) else None
         if not isinstance(config, Mapping):
             raise stack_files.Unusable(
-                f"Pulumi.{stack}.yaml has no table `config:`", fix="see Pulumi.eu4a.yaml for a complete one"
+                f"Pulumi.{stack}.yaml has no map `config:`", fix="see Pulumi.eu4a.yaml for a complete one"
             )
     except stack_files.Unusable as unusable:
         raise SettingsError(stack, [Located(f"Pulumi.{stack}.yaml", None, unusable.finding)]) from None

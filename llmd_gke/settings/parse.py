@@ -120,8 +120,9 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
             None,
             Finding(
                 "plain-secret",
-                "a secret is in the stack file as plain text; whoever reads the repository has it now",
-                fix=f"remove the line, make a new secret, and set it by `pulumi config set --secret {key}`",
+                "the stack file contains a secret in plain text; treat it as leaked to everyone who can read the "
+                "repository",
+                fix=f"remove the line, create a new secret, and set it with `pulumi config set --secret {key}`",
             ),
         )
         for key, value in values.items()
@@ -153,15 +154,21 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
     gated = [model.name for model in settings.models if model.needs_token]
     if gated:
         reasons["hfToken"] = (
-            f"the weights of {', '.join(gated)} are behind a licence gate",
-            "a Hugging Face token that accepted the licence",
+            f"the weights of {', '.join(gated)} require an accepted licence",
+            "a Hugging Face token of an account that accepted the licence",
         )
     private = [model.name for model in settings.models if model.private_image]
     if private:
-        reasons["pullSecret"] = (f"privateImage of {', '.join(private)} asks for it", "the text of a .dockerconfigjson")
+        reasons["pullSecret"] = (
+            f"privateImage of {', '.join(private)} requires it",
+            "the contents of a .dockerconfigjson",
+        )
     if settings.gateway.tls is not None and settings.gateway.tls.from_config:
-        reasons["tlsCertificate"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the certificate chain, PEM")
-        reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig asks for it", "the private key, PEM")
+        reasons["tlsCertificate"] = (
+            "llmd-gke:gateway.tls.fromConfig requires it",
+            "the certificate chain in PEM format",
+        )
+        reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig requires it", "the private key in PEM format")
     for index, channel in enumerate(settings.monitoring.notify):
         for setting, name in channel.secrets.items():
             why = f"llmd-gke:monitoring.notify[{index}].{setting} names it"

@@ -41,7 +41,7 @@ def plain(settings: Mapping[str, object]) -> dict[str, object]:
         if count > MOST_VALUES:
             raise Unreadable(path[:1], Finding("too-large", f"the settings have more than {MOST_VALUES} values"))
         if len(path) > DEEPEST:
-            finding = Finding("too-deep", f"this is nested more than {DEEPEST} deep", fix="see docs/settings.md")
+            finding = Finding("too-deep", f"this is nested more than {DEEPEST} levels deep", fix="see docs/settings.md")
             raise Unreadable(path[:1], finding)
         if isinstance(value, Mapping):
             table = cast("Mapping[object, object]", value)
@@ -56,7 +56,9 @@ def plain(settings: Mapping[str, object]) -> dict[str, object]:
 def _name(key: object, path: Path) -> str:
     name = str(key).lower() if key is None or isinstance(key, bool) else str(key)
     if hidden := _unprintable(name):
-        raise Unreadable(path, Finding("characters", f"a key here holds {hidden}", "printable characters", "retype it"))
+        raise Unreadable(
+            path, Finding("characters", f"a key here contains {hidden}", "printable characters", "retype it")
+        )
     if len(name) > LONGEST_TEXT:
         finding = Finding("too-large", f"a key here has {len(name)} characters", f"at most {LONGEST_TEXT}")
         raise Unreadable(path, finding)
@@ -75,11 +77,11 @@ def unfit(settings: Mapping[str, object]) -> Iterator[tuple[Path, str, Finding]]
         elif isinstance(value, str):
             text = value.replace("\n", " ").replace("\t", " ") if _may_have_lines(path) else value
             if hidden := _unprintable(text):
-                allowed = "printable characters in one line"
-                yield path, value, Finding("characters", f"this text holds {hidden}", allowed, "retype the value")
+                allowed = "printable characters on one line"
+                yield path, value, Finding("characters", f"this value contains {hidden}", allowed, "retype the value")
             elif len(value) > LONGEST_TEXT:
                 allowed = f"at most {LONGEST_TEXT}"
-                yield path, value, Finding("too-large", f"this text has {len(value)} characters", allowed)
+                yield path, value, Finding("too-large", f"this value has {len(value)} characters", allowed)
 
 
 def _may_have_lines(path: Path) -> bool:
@@ -94,7 +96,7 @@ def _unprintable(text: str) -> str:
     for character in text:
         if unicodedata.category(character) in UNPRINTABLE:
             code = ord(character)
-            names = {10: "a line end", 13: "a carriage return", 9: "a tab", 0: "a NUL", 27: "an escape character"}
+            names = {10: "a line break", 13: "a carriage return", 9: "a tab", 0: "a NUL", 27: "an escape character"}
             name = names.get(code) or unicodedata.name(character, "a control character").lower()
             return f"{name} (U+{code:04X})"
     return ""

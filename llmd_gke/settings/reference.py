@@ -19,12 +19,12 @@ HEAD = """\
 # Settings
 
 Every key of a stack file `Pulumi.<stack>.yaml`. Keys with a dot are inside the section, `[]` is an entry of a list. A
-default of *none* means that the program decides or leaves the matter out; **required** keys have no default. What
-must fit together (zone and machine type, replicas and pool, …) is checked before anything is made, all findings at
-once, each with what is allowed and the fix: `make preview STACK=<stack>`.
+default of *none* means that the program chooses a value or does without one; **required** keys have no default.
+Settings that depend on each other (zone and machine type, replicas and pool, …) are checked before anything is
+created; all problems are shown at once, each with what is allowed and how to fix it: `make preview STACK=<stack>`.
 
-Editors complete and check these keys with [the JSON Schema](../schema/llmd-gke.schema.json); how to add a stack, and
-which are shipped, is in [stacks.md](stacks.md).
+Editors complete and check these keys with [the JSON Schema](../schema/llmd-gke.schema.json); [stacks.md](stacks.md)
+lists the included stacks and shows how to add one.
 """
 
 

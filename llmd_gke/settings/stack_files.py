@@ -36,7 +36,7 @@ def check_name(stack: str) -> str:
     if not NAME.fullmatch(stack):
         raise Unusable(
             f"{redaction.shown(stack)} is not a stack name",
-            "at most 100 letters, digits, '_', '-' and '.', a letter or digit first",
+            "at most 100 letters, digits, '_', '-' and '.', starting with a letter or digit",
             "STACK=local",
         )
     return stack
@@ -53,11 +53,11 @@ def text(root: Path, stack: str) -> str:
         line = error.object[: error.start].count(b"\n") + 1
         raise Unusable(
             f"{file.name} is not UTF-8: byte 0x{error.object[error.start]:02x} in line {line}",
-            "UTF-8, as YAML demands",
-            "save the file as UTF-8 in the editor (it is probably Latin-1 or Windows-1252 now)",
+            "UTF-8, as YAML requires",
+            "save the file as UTF-8 (it is probably Latin-1 or Windows-1252)",
         ) from None
     except OSError as error:
-        raise Unusable(f"{file.name} cannot be read: {error.strerror}", fix="make the file readable") from None
+        raise Unusable(f"{file.name} cannot be read: {error.strerror}", fix="fix the file's permissions") from None
 
 
 def _instead(root: Path, stack: str) -> str:
@@ -67,7 +67,7 @@ def _instead(root: Path, stack: str) -> str:
     for name in names:
         if near == [name.lower()]:
             return f"did you mean STACK={name}?"
-    return f"choose a stack, e.g. STACK={names[0]}" if names else f"copy a stack file to Pulumi.{stack}.yaml"
+    return f"set a stack, for example STACK={names[0]}" if names else f"copy a stack file to Pulumi.{stack}.yaml"
 
 
 def content(text: str, name: str) -> object:
@@ -79,18 +79,16 @@ def content(text: str, name: str) -> object:
         column = error.position - text.rfind("\n", 0, error.position)
         raise Unusable(
             f"{name} is not YAML: character U+{ord(text[error.position]):04X} in line {line}, column {column}",
-            "printable characters, tabs and line ends",
+            "printable characters, tabs and line breaks",
             "delete that character",
         ) from None
     except yaml.YAMLError as error:
-        problem, fix = _position(error), "correct the file at that place"
+        problem, fix = _position(error), "correct the file at that position"
         if isinstance(error, yaml.MarkedYAMLError) and "'\\t'" in str(error.problem):
             problem, fix = problem.replace("character '\\t' that", "tab, which"), "indent with spaces"
         raise Unusable(f"{name} is not YAML: {problem}", fix=fix) from None
     except (RecursionError, ValueError):  # what the YAML library makes of texts such as 5,000 digits
-        raise Unusable(
-            f"{name} is not YAML that anybody writes", fix="see Pulumi.eu4a.yaml for a complete one"
-        ) from None
+        raise Unusable(f"{name} is not valid YAML", fix="see Pulumi.eu4a.yaml for a complete one") from None
 
 
 def _position(error: yaml.YAMLError) -> str:

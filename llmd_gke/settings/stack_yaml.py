@@ -28,9 +28,9 @@ class _Loader(yaml.SafeLoader):
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise self._refusal("aliases (`*name`) are not read in a stack file: write the value out")
+            raise self._refusal("aliases (`*name`) are not supported in a stack file: repeat the value instead")
         if self._level == DEEPEST:
-            raise self._refusal(f"nested more than {DEEPEST} deep")
+            raise self._refusal(f"nested more than {DEEPEST} levels deep")
         self._level += 1
         try:
             return super().compose_node(parent, index)

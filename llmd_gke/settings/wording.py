@@ -1,4 +1,4 @@
-"""Pydantic's complaints in the words of a stack file: what is wrong, what is allowed, what to write."""
+"""Pydantic's errors in terms of a stack file: the problem, what is allowed, the fix."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _SHAPES: Mapping[str, Explanation] = {
     "float_type": ("this must be a number", "", "write a number without quotes"),
     "finite_number": ("this must be a number", "", "write a number without quotes"),
     "bool_type": ("this must be true or false", "true, false", "write true or false without quotes"),
-    "string_type": ("this must be text", "", "put it in quotes"),
+    "string_type": ("this must be a string", "", "put it in quotes"),
     "tuple_type": ("this must be a list", "", "start each entry on a new line with `- `"),
-    "dict_type": ("this must be a table", "", "one `name: value` a line"),
+    "dict_type": ("this must be a map", "", "one `name: value` per line"),
     "too_short": ("this list is empty", "at least one entry", "add an entry, see Pulumi.eu4a.yaml"),
 }
 _BOUNDS = {
@@ -30,7 +30,7 @@ _BOUNDS = {
     "less_than_equal": ("le", "at most {}"),
     "less_than": ("lt", "less than {}"),
 }
-_NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the id; write that"
+_NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the project ID; set that"
 
 
 def explain(detail: ErrorDetails) -> Explanation:
@@ -45,15 +45,15 @@ def explain(detail: ErrorDetails) -> Explanation:
         bound = context.get(name)
         fix = f"for example {bound}" if kind.endswith("equal") else ""
         if path[-1] == "replicas" and value == 0:
-            fix = "stopped: true keeps the model without a server"
+            fix = "to keep the model without a server, set stopped: true"
         return "this number is out of range", allowed.format(bound), fix
     if kind == "literal_error":
         return _choice(path[-1], value, str(context.get("expected", "")))
     if kind == "string_pattern_mismatch":
         pattern = str(context.get("pattern", ""))
         if pattern == NO_SPACES:
-            return "this text holds a space", "text without spaces", "remove the space"
-        return "this text does not have the right form", f"text that matches {pattern}", "see docs/settings.md"
+            return "this value contains a space", "a value without spaces", "remove the space"
+        return "this value has the wrong format", f"a value that matches {pattern}", "see docs/settings.md"
     problem, allowed, fix = _SHAPES.get(kind, (detail["msg"].removeprefix("Value error, "), "", ""))
     return problem, allowed, _hint(path, kind, value) or fix
 
@@ -62,8 +62,8 @@ def _choice(key: str, value: object, expected: str) -> Explanation:
     """``expected`` is pydantic's: ``'on-demand', 'spot' or 'reservation'``."""
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
-    fix = f"{key}: {near}" if near else f"choose one of them, for example {key}: {choices[0]}" if choices else ""
-    return "this is none of the values that exist", ", ".join(choices), fix
+    fix = f"{key}: {near}" if near else f"use one of them, for example {key}: {choices[0]}" if choices else ""
+    return "this is not one of the allowed values", ", ".join(choices), fix
 
 
 def _hint(path: list[str], kind: str, value: object) -> str:

@@ -60,7 +60,8 @@ def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]
         if name.startswith(CLASS_PREFIX) and "global" not in name and "gxlb" not in name:
             finding = Finding(
                 "proxy-subnet-missing",
-                "the program makes a VPC and a regional Gateway, but no proxy-only subnet: GKE never programs it",
+                "the program creates a VPC and a regional Gateway, but no proxy-only subnet: GKE never programs "
+                "the Gateway",
                 fix=f"add a Subnetwork with purpose {PROXY_SUBNET_PURPOSE}, role ACTIVE and a /23 in the region",
             )
             yield Verdict(gateway, finding)
@@ -74,8 +75,9 @@ def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
         if owner.node.get("removeDefaultNodePool").flag() is True:
             finding = Finding(
                 "ordinary-node-pool",
-                "every node pool of the program is TPU: GKE's own pods, KServe and the endpoint pickers find no node",
-                fix="add a small pool without TPU",
+                "every node pool in the program has TPUs: GKE's system pods, KServe and the endpoint pickers "
+                "cannot be scheduled",
+                fix="add a small node pool without TPU",
             )
             unknown = any(isinstance(pool.node.get("nodeConfig", "machineType").value, Unknown) for pool in pools)
             yield Verdict(owner, finding, "a machine type is not known yet" if unknown else "")
@@ -83,9 +85,9 @@ def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
 
 GATEWAY_API = Rule(
     name="cluster-gateway-api",
-    title="Clusters have the Gateway API on from the start",
-    why="GKE's Gateway needs the standard channel, HTTP load balancing and a VPC-native cluster. Switched on later, "
-    "GatewayClasses took up to 45 minutes to appear.",
+    title="Clusters have the Gateway API enabled from the start",
+    why="GKE's Gateway needs the standard channel, HTTP load balancing and a VPC-native cluster. When it was "
+    "enabled later, GatewayClasses took up to 45 minutes to appear.",
     sources=(GATEWAY_DOC,),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.gateway_api),
@@ -94,19 +96,20 @@ GATEWAY_API = Rule(
 
 VERSION = Rule(
     name="cluster-version",
-    title="Control planes own the InferencePool CRD",
-    why=f"From {versions.gke_floor()} on GKE installs the InferencePool v1 CRD itself; below, nobody does.",
+    title="Control planes are new enough to provide the InferencePool CRD",
+    why=f"From {versions.gke_floor()} on GKE installs the InferencePool v1 CRD; older versions do not have it.",
     sources=("https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",),
     kinds=(CLUSTER,),
     check=_version,
-    parameters=(Parameter("floor", versions.gke_floor(), "Oldest control plane"),),
+    parameters=(Parameter("floor", versions.gke_floor(), "Minimum control-plane version"),),
 )
 
 DATAPLANE = Rule(
     name="cluster-dataplane",
     title="Clusters have one NetworkPolicy engine and no retired TPU settings",
-    why="Dataplane V2 enforces NetworkPolicies itself and GKE refuses the older add-on beside it. `enableTpu` and "
-    "`tpuConfig` belong to the retired TPU-node product.",
+    why="Dataplane V2 enforces NetworkPolicies itself, and GKE rejects the older add-on in addition to it. "
+    "`enableTpu` and "
+    "`tpuConfig` belong to the retired TPU Node product.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.dataplane),
@@ -114,8 +117,8 @@ DATAPLANE = Rule(
 
 WORKLOAD_IDENTITY = Rule(
     name="workload-identity",
-    title="Pods have identities of their own",
-    why="Without Workload Identity every pod acts as its node.",
+    title="Pods have their own identities",
+    why="Without Workload Identity every pod acts with the identity of its node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",),
     kinds=(CLUSTER,),
     check=on_inputs(cluster.workload_identity),
@@ -123,8 +126,8 @@ WORKLOAD_IDENTITY = Rule(
 
 AI_ZONE = Rule(
     name="ai-zone",
-    title="Control planes and ordinary nodes stay out of AI zones",
-    why="Zones such as us-south1-ai1b hold accelerators only.",
+    title="Control planes and non-TPU nodes are not in AI zones",
+    why="Zones such as us-south1-ai1b offer only accelerators.",
     sources=("https://cloud.google.com/compute/docs/regions-zones/ai-zones",),
     kinds=(CLUSTER, NODE_POOL),
     check=_ai_zones,
@@ -132,8 +135,8 @@ AI_ZONE = Rule(
 
 NODE_HARDENING = Rule(
     name="node-hardening",
-    title="Nodes are shielded and run as an account of their own",
-    why="Secure boot, GKE's metadata server and a least-privilege service account are Google's hardening guide.",
+    title="Nodes are shielded and run as a dedicated service account",
+    why="Google's hardening guide recommends secure boot, GKE's metadata server and a least-privilege service account.",
     sources=(HARDENING,),
     kinds=(NODE_POOL, CLUSTER),
     check=_hardening,
@@ -145,8 +148,8 @@ NODE_HARDENING = Rule(
 PROXY_SUBNET = Rule(
     name="proxy-subnet",
     title="Proxy-only subnets are active and large enough",
-    why="GKE's regional Gateways send requests from it: one active subnet of at least /26 (better /23) per region and "
-    "VPC.",
+    why="GKE's regional Gateways send requests from this subnet: there must be one active subnet of at least /26 "
+    "(recommended: /23) per region and VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
     check=on_inputs(cluster.proxy_subnet),
@@ -154,8 +157,9 @@ PROXY_SUBNET = Rule(
 
 MISSING_PROXIES = Rule(
     name="proxy-subnet-missing",
-    title="A VPC made for a regional Gateway has a proxy-only subnet",
-    why="Without it GKE accepts the Gateway and never programs it. Programs that do not make their VPC are not judged.",
+    title="A VPC created for a regional Gateway has a proxy-only subnet",
+    why="Without it GKE accepts the Gateway but never programs it. Programs that do not create their VPC are not "
+    "checked.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets", GATEWAY_DOC),
     kinds=(GATEWAY, SUBNET, NETWORK),
     judge=_missing_proxies,
@@ -164,7 +168,7 @@ MISSING_PROXIES = Rule(
 ORDINARY_POOL = Rule(
     name="ordinary-node-pool",
     title="A cluster has a node pool without TPU",
-    why="GKE's system pods, KServe and the endpoint pickers do not run on TPU nodes.",
+    why="GKE's system pods, KServe and the endpoint pickers cannot run on TPU nodes.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
     kinds=(CLUSTER, NODE_POOL),
     judge=_ordinary_pool,

@@ -24,9 +24,9 @@ def _cluster(program: Program, _settings: Settings) -> Iterator[Verdict]:
 
 FQDN = Rule(
     name="fqdn-network-policy",
-    title="Clusters with FQDNNetworkPolicies have them switched on",
-    why="GKE serves FQDNNetworkPolicy on Dataplane V2 only, and only with `enableFqdnNetworkPolicy`; elsewhere the "
-    "kind does not exist, and pods that rely on it reach nothing.",
+    title="Clusters with FQDNNetworkPolicies have the feature enabled",
+    why="GKE supports FQDNNetworkPolicy only on Dataplane V2 and with `enableFqdnNetworkPolicy`; otherwise the "
+    "kind does not exist, and pods that rely on it cannot reach anything.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies",),
     kinds=(CLUSTER, FQDN_POLICY),
     judge=_cluster,

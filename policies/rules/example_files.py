@@ -39,9 +39,7 @@ def file_of(rule: str) -> Path:
     """The file with the examples of a rule. Raises ``LookupError`` where there is not exactly one."""
     files = sorted(FOLDER.glob(f"*/{rule}.yaml"))
     if len(files) != 1:
-        raise LookupError(
-            f"{rule} has {len(files)} files of examples. Allowed: one, policies/examples/GROUP/{rule}.yaml"
-        )
+        raise LookupError(f"{rule} has {len(files)} example files. Allowed: one, policies/examples/GROUP/{rule}.yaml")
     return files[0]
 
 

@@ -55,8 +55,8 @@ FIREWALL_POLICIES = tuple(
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
 """Resources that name members and roles to take something away from them."""
-ALLOWED = Parameter("allowed", (), "Objects that may be so, as NAME or NAMESPACE/NAME")
-OPT_OUT = "Name the object in `allowed`. Choose with `stacks` where the rule is mandatory."
+ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
+OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
 
 
 def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
@@ -133,9 +133,9 @@ def _secrets(subject: Subject, settings: Settings) -> Iterator[Finding]:
 PUBLIC_SERVICE = Rule(
     name="public-service",
     title="Services have no public address",
-    why="A Service of type LoadBalancer or NodePort, or with externalIPs, is reached past the Gateway: without its "
-    "TLS, its routes and its health checks. A model server answers whoever reaches its port. Values of charts are "
-    "judged by the shape that most charts share.",
+    why="A Service of type LoadBalancer or NodePort, or with externalIPs, bypasses the Gateway with its TLS, "
+    "routes and health checks. A model server answers anyone who can reach its port. Chart values are checked "
+    "by the shape that most charts share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
     kinds=(SERVICE, *CHARTS),
     check=_service,
@@ -146,21 +146,22 @@ PUBLIC_SERVICE = Rule(
 
 FIREWALL_RULE = Rule(
     name="public-firewall",
-    title="Firewall rules name who may come in",
-    why="A rule that allows 0.0.0.0/0, in one range or in several, opens nodes and everything else in the VPC that it "
-    "is about. Google's load balancers come from a few ranges.",
+    title="Firewall rules limit their sources",
+    why="A rule that allows 0.0.0.0/0, as one range or as several, exposes the nodes and everything else in the "
+    "VPC that it applies to. Google's load balancers use only a few ranges.",
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
     kinds=(*FIREWALLS, *FIREWALL_POLICIES),
     check=_firewall,
     level="production",
-    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
     opt_out=OPT_OUT,
 )
 
 INGRESS = Rule(
     name="ingress",
-    title="Traffic comes in by Gateways, not by Ingress",
-    why="An Ingress makes a load balancer of its own. It takes no InferencePool, and no rule about Gateways sees it.",
+    title="Traffic enters through Gateways, not through Ingress",
+    why="An Ingress creates its own load balancer. It does not support InferencePools, and the rules about "
+    "Gateways do not cover it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
     kinds=(*INGRESSES, *CHARTS),
     check=_or_chart(exposure.ingress, chart_values.ingresses),
@@ -172,53 +173,53 @@ INGRESS = Rule(
 
 IAM_MEMBER = Rule(
     name="public-iam-member",
-    title="Nothing on Google Cloud is granted to everybody",
-    why="`allUsers` is everybody on the Internet, `allAuthenticatedUsers` everybody with a Google account, `…/*` of a "
-    "workload identity pool everybody whom its provider lets in. Judged in every field that can hold members, of "
-    "every resource of the gcp package, of Config Connector and of Crossplane's Google provider.",
+    title="Nothing on Google Cloud is granted to everyone",
+    why="`allUsers` is anyone on the Internet, `allAuthenticatedUsers` anyone with a Google account, and `…/*` of "
+    "a workload identity pool anyone whom its provider admits. The rule checks every field that can hold "
+    "members, in all resources of the gcp package, of Config Connector and of Crossplane's Google provider.",
     sources=("https://cloud.google.com/iam/docs/overview#all-users",),
     kinds=(ANY_GOOGLE,),
     check=_google(iam.members),
     level="production",
     severity="critical",
-    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
     opt_out=OPT_OUT,
 )
 
 IAM_ROLE = Rule(
     name="basic-iam-role",
-    title="Nobody is granted a basic role",
-    why="`roles/owner` and `roles/editor` may change nearly everything in a project, secrets included; who holds "
-    "`projectIamAdmin` or `securityAdmin` can grant itself Owner.",
+    title="No one is granted a basic role",
+    why="`roles/owner` and `roles/editor` allow changing nearly everything in a project, including secrets; an "
+    "account with `projectIamAdmin` or `securityAdmin` can grant itself Owner.",
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
     kinds=(ANY_GOOGLE,),
     check=_google(iam.roles),
     level="production",
-    parameters=(STACKS, Parameter("allowed", (), "Names of resources that may be so")),
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
     opt_out=OPT_OUT,
 )
 
 BINDING = Rule(
     name="anonymous-binding",
-    title="No role of a cluster is bound to everybody",
-    why="On GKE `system:authenticated` is everybody with a Google account, `system:unauthenticated` and "
-    "`system:anonymous` everybody who reaches the API server, `system:serviceaccounts` every pod. Legacy ABAC and "
-    "client certificates go past RBAC, and anonymous requests need no identity.",
+    title="No role of a cluster is bound to everyone",
+    why="On GKE `system:authenticated` is anyone with a Google account, `system:unauthenticated` and "
+    "`system:anonymous` anyone who can reach the API server, and `system:serviceaccounts` every pod. Legacy "
+    "ABAC and client certificates bypass RBAC, and anonymous requests need no identity.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
     kinds=(*BINDINGS, CLUSTER_ROLE, CLUSTER),
     check=_binding,
     level="production",
     severity="critical",
-    parameters=(STACKS, Parameter("allowed", (), "Names of bindings that may be so")),
+    parameters=(STACKS, Parameter("allowed", (), "Names of exempt bindings")),
     opt_out=OPT_OUT,
 )
 
 PRIVILEGED = Rule(
     name="privileged-pod",
     title="Pods have no access to their node",
-    why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever takes "
-    "over a pod its node, and with that the tokens and weights of every pod there. Judged in every kind that has a "
-    "pod template or a container of its own, in values of charts, in PersistentVolumes, and in namespaces that admit "
+    why="Privileged containers, host folders, host namespaces, host ports and strong capabilities give whoever "
+    "compromises a pod control of its node, and so the tokens and weights of every pod there. The rule checks "
+    "every kind with a pod template or a container, chart values, PersistentVolumes, and namespaces that admit "
     "such pods.",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
     kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
@@ -230,10 +231,10 @@ PRIVILEGED = Rule(
 
 SECRET_VALUE = Rule(
     name="plain-secret-value",
-    title="Values of Kubernetes Secrets are secrets of Pulumi, too",
-    why="A value that is not marked as secret is in the stack's state, in previews and in logs in plain text; one in a "
-    "ConfigMap is readable by everybody who may read the namespace. Tokens among the values of a chart are found by "
-    "their shape.",
+    title="Values of Kubernetes Secrets are also Pulumi secrets",
+    why="A value that is not marked as secret appears in plain text in the stack's state, in previews and in logs; "
+    "anyone who may read the namespace can read a value in a ConfigMap. Tokens among chart values are "
+    "recognized by their shape.",
     sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
     kinds=(SECRET, CONFIG_MAP, *CHARTS),
     check=_secrets,

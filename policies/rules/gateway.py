@@ -27,10 +27,10 @@ def _unclaimed(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 GATEWAY_CLASS = Rule(
     name="gateway-class",
-    title="Gateways of GKE use a class that can carry an InferencePool",
-    why="Of GKE's classes only the two regional, single-cluster ones take an InferencePool as a backend. Global, "
-    "classic and multi-cluster ones accept the Gateway and answer 503 forever. Classes that are not GKE's "
-    "(`gke-l7-…`) are not judged.",
+    title="GKE Gateways use a class that supports InferencePools",
+    why="Of GKE's classes, only the two regional, single-cluster ones support an InferencePool as a backend. "
+    "Global, classic and multi-cluster classes accept the Gateway but answer 503 forever. Classes other than "
+    "GKE's (`gke-l7-…`) are not checked.",
     sources=(
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/20",
@@ -39,14 +39,14 @@ GATEWAY_CLASS = Rule(
     check=_class,
     severity="critical",
     parameters=(
-        Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "GKE's GatewayClasses that Gateways may use"),
+        Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "The GKE GatewayClasses that Gateways may use"),
     ),
-    opt_out="A Gateway for something else than models may use another class: add the class to `allowed`.",
+    opt_out="If a Gateway does not serve models and needs another class, add that class to `allowed`.",
 )
 
 GATEWAY_FEATURES = Rule(
     name="gateway-unclaimed-features",
-    title="Gateways keep to features that GKE claims",
+    title="Gateways use only features that GKE reports as supported",
     why="GKE's conformance reports up to GKE 1.36 list GatewayInfrastructurePropagation and GatewayAddressEmpty as "
     "not supported.",
     sources=(REPORTS,),

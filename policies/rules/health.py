@@ -54,7 +54,7 @@ def _policies(program: Program, kind: Kind) -> tuple[set[Backend], list[str]]:
     """Targets of the policies of a kind, and why something missing may be there all the same."""
     targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
     unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
-    hidden = [f"{label} may hold it, the engine does not show its objects" for label in program.opaque]
+    hidden = [f"{label} may contain it, but the engine does not show its objects" for label in program.opaque]
     return {target for _, target in targets if target is not None}, [*unknown, *hidden]
 
 
@@ -64,8 +64,8 @@ def _missing_check(program: Program, settings: Settings) -> Iterator[Verdict]:
         if backend not in targets:
             finding = Finding(
                 "health-check-missing",
-                f"{backend} is a backend of GKE's Gateway and has no HealthCheckPolicy in this program: GKE asks for / "
-                "on the serving port and calls it unhealthy (no healthy upstream)",
+                f"{backend} is a backend of GKE's Gateway, but this program has no HealthCheckPolicy for it: GKE "
+                "requests / on the serving port and treats the backend as unhealthy (no healthy upstream)",
                 fix=f"add a HealthCheckPolicy in namespace {backend.namespace} with targetRef kind {backend.kind}, "
                 f"name {backend.name}",
             )
@@ -90,7 +90,7 @@ def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
             finding = Finding(
                 "backend-timeout",
                 f"{backend} has no GCPBackendPolicy with a timeout: GKE answers 504 after "
-                f"{DEFAULT_BACKEND_TIMEOUT_SECONDS} s, in the middle of a long generation",
+                f"{DEFAULT_BACKEND_TIMEOUT_SECONDS} s, even during a long generation",
                 allowed=f"spec.default.timeoutSec of at least {settings.number('minimumSeconds')}",
                 fix=f"add a GCPBackendPolicy in namespace {backend.namespace} with targetRef kind InferencePool, name "
                 f"{backend.name} and timeoutSec: 600",
@@ -108,19 +108,20 @@ def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
         if first is not policy and (first.namespace, first.name) != (policy.namespace, policy.name):
             finding = Finding(
                 "one-policy-per-target",
-                f"{first.label} aims at {target}, too: GKE keeps the oldest and marks the other Conflicted",
-                fix="merge the two",
+                f"{first.label} also targets {target}: GKE applies only the oldest policy and marks the other one "
+                "Conflicted",
+                fix="merge the two policies",
             )
             yield Verdict(policy, finding)
 
 
 HEALTH_SHAPE = Rule(
     name="health-check-shape",
-    title="HealthCheckPolicies and GCPBackendPolicies are admitted by every version of their CRDs",
-    why="The CRDs require `targetRef.group`, a block that fits the type, and since 2026-03 CEL rules for the port "
-    "specification and for the timeout against the interval. Thresholds, draining time, sample rate and rate per "
-    "endpoint have ranges, and a policy reaches targets of its own namespace only. An incomplete policy is refused or "
-    "attaches to nothing.",
+    title="HealthCheckPolicies and GCPBackendPolicies are valid in every version of their CRDs",
+    why="The CRDs require `targetRef.group`, the block that belongs to the type, and since 2026-03, by CEL rules, "
+    "a consistent port specification and a timeout that does not exceed the interval. Thresholds, draining "
+    "time, sample rate and rate per endpoint have limits, and a policy can only target objects in its own "
+    "namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HEALTH_CHECK, BACKEND_POLICY),
     check=_shape,
@@ -128,48 +129,51 @@ HEALTH_SHAPE = Rule(
 
 MODEL_HEALTH = Rule(
     name="model-health-check",
-    title="Health checks of model servers ask /health by HTTP",
+    title="Health checks of model servers request /health over HTTP",
     why="vLLM answers 404 at `/`, so with GKE's default path every backend stays UNHEALTHY while its pod is Ready "
-    "(`no healthy upstream`). KServe's backends speak plain HTTP unless its TLS switch is on: an HTTPS check makes "
-    "vLLM log `Invalid HTTP request received`.",
+    "(`no healthy upstream`). KServe's backends use plain HTTP unless its TLS option is enabled: an HTTPS check "
+    "makes vLLM log `Invalid HTTP request received`.",
     sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
     kinds=(HEALTH_CHECK,),
     check=_model,
-    parameters=(Parameter("protocols", ("HTTP",), "Types of check that fit the model servers"),),
-    opt_out="Model servers that speak HTTPS or gRPC: set `protocols`.",
+    parameters=(Parameter("protocols", ("HTTP",), "Types of health check that the model servers support"),),
+    opt_out="For model servers that use HTTPS or gRPC, set `protocols`.",
 )
 
 MISSING_CHECK = Rule(
     name="health-check-missing",
     title="Every backend of GKE's Gateway has a HealthCheckPolicy",
-    why="KServe makes none, and GKE's default asks for `/`. Pools and Services are collected from all routes of the "
-    "program; a route does not show the class of its Gateway, so routes count as GKE's.",
+    why="KServe creates none, and GKE's default requests `/`. The rule collects InferencePools and Services from "
+    "all routes of the program; a route does not show the class of its Gateway, so every route counts as "
+    "attached to GKE's.",
     sources=(POLICY_CHART,),
     kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, HEALTH_CHECK),
     judge=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="Policies that another program makes: set this rule to advisory. Routes elsewhere: `otherGateways`.",
+    opt_out="If another program creates the policies, make this rule advisory. For routes of other gateways, set "
+    "`otherGateways`.",
 )
 
 BACKEND_TIMEOUT = Rule(
     name="backend-timeout",
     title="Every InferencePool behind GKE's Gateway has a backend timeout",
-    why="GKE cuts any answer after 30 s with 504 unless a GCPBackendPolicy says otherwise; routes cannot (GWCER104).",
+    why="GKE ends any response after 30 s with 504 unless a GCPBackendPolicy sets another timeout; routes cannot "
+    "set one (GWCER104).",
     sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, BACKEND_POLICY),
     judge=_missing_timeout,
     parameters=(
         OTHER_GATEWAYS,
-        Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Smallest timeout in seconds that counts"),
+        Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Minimum timeout in seconds"),
     ),
-    opt_out="As for health-check-missing.",
+    opt_out="As for `health-check-missing`.",
 )
 
 ONE_POLICY = Rule(
     name="one-policy-per-target",
     title="A backend has one policy of each kind",
-    why="Of two policies on one target GKE keeps the oldest; the other is marked Conflicted and does nothing.",
+    why="Of two policies for one target GKE applies the oldest; the other is marked Conflicted and has no effect.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
     kinds=GKE_POLICIES,
     judge=_one_policy,

@@ -25,8 +25,8 @@ from policies.rules.rule import (
 
 CHARTS = kserve.source("charts")
 WHY_FLOOR = {
-    "kserve": "0.18 and 0.19 fail where the v1alpha2 InferencePool CRD is absent, as on GKE (kserve/kserve#5708)",
-    "lws": "an upgrade across 0.7 to 0.8 deletes the CRD and with it every LeaderWorkerSet (kubernetes-sigs/lws#880)",
+    "kserve": "0.18 and 0.19 fail without the v1alpha2 InferencePool CRD, which GKE does not have (kserve/kserve#5708)",
+    "lws": "an upgrade from 0.7 to 0.8 deletes the CRD and with it every LeaderWorkerSet (kubernetes-sigs/lws#880)",
 }
 
 
@@ -79,7 +79,7 @@ def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 NAMESPACE = Rule(
     name="kserve-namespace",
     title="KServe is installed in namespace kserve",
-    why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate it injects.",
+    why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate that it injects.",
     sources=(f"{CHARTS}/{kserve.CRD_CHART}",),
     kinds=(RELEASE, CHART),
     check=_namespace,
@@ -87,36 +87,37 @@ NAMESPACE = Rule(
 
 CRD_OWNERSHIP = Rule(
     name="crd-ownership",
-    title="CRDs that GKE owns are left to GKE",
-    why=f"With its Gateway API channel on, GKE installs the Gateway API CRDs and from {versions.gke_floor()} the "
-    "InferencePool v1 CRD. KServe's chart brings its own unless told not to, and GKE 1.35 blocks experimental ones.",
+    title="CRDs that GKE manages are not installed by the program",
+    why=f"With the Gateway API channel enabled, GKE installs the Gateway API CRDs and, from {versions.gke_floor()} "
+    "on, the InferencePool v1 CRD. KServe's chart installs its own unless disabled, and GKE 1.35 blocks "
+    "experimental ones.",
     sources=(
         kserve.issue(5543),
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
     ),
     kinds=(RELEASE, CHART, CRD),
     check=_crds,
-    opt_out=f"A cluster older than {versions.gke_floor()}, or not GKE: set this rule to advisory.",
+    opt_out=f"For a cluster older than {versions.gke_floor()}, or outside GKE, make this rule advisory.",
 )
 
 VERSION = Rule(
     name="platform-version",
-    title="KServe and LeaderWorkerSet are not older than what works on GKE",
+    title="KServe and LeaderWorkerSet are new enough for GKE",
     why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}.",
     sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
     kinds=(RELEASE, CHART),
     check=_version,
     parameters=(
-        Parameter("kserveFloor", kserve.FLOOR, "Oldest chart version of KServe"),
-        Parameter("lwsFloor", "0.8.0", "Oldest chart version of LeaderWorkerSet"),
+        Parameter("kserveFloor", kserve.FLOOR, "Minimum chart version of KServe"),
+        Parameter("lwsFloor", "0.8.0", "Minimum chart version of LeaderWorkerSet"),
     ),
 )
 
 PRESETS = Rule(
     name="preset-deletion",
-    title="KServe lets its presets be deleted",
-    why="From 0.20 on a webhook refuses to delete the well-known LLMInferenceServiceConfigs, and `pulumi destroy` with "
-    "it, unless the controller's environment says otherwise.",
+    title="KServe allows the deletion of its presets",
+    why="From 0.20 on a webhook rejects the deletion of the well-known LLMInferenceServiceConfigs, so `pulumi "
+    "destroy` fails unless the controller's environment allows the deletion.",
     sources=(kserve.source(kserve.CONTROLLER),),
     kinds=(RELEASE, CHART),
     check=_presets,
@@ -127,21 +128,23 @@ PRESETS = Rule(
 
 TLS = Rule(
     name="kserve-tls",
-    title="KServe's backends speak plain HTTP",
-    why="With the switch on, KServe gives the workload Service `appProtocol: https`, while the InferencePool has no "
-    "protocol and is called by plain HTTP. GKE's Gateway has no override: GCPBackendPolicy has no protocol field.",
+    title="KServe's backends use plain HTTP",
+    why="With TLS enabled, KServe gives the workload Service `appProtocol: https`, but the InferencePool has no "
+    "protocol and is called over plain HTTP. GKE's Gateway cannot override this: GCPBackendPolicy has no "
+    "protocol field.",
     sources=(kserve.issue(5531),),
     kinds=(CONFIG_MAP,),
     check=_tls,
-    opt_out="Where HTTPS to the backends is proven, with HealthCheckPolicies of type HTTPS: set this rule to advisory.",
+    opt_out="Where HTTPS to the backends is known to work, with HealthCheckPolicies of type HTTPS, make this rule "
+    "advisory.",
 )
 
 
 LABELS = Rule(
     name="network-policy-labels",
     title="NetworkPolicies select labels that KServe sets",
-    why="`app.kubernetes.io/component: workload`, copied from older material, is on no pod: such a policy guards "
-    "nothing, or admits nobody.",
+    why="No pod has the label `app.kubernetes.io/component: workload` from older documentation: a policy that "
+    "selects it protects nothing, or admits no one.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(NETWORK_POLICY,),
     check=_labels,
@@ -149,9 +152,9 @@ LABELS = Rule(
 
 OPEN = Rule(
     name="network-policy-open",
-    title="NetworkPolicies restrict something",
-    why="An empty rule allows everything, an empty namespaceSelector every pod of the cluster: the policy then only "
-    "looks like a guard.",
+    title="NetworkPolicies actually restrict traffic",
+    why="An empty rule allows everything, and an empty namespaceSelector every pod in the cluster: the policy then "
+    "only appears to protect.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
     kinds=(NETWORK_POLICY, FQDN_POLICY, *ADMIN_POLICIES, *CILIUM_POLICIES),
     check=_open,
@@ -166,16 +169,16 @@ def _unreadable(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     if reason is not None:
         yield Finding(
             "unreadable-manifest",
-            f"{reason}: its objects are judged when the provider has unpacked them, after the first update",
-            fix="correct it, or make its objects as resources of their own",
+            f"{reason}: its objects are checked only after the first update, when the provider has rendered them",
+            fix="correct it, or create its objects as separate resources",
         )
 
 
 UNREADABLE = Rule(
     name="unreadable-manifest",
-    title="Manifests in bundles can be read",
-    why="On a first preview the pack reads the text of a ConfigGroup itself, since the provider does not unpack it "
-    "yet. A document that is no YAML, or that stands for millions of values by aliases, cannot be judged.",
+    title="Manifests in bundles are readable",
+    why="In a first preview the pack reads the text of a ConfigGroup itself, because the provider does not render "
+    "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
     sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
     kinds=(MANIFEST,),
     check=_unreadable,

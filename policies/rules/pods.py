@@ -64,8 +64,8 @@ def _secrets(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 IMAGE_TAG = Rule(
     name="image-tag",
     title="Images of model servers and endpoint pickers are pinned",
-    why="`latest` and nightly tags move under running replicas; a moved endpoint picker once dropped a flag its "
-    "Deployment used, nightly TPU images are pruned.",
+    why="`latest` and nightly tags change while replicas run; a changed endpoint picker image once dropped a flag "
+    "that its Deployment used, and nightly TPU images are deleted after a while.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
     check=_images,
@@ -74,7 +74,7 @@ IMAGE_TAG = Rule(
 PLAIN_SECRET = Rule(
     name="plain-secret",
     title="Tokens and passwords of model pods come from Secrets",
-    why="A value in `env` or in the arguments is readable by everyone who may read pods, and in the state.",
+    why="A value in `env` or in the arguments can be read by anyone who may read pods, and in the stack's state.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
     check=_secrets,
@@ -85,27 +85,30 @@ PLAIN_SECRET = Rule(
 ENDPOINT_PICKER = Rule(
     name="endpoint-picker",
     title="Endpoint pickers are new enough for GKE's Gateway and serve TLS",
-    why="Before llm-d 0.7.0 (Gateway API inference extension 1.4.0) the picker's TLS offers no h2 (`No ALPN "
-    "negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it by TLS.",
+    why="Before llm-d 0.7.0 (Gateway API inference extension 1.4.0) the endpoint picker's TLS does not offer h2 "
+    "(`No ALPN "
+    "negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS.",
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
     kinds=WORKLOADS,
     check=_picker,
     parameters=(
-        Parameter("routerFloor", "0.7.0", "Oldest llm-d endpoint picker"),
+        Parameter("routerFloor", "0.7.0", "Minimum version of the llm-d endpoint picker"),
         Parameter(
             "presetPicker",
             pods.preset_picker(),
-            "The llm-d endpoint picker that KServe's preset starts; a service's own may have a newer patch only",
+            "Version of the llm-d endpoint picker in KServe's preset; a service may use only newer patch releases "
+            "of it",
         ),
-        Parameter("gieFloor", "1.4.0", "Oldest endpoint picker of the Gateway API inference extension"),
+        Parameter("gieFloor", "1.4.0", "Minimum version of the endpoint picker of the Gateway API inference extension"),
     ),
 )
 
 SERVER_ENVIRONMENT = Rule(
     name="server-environment",
-    title="No variable opens a model server beyond inference",
-    why="`VLLM_ALLOW_RUNTIME_LORA_UPDATING` lets every client load weights of its choice, `VLLM_SERVER_DEV_MODE` opens "
-    "paths that pause and reset the server, `VLLM_ALLOW_INSECURE_SERIALIZATION` runs code that the server is sent.",
+    title="No environment variable exposes more of a model server than inference",
+    why="`VLLM_ALLOW_RUNTIME_LORA_UPDATING` lets any client load weights of its choice, `VLLM_SERVER_DEV_MODE` "
+    "enables paths that pause and reset the server, and `VLLM_ALLOW_INSECURE_SERIALIZATION` runs code that "
+    "clients send.",
     sources=(
         "https://docs.vllm.ai/en/latest/features/lora.html",
         "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
@@ -119,8 +122,9 @@ SERVER_ENVIRONMENT = Rule(
 MODEL_PRIVILEGES = Rule(
     name="model-privileges",
     title="Model servers add no capabilities",
-    why="A server needs none: TPU pods run without on GKE 1.28 and later. Privileged containers, and capabilities that "
-    "are as good as the node, are the business of `privileged-pod`, for pods of every kind.",
+    why="A server needs none: on GKE 1.28 and later TPU pods run without additional capabilities. For pods of "
+    "every kind, `privileged-pod` covers privileged containers and capabilities that are equivalent to access "
+    "to the node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
     kinds=WORKLOADS,
     check=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),

@@ -90,9 +90,9 @@ def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
 def _mixed(pool: str, served: list[str]) -> Finding:
     return Finding(
         "one-model-per-pool",
-        f"{pool} selects pods of {' and '.join(served)}: the endpoint picker does not tell models apart, so a part of "
-        "the requests reaches the wrong one",
-        allowed="one model in an InferencePool (node pools may be shared)",
+        f"{pool} selects pods of {' and '.join(served)}: the endpoint picker does not distinguish models, so some "
+        "requests reach the wrong one",
+        allowed="one model per InferencePool (node pools may be shared)",
         fix="give each model its own InferencePool and select by a label of the model",
     )
 
@@ -100,7 +100,7 @@ def _mixed(pool: str, served: list[str]) -> Finding:
 POOL_PORTS = Rule(
     name="inference-pool-ports",
     title="InferencePools have at most eight ports",
-    why="The v1 CRD admits eight targetPorts; a pool with one port for each of more data-parallel ranks is refused.",
+    why="The v1 CRD allows eight targetPorts; a pool with one port per data-parallel rank and more ranks is rejected.",
     sources=(upstream.inference_extension("config/crd/bases"),),
     kinds=(POOL, SERVICE, SERVICE_CONFIG),
     check=_ports,
@@ -109,8 +109,8 @@ POOL_PORTS = Rule(
 
 ONE_MODEL = Rule(
     name="one-model-per-pool",
-    title="An InferencePool holds one model",
-    why="The endpoint picker chooses among all pods of the pool and does not know which model they serve: with two "
+    title="An InferencePool has one model",
+    why="The endpoint picker chooses among all pods of the pool without knowing which model they serve: with two "
     "models in one pool about half of the requests fail. Node pools may be shared.",
     sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
     kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),

@@ -23,7 +23,7 @@ from policies.rules.rule import (
 )
 
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
-OPT_OUT = "Choose the stacks with `stacks`; an empty list switches the rule off."
+OPT_OUT = "`stacks` selects the stacks; an empty list disables the rule."
 
 
 def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
@@ -46,7 +46,7 @@ def _protect(subject: Subject, settings: Settings) -> Iterator[Finding]:
     if not subject.protect:
         yield Finding(
             "production-protect",
-            "is not protected: a rename or a wrong `destroy` would take it, and every service with it",
+            "is not protected: a rename or an accidental `destroy` would delete it, and every service with it",
             allowed="the resource option protect: true",
             fix="set protect=True in its ResourceOptions",
         )
@@ -77,9 +77,9 @@ def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
         if subject.protect:
             finding = Finding(
                 "production-stacks",
-                f"is protected, and no rule about production covers stack {settings.stack}",
+                f"is protected, but the production rules do not cover stack {settings.stack}",
                 allowed=", ".join(settings.texts("stacks")) or "no stack",
-                fix=f"add {settings.stack} to `stacks` of the production rules, or name the stack so that it fits",
+                fix=f"add {settings.stack} to `stacks` of the production rules, or rename the stack to match",
             )
             yield Verdict(subject, finding)
             return
@@ -92,8 +92,8 @@ def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
     if pools and all(node_pools.capacity_mode(pool.node) == "spot" for pool in pools):
         finding = Finding(
             "production-spot-only",
-            "every TPU pool is spot: Google may take all replicas at once, with 30 seconds' notice",
-            fix="give one pool on-demand or reserved capacity",
+            "every TPU pool is spot: Google may reclaim all replicas at once, with 30 seconds' notice",
+            fix="use on-demand or reserved capacity for at least one pool",
         )
         yield Verdict(pools[0], finding)
 
@@ -101,7 +101,7 @@ def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
 PROTECT = Rule(
     name="production-protect",
     title="Production clusters and VPCs are protected",
-    why="Pulumi's `protect` and the provider's `deletionProtection` are what stands between a slip and an outage.",
+    why="Pulumi's `protect` and the provider's `deletionProtection` keep a mistake from becoming an outage.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
     check=_protect,
@@ -112,7 +112,7 @@ PROTECT = Rule(
 PRIVATE_NODES = Rule(
     name="production-private-nodes",
     title="Production nodes have no public addresses",
-    why="Nodes of a model server need to be reached by load balancers only.",
+    why="Only load balancers need to reach the nodes of a model server.",
     sources=(HARDENING,),
     kinds=(CLUSTER, NODE_POOL),
     check=_private,
@@ -123,24 +123,24 @@ PRIVATE_NODES = Rule(
 
 HTTPS = Rule(
     name="production-https",
-    title="Production Gateways that face the Internet speak HTTPS",
-    why="Prompts, answers and API keys are nobody else's business. Beside HTTPS, an HTTP listener may be there for a "
-    "redirect only: its `allowedRoutes` admit the Gateway's own namespace (`Same`, also the API's default), so that no "
-    "model's route attaches to it.",
+    title="Production Gateways that face the Internet use HTTPS",
+    why="Prompts, answers and API keys are confidential. In addition to HTTPS, an HTTP listener is allowed only "
+    "for redirects: its `allowedRoutes` admit only the Gateway's own namespace (`Same`, also the API's "
+    "default), so no model's route attaches to it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY, *LISTENER_SETS),
     check=_https,
     parameters=(
         STACKS,
-        Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may speak plain HTTP"),
+        Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may use plain HTTP"),
     ),
-    opt_out="Name the Gateway in `plainHttpGateways`. " + OPT_OUT,
+    opt_out="List the Gateway in `plainHttpGateways`. " + OPT_OUT,
 )
 
 CONTROL_PLANE = Rule(
     name="production-control-plane",
-    title="Production control planes do not answer the whole Internet",
-    why="Either the DNS endpoint alone, which IAM guards, or authorised networks that name ranges.",
+    title="Production control planes are not open to the whole Internet",
+    why="Use only the DNS endpoint, which IAM protects, or limit access with authorized networks.",
     sources=(HARDENING,),
     kinds=(CLUSTER,),
     check=_inputs(cluster.control_plane_open),
@@ -150,8 +150,8 @@ CONTROL_PLANE = Rule(
 
 SPOT_ONLY = Rule(
     name="production-spot-only",
-    title="Production does not rest on spot capacity alone",
-    why="Spot nodes go with 30 seconds' notice, often all of a zone at once.",
+    title="Production does not depend on spot capacity alone",
+    why="Spot nodes are reclaimed with 30 seconds' notice, often all of a zone at once.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms",),
     kinds=(NODE_POOL,),
     judge=_spot_only,
@@ -163,16 +163,16 @@ SPOT_ONLY = Rule(
 
 COVERED = Rule(
     name="production-stacks",
-    title="A protected stack is covered by the rules about production",
-    why="A stack whose cluster is protected against deletion is likely to be production. The other rules here are "
-    "about stacks whose names fit `stacks`, and say nothing in any other.",
+    title="A protected stack is covered by the production rules",
+    why="A stack whose cluster is protected against deletion is likely to be production. The other production "
+    "rules apply only to stacks whose names match `stacks`.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
     judge=_uncovered,
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
-    opt_out="Protected stacks that are not production: switch the rule off, or add them to its `stacks`.",
+    opt_out="For protected stacks that are not production, disable the rule or add them to its `stacks`.",
 )
 
 RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY)

@@ -26,7 +26,7 @@ from policies.rules.rule import (
 OTHER_GATEWAYS = Parameter(
     "otherGateways",
     (),
-    "Gateways that are not GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not judged",
+    "Gateways other than GKE's, as NAME or NAMESPACE/NAME: routes attached only to these are not checked",
 )
 REPORTS = gke_routes.REPORTS
 ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
@@ -73,9 +73,9 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     if subject.kind == ALPHA_POOL:
         yield Finding(
             "inference-pool-group",
-            "an InferencePool of the deprecated v1alpha2 group: GKE does not have its CRD",
+            "this InferencePool is of the deprecated v1alpha2 group: GKE does not have its CRD",
             allowed="apiVersion: inference.networking.k8s.io/v1",
-            fix="make a v1 InferencePool (targetPorts, endpointPickerRef)",
+            fix="create a v1 InferencePool (targetPorts, endpointPickerRef)",
         )
     else:
         yield from routes.pool_groups(_all_references(subject))
@@ -99,36 +99,37 @@ def _generated(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 ROUTE_TIMEOUTS = Rule(
     name="route-timeouts",
     title="Routes of GKE's Gateway have no timeouts",
-    why="GKE answers `GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported`, also for `0s`, and one "
-    "refused route stops GKE from taking any further change of its Gateway. KServe writes timeouts into every route "
-    "it makes itself, and its `disableHTTPRouteTimeout` does not reach LLMInferenceService.",
+    why="GKE answers `GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported`, also for `0s`, and "
+    "after one rejected route GKE applies no further change to its Gateway. KServe sets timeouts in every "
+    "route that it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
     sources=("https://github.com/kserve/kserve/issues/5707", "https://github.com/kserve/kserve/issues/5311", REPORTS),
     kinds=ROUTE_KINDS,
     check=_timeouts,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="Routes of another Gateway: name it in `otherGateways`.",
+    opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
 )
 
 REFUSED_FEATURES = Rule(
     name="route-refused-features",
     title="Routes of GKE's Gateway use no feature that GKE rejects",
     why="Retry, regular-expression paths, method matches, ReplaceFullPath, redirects with a port or with 303, 307, "
-    "308, filters inside backendRefs and CORS are rejected, and one rejected route freezes the whole Gateway.",
+    "308, filters inside backendRefs and CORS are rejected, and after one rejected route no change to the whole "
+    "Gateway takes effect.",
     sources=(REPORTS, "https://github.com/kserve/kserve/issues/5319"),
     kinds=ROUTE_KINDS,
     check=_refused,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="Routes of another Gateway: name it in `otherGateways`.",
+    opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
 )
 
 UNCLAIMED_FEATURES = Rule(
     name="route-unclaimed-features",
-    title="Routes of GKE's Gateway keep to features that GKE claims",
+    title="Routes of GKE's Gateway use only features that GKE reports as supported",
     why="Rule names, ports in parentRefs, several mirrors, query parameters (before GKE 1.35.2), regular expressions "
-    "for headers and session persistence are not claimed by GKE's conformance reports. Whether it rejects or ignores "
-    "them is not known.",
+    "for headers and session persistence are not listed as supported in GKE's conformance reports. It is unknown "
+    "whether GKE rejects or ignores them.",
     sources=(REPORTS,),
     kinds=ROUTE_KINDS,
     check=_unclaimed,
@@ -139,10 +140,10 @@ UNCLAIMED_FEATURES = Rule(
 
 POOL_GROUP = Rule(
     name="inference-pool-group",
-    title="InferencePools are referred to by the v1 group",
-    why=f"GKE owns the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()}) and has none for the "
-    "older `inference.networking.x-k8s.io`; a reference without group means a core kind. Either way the load balancer "
-    "has no backend.",
+    title="References to InferencePools use the v1 group",
+    why=f"GKE provides the CRD of `inference.networking.k8s.io/v1` (from {versions.gke_floor()} on) but none for "
+    "the older `inference.networking.x-k8s.io`; a reference without a group means a core kind. In both cases "
+    "the load balancer has no backend.",
     sources=(
         upstream.inference_extension("config/crd/bases"),
         "https://github.com/kserve/kserve/issues/5050",
@@ -153,10 +154,10 @@ POOL_GROUP = Rule(
 
 GENERATED_TARGET = Rule(
     name="generated-service-target",
-    title="Nothing aims at a Service whose name GKE generates",
-    why="For an InferencePool GKE makes a headless Service `POOL-ip-HASH`. A policy on it never attaches "
-    "(GatewayNotFound), and the name is another after a re-creation. HealthCheckPolicy and GCPBackendPolicy take the "
-    "InferencePool itself as target.",
+    title="Nothing targets a Service whose name GKE generates",
+    why="For an InferencePool GKE creates a headless Service `POOL-ip-HASH`. A policy on it never attaches "
+    "(GatewayNotFound), and its name changes when it is recreated. HealthCheckPolicy and GCPBackendPolicy "
+    "accept the InferencePool itself as target.",
     sources=(
         "https://github.com/kubernetes-sigs/gateway-api-inference-extension/blob/v1.0.0/config/charts/inferencepool/"
         "templates/gke.yaml",

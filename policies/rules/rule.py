@@ -60,14 +60,14 @@ class Parameter:
                 texts = tuple(item for item in items if isinstance(item, str))
                 if len(texts) == len(items):
                     return texts
-            raise TypeError(f"{self.name} must be a list of texts")
+            raise TypeError(f"{self.name} must be a list of strings")
         if isinstance(self.default, int):
             if isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer():
                 return int(value)
             raise TypeError(f"{self.name} must be a whole number")
         if isinstance(value, str):
             return value
-        raise TypeError(f"{self.name} must be text")
+        raise TypeError(f"{self.name} must be a string")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class Settings:
         return value if isinstance(value, int) else 0
 
 
-STACKS = Parameter("stacks", ("prod*",), "Names of production stacks; `*` stands for any text")
+STACKS = Parameter("stacks", ("prod*",), "Names of production stacks; `*` matches any text")
 
 
 @dataclass(frozen=True)
@@ -239,7 +239,7 @@ class Rule:
 ANY_WORKLOAD = Kind("*", "any kind with a pod template")
 """Objects that hold pods, recognized by the shape of a pod template, whatever their kind."""
 
-ANY_GOOGLE = Kind("gcp", "any resource of Google Cloud")
+ANY_GOOGLE = Kind("gcp", "any Google Cloud resource")
 """Resources of the gcp package, and objects in a cluster that stand for such resources."""
 
 GOOGLE_GROUPS = (".cnrm.cloud.google.com", ".gcp.upbound.io", ".gcp.m.upbound.io", ".gcp.crossplane.io")

@@ -75,7 +75,9 @@ def _presets(program: Program, _settings: Settings) -> Iterator[Verdict]:
 def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
     identities = [(route, route.identity) for route in program.of(HTTP_ROUTE)]
     routes = {identity for _, identity in identities if identity is not None}
-    unplaced = [f"where {route.label} will be is not known yet" for route, identity in identities if identity is None]
+    unplaced = [
+        f"the namespace of {route.label} is not known yet" for route, identity in identities if identity is None
+    ]
     for service in program.of(SERVICE):
         for ref in service.spec.get("router", "route", "http", "refs").each():
             name = ref.get("name").value
@@ -85,8 +87,8 @@ def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 finding = Finding(
                     "referenced-route",
                     f"{ref.path}: there is no HTTPRoute {namespace}/{name} in this program: without it KServe "
-                    "makes neither InferencePool nor endpoint picker (RefsInvalid)",
-                    fix="make the route in the namespace of the service, before the service",
+                    "creates neither InferencePool nor endpoint picker (RefsInvalid)",
+                    fix="create the route in the namespace of the service, before the service",
                 )
                 yield Verdict(service, finding, "; ".join([*unplaced, *program.opaque]))
 
@@ -94,20 +96,20 @@ def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
 MODEL_URI = Rule(
     name="model-uri",
     title="KServe can load the model",
-    why="KServe loads hf, s3, oci and pvc; any other scheme ends in `unsupported schema in model URI`, `gs://` "
-    "among them.",
+    why="KServe supports hf, s3, oci and pvc; any other scheme, including `gs://`, fails with `unsupported schema "
+    "in model URI`.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_uri,
-    opt_out="With `storageInitializer.enabled: false` and volumes of your own nothing is judged.",
+    opt_out="With `storageInitializer.enabled: false` and your own volumes, nothing is checked.",
 )
 
 ROUTER_SHAPE = Rule(
     name="router-shape",
     title="The router of an LLMInferenceService can become Ready",
-    why="KServe's webhook refuses refs beside spec, an empty gateway beside route refs, parentRefs of an inline route "
-    "that differ from the Gateway's refs, baseRefs in a Config, replicas beside scaling. A Gateway and a scheduler "
-    "without any route wait forever (WaitingForGateway).",
+    why="KServe's webhook rejects refs together with spec, an empty gateway together with route refs, an inline "
+    "route whose parentRefs differ from the Gateway's refs, baseRefs in a Config, and replicas together with "
+    "scaling. With a Gateway and a scheduler but no route, the service waits forever (WaitingForGateway).",
     sources=(kserve.issue(5986), VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_shape,
@@ -116,22 +118,22 @@ ROUTER_SHAPE = Rule(
 MANAGED_ROUTE = Rule(
     name="managed-route",
     title="LLMInferenceServices and their Configs refer to an HTTPRoute of the program",
-    why="A route that KServe makes has timeouts on each rule, which GKE refuses (GWCER104), names every rule, and "
-    "points at the v1alpha2 InferencePool first. No setting changes that. A Config hands such a router to every "
-    "service that is based on it.",
+    why="A route that KServe creates has timeouts on each rule, which GKE rejects (GWCER104), names every rule, "
+    "and refers to the v1alpha2 InferencePool first. No setting changes that. A Config passes such a router on "
+    "to every service that is based on it.",
     sources=(kserve.issue(5707), kserve.issue(5050)),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
-    opt_out="Routes of another Gateway: name it in `otherGateways`, and in router.gateway.refs.",
+    opt_out="For routes of another Gateway, list it in `otherGateways` and in router.gateway.refs.",
 )
 
 INLINE_ROUTE = Rule(
     name="inline-route",
-    title="Routes of LLMInferenceServices are objects of their own",
-    why="KServe overwrites the InferencePool group of an inline route with v1alpha2, and does not take back fields "
-    "that were removed from it.",
+    title="Routes of LLMInferenceServices are separate objects",
+    why="KServe overwrites the InferencePool group of an inline route with v1alpha2, and does not remove fields "
+    "that were removed from the inline route.",
     sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
     kinds=(SERVICE,),
     check=_inline,
@@ -143,7 +145,7 @@ INLINE_ROUTE = Rule(
 WORKER = Rule(
     name="worker-parallelism",
     title="Workers have data or pipeline parallelism",
-    why="KServe's webhook refuses a worker without either, both together, and data without dataLocal.",
+    why="KServe's webhook rejects a worker with neither, with both, or with data but without dataLocal.",
     sources=(VALIDATION,),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_workers,
@@ -154,8 +156,9 @@ PRESET = Rule(
     name="pipeline-worker-config",
     title="The Config for pipeline-parallel workers is in the program",
     why="For a worker with pipeline parallelism KServe merges kserve-config-llm-worker-pipeline-parallel (with "
-    "`decode-` and `prefill-` before `worker` for disaggregated services). It refers to these presets and ships none, "
-    "so the program has to: a Config of that name in the namespace of the service, or in `kserve`.",
+    "`decode-` and `prefill-` before `worker` for disaggregated services). KServe refers to these presets but does "
+    "not include them, so the program must create a Config of that name in the namespace of the service, or in "
+    "`kserve`.",
     sources=(kserve.issue(5047), kserve.source(f"{kserve.CONTROLLER}/config_merge.go")),
     kinds=(SERVICE, SERVICE_CONFIG),
     judge=_presets,
@@ -165,9 +168,9 @@ PRESET = Rule(
 
 NAME_LENGTH = Rule(
     name="model-name-length",
-    title="Names of LLMInferenceServices leave room for the names that KServe derives",
-    why="KServe appends up to 25 characters; beyond 63 it cuts and hashes, and routes and policies that must name pool "
-    "and Service beforehand miss them.",
+    title="Names of LLMInferenceServices are short enough for the names that KServe derives",
+    why="KServe appends up to 25 characters; beyond 63 it truncates and hashes them, and routes and policies, "
+    "which must name pool and Service beforehand, no longer match.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(SERVICE,),
     check=_name,
@@ -178,21 +181,21 @@ NAME_LENGTH = Rule(
 SCALING = Rule(
     name="service-scaling",
     title="LLMInferenceServices have a fixed number of replicas",
-    why="KServe's `scaling` makes a VariantAutoscaling and an HPA or a KEDA ScaledObject. None of their "
-    "controllers comes with KServe, llm-d has retired the first, and a replica that finds no TPU host stays Pending.",
+    why="KServe's `scaling` creates a VariantAutoscaling and an HPA or a KEDA ScaledObject. KServe includes none "
+    "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
     kinds=(SERVICE, SERVICE_CONFIG),
     check=_scaling,
     level="advisory",
     severity="medium",
-    opt_out="With the workload variant autoscaler and its actuator in the cluster: switch the rule off.",
+    opt_out="If the cluster has the workload variant autoscaler and its actuator, disable the rule.",
 )
 
 REFERENCED = Rule(
     name="referenced-route",
     title="The HTTPRoute an LLMInferenceService refers to is in the program",
-    why="KServe checks that the route exists before it makes pool and endpoint picker; until then the service says "
-    "RefsInvalid.",
+    why="KServe checks that the route exists before it creates pool and endpoint picker; until then the service "
+    "reports RefsInvalid.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
     kinds=(SERVICE, HTTP_ROUTE),
     judge=_referenced,

@@ -85,9 +85,10 @@ def _environment(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 TPU_POD = Rule(
     name="tpu-pod",
-    title="TPU pods take all chips of their node in one container and select accelerator and topology",
-    why="GKE's admission (Warden) refuses TPU pods without selectors for accelerator and topology, and pods that do "
-    "not take every chip of the node in a single container. Label values are GKE's (`tpu-v6e-slice`), not those of "
+    title="TPU pods request all chips of their node in one container and select accelerator and topology",
+    why="GKE's admission controller (Warden) rejects TPU pods without selectors for accelerator and topology, and "
+    "pods that do not request every chip of the node in a single container. The label values are GKE's "
+    "(`tpu-v6e-slice`), not those of "
     "the Cloud TPU API (`v6e-4`, `tpu-v6e`).",
     sources=(TPU_DOC, "https://github.com/skypilot-org/skypilot/issues/5024"),
     kinds=WORKLOADS,
@@ -96,10 +97,10 @@ TPU_POD = Rule(
 
 TPU_PARALLELISM = Rule(
     name="tpu-parallelism",
-    title="Parallelism equals the chips of a TPU pod, and that of a group of pods its slice",
-    why="A pod must take all chips of its node; a server that spans fewer leaves paid chips idle, one that spans more "
-    "does not start. With workers KServe makes as many pods as `parallelism.pipeline` says: more or fewer than the "
-    "slice has hosts never become a whole.",
+    title="Parallelism equals the chips of a TPU pod, or of the slice for a group of pods",
+    why="A pod must request all chips of its node; a server that uses fewer leaves paid chips idle, and one that "
+    "expects more does not start. With workers KServe creates `parallelism.pipeline` pods: if their number "
+    "differs from the slice's hosts, the group never becomes ready.",
     sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
     kinds=WORKLOADS,
     check=_parallelism,
@@ -109,20 +110,24 @@ TPU_STARTUP = Rule(
     name="tpu-startup-probe",
     title="TPU servers have a startup probe that outlasts XLA",
     why="Image, weights and XLA compilation take minutes (250 s for a 3B model, more for larger ones). KServe's preset "
-    "allows 10 minutes; a long readiness delay instead makes every start as slow as the slowest.",
+    "allows 10 minutes; a long readiness delay instead would make every start as slow as the slowest.",
     sources=(PRESET, "https://github.com/vllm-project/vllm/issues/15313"),
     kinds=tuple(kind for kind in SERVERS if kind != JOB),
     check=_startup,
     severity="medium",
-    parameters=(Parameter("minimumMinutes", TPU.minimum_startup_minutes, "Smallest budget of the startup probe"),),
-    opt_out="Small models with a compile cache: lower `minimumMinutes`.",
+    parameters=(
+        Parameter(
+            "minimumMinutes", TPU.minimum_startup_minutes, "Minimum time that the startup probe allows, in minutes"
+        ),
+    ),
+    opt_out="For small models with a compile cache, lower `minimumMinutes`.",
 )
 
 TPU_ARGUMENTS = Rule(
     name="tpu-server-argument",
-    title="Servers on TPU get no argument that TPU refuses",
-    why="`--prefix-cache-block-size` exists in no vLLM (`unrecognized arguments`), and the TPU backend takes few "
-    "quantizations and KV connectors; GPU arguments end the server.",
+    title="Servers on TPU have no arguments that the TPU backend rejects",
+    why="`--prefix-cache-block-size` does not exist in any vLLM version (`unrecognized arguments`), and the TPU "
+    "backend supports few quantizations and KV connectors; GPU arguments make the server exit.",
     sources=(TPU_INFERENCE,),
     kinds=WORKLOADS,
     check=_arguments,
@@ -130,9 +135,9 @@ TPU_ARGUMENTS = Rule(
 
 TPU_ENVIRONMENT = Rule(
     name="tpu-environment",
-    title="TPU pods carry no GPU settings and none that GKE sets itself",
-    why="GPU variables mean nothing on TPU; host bounds and worker ids are set by GKE and LeaderWorkerSet, and wrong "
-    "ones break slices; `SKIP_JAX_PRECOMPILE=1` lets the first requests compile.",
+    title="TPU pods have no GPU settings and none that GKE sets itself",
+    why="GPU variables have no effect on TPU; host bounds and worker IDs are set by GKE and LeaderWorkerSet, and "
+    "wrong values break slices; with `SKIP_JAX_PRECOMPILE=1` the first requests have to wait for compilation.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/envs.py",),
     kinds=WORKLOADS,
     check=_environment,

@@ -30,7 +30,8 @@ def _unlisted(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 MACHINE_TYPE = Rule(
     name="tpu-machine-type",
     title="TPU machine types exist",
-    why="v6e comes as ct6e-standard-1t, -4t and -8t only; larger numbers seen in older material never existed.",
+    why="v6e is available as ct6e-standard-1t, -4t and -8t only; the larger numbers in older documentation never "
+    "existed.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.machine),
@@ -38,9 +39,9 @@ MACHINE_TYPE = Rule(
 
 TOPOLOGY = Rule(
     name="tpu-topology",
-    title="Machines can form the topology",
-    why="v5e and v6e topologies have two dimensions, the others three, and each machine type forms its own: "
-    "ct6e-standard-8t only 2x4.",
+    title="Machine types can form the topology",
+    why="v5e and v6e topologies have two dimensions, the others three, and each machine type can form only some of "
+    "them: ct6e-standard-8t only 2x4.",
     sources=(PLAN, "https://github.com/GoogleCloudPlatform/cluster-toolkit/blob/main/pkg/config/hardware.go"),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.topology),
@@ -49,18 +50,20 @@ TOPOLOGY = Rule(
 ZONE = Rule(
     name="tpu-zone",
     title="GKE has the TPU family in the zone",
-    why="A zone of TPU VMs or of a price list is not a zone of GKE node pools: creation fails with `Unsupported TPU "
+    why="Zones of TPU VMs or of the price list need not have TPU node pools in GKE: creation fails with "
+    "`Unsupported TPU "
     "configuration` or retries for about 35 minutes.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.zone),
-    opt_out="Zones newer than the table: the rule tpu-zone-unlisted only advises. Else set this rule to advisory.",
+    opt_out="Zones newer than the table are covered by `tpu-zone-unlisted`, which is advisory. Otherwise make this "
+    "rule advisory.",
 )
 
 UNLISTED_ZONE = Rule(
     name="tpu-zone-unlisted",
     title="The zone of TPU nodes is known to have the family",
-    why="A zone that is in no list of the pack's date may exist by now.",
+    why="A zone that is missing from the pack's table may have been added since.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=_unlisted,
@@ -70,8 +73,8 @@ UNLISTED_ZONE = Rule(
 
 PLACEMENT = Rule(
     name="tpu-placement",
-    title="Single TPU hosts have no placement policy, multi-host slices COMPACT with their topology",
-    why="GKE refuses a topology on single hosts, and hosts without compact placement never form a slice. tpu7x needs a "
+    title="Single TPU hosts have no placement policy; multi-host slices have COMPACT with their topology",
+    why="GKE rejects a topology on single hosts, and hosts without compact placement never form a slice. tpu7x needs a "
     "workload policy instead (`Creation of a managed instance group … with placement policy is not supported`).",
     sources=(XPK, "https://github.com/vllm-project/ci-infra/issues/547"),
     kinds=(NODE_POOL,),
@@ -81,7 +84,7 @@ PLACEMENT = Rule(
 NODE_COUNT = Rule(
     name="tpu-node-count",
     title="A multi-host slice has all of its nodes or none",
-    why="GKE scales a multi-host slice atomically: chips divided by chips per host nodes, or none.",
+    why="GKE scales a multi-host slice atomically: either all of its nodes (chips divided by chips per host), or none.",
     sources=(PLAN,),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.node_counts),
@@ -89,8 +92,9 @@ NODE_COUNT = Rule(
 
 CAPACITY = Rule(
     name="tpu-capacity",
-    title="The capacity mode exists in the zone and its settings fit",
-    why="Flex-start and calendar capacity exist in few zones (none of them europe-west4-a for v6e). Spot, flex-start, "
+    title="The capacity mode is available in the zone and its settings are consistent",
+    why="Flex-start and calendar capacity are available in few zones (none of them europe-west4-a for v6e). Spot, "
+    "flex-start, "
     "queued provisioning and reservations exclude each other, and flex-start nodes cannot be repaired or counted.",
     sources=(TOOLKIT, "https://cloud.google.com/kubernetes-engine/docs/concepts/dws"),
     kinds=(NODE_POOL,),
@@ -99,8 +103,8 @@ CAPACITY = Rule(
 
 BOOT_DISK = Rule(
     name="tpu-boot-disk",
-    title="Boot disks attach to the TPU machine",
-    why="v6e attaches Hyperdisk only; GKE's default pd-balanced does not attach, and the pool never gets a node.",
+    title="The boot disk type can be attached to the TPU machine type",
+    why="v6e supports only Hyperdisk; with GKE's default, pd-balanced, the pool never gets a node.",
     sources=("https://cloud.google.com/compute/docs/disks/hyperdisks", TOOLKIT),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.boot_disk),
@@ -108,8 +112,8 @@ BOOT_DISK = Rule(
 
 UPGRADE = Rule(
     name="tpu-upgrade-strategy",
-    title="Multi-host slices are upgraded by surge",
-    why="Compact placement is not supported with blue-green upgrades.",
+    title="Multi-host slices use surge upgrades",
+    why="GKE does not support blue-green upgrades with compact placement.",
     sources=(TOOLKIT,),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.upgrade),
@@ -117,9 +121,9 @@ UPGRADE = Rule(
 
 TAINT = Rule(
     name="tpu-taint",
-    title="The TPU taint is GKE's",
-    why="GKE adds `google.com/tpu=present:NoSchedule` itself; one set by hand makes a difference in every preview, and "
-    "replaces the pool.",
+    title="The TPU taint is left to GKE",
+    why="GKE adds `google.com/tpu=present:NoSchedule` itself; one set by hand causes a difference in every "
+    "preview, and replaces the pool.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus",),
     kinds=(NODE_POOL,),
     check=on_inputs(tpu_pools.taint),

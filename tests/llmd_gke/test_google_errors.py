@@ -13,16 +13,24 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
 @pytest.mark.parametrize(
     ("message", "cause", "fix"),
     [
-        ('* NodePool v6e1 was created in the error state "ERROR"', "does not say why", "doctor --stack dev --probe"),
-        ("[GCE_STOCKOUT]: Instance 'gke-x-0' creation failed", "no such host is free", "another zone or capacity"),
-        ("[GCE_QUOTA_EXCEEDED]: Quota 'TPUS_PER_TPU_FAMILY' exceeded. Limit: 0.0", "quota is used up", "which quota"),
+        ('* NodePool v6e1 was created in the error state "ERROR"', "does not report why", "doctor --stack dev --probe"),
+        (
+            "[GCE_STOCKOUT]: Instance 'gke-x-0' creation failed",
+            "has no free host of this type",
+            "another zone or capacity",
+        ),
+        (
+            "[GCE_QUOTA_EXCEEDED]: Quota 'TPUS_PER_TPU_FAMILY' exceeded. Limit: 0.0",
+            "quota is exhausted",
+            "names the quota",
+        ),
         ("googleapi: Error 401: Request had invalid authentication credentials.", "expired", "gcloud auth login"),
-        ("googleapi: Error 403: … has not been used in project p before or it is disabled", "is off", "wait"),
-        (EXISTS, "made by hand", "pulumi import"),
+        ("googleapi: Error 403: … has not been used in project p before or it is disabled", "is disabled", "wait"),
+        (EXISTS, "created by hand", "pulumi import"),
         ("googleapi: Error 400: … is already being used by 'x', resourceInUse", "still uses it", "llmd-gke destroy"),
-        ("googleapi: Error 503: backend error, backendError", "refused for the moment", "wait"),
+        ("googleapi: Error 503: backend error, backendError", "rejected requests temporarily", "wait"),
         ('Error creating Router: Post "https://compute.googleapis.com/v1/x": EOF', "connection", "try again"),
-        ("Error waiting to create Address: backend down", "failed later", "what the message names"),
+        ("Error waiting to create Address: backend down", "failed later", "the cause that the message names"),
     ],
 )
 def test_a_known_error_has_a_cause_and_a_fix(message: str, cause: str, fix: str) -> None:

@@ -76,12 +76,12 @@ def test_a_floor_is_raised() -> None:
     ("rule", "values", "said"),
     [
         ("gateway-clas", {}, "did you mean gateway-class?"),
-        ("nothing-like-it", {}, "there are: "),
+        ("nothing-like-it", {}, "available rules: "),
         ("gateway-class", {"alowed": []}, "meant: allowed?"),
-        ("gateway-class", {"allowed": "gke-l7-rilb"}, "allowed must be a list of texts"),
-        ("gateway-class", {"allowed": [1]}, "allowed must be a list of texts"),
+        ("gateway-class", {"allowed": "gke-l7-rilb"}, "allowed must be a list of strings"),
+        ("gateway-class", {"allowed": [1]}, "allowed must be a list of strings"),
         ("backend-timeout", {"minimumSeconds": "long"}, "minimumSeconds must be a whole number"),
-        ("cluster-version", {"floor": 1}, "floor must be text"),
+        ("cluster-version", {"floor": 1}, "floor must be a string"),
         ("tpu-taint", {"allowed": []}, "it has none"),
     ],
 )

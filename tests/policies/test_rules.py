@@ -110,7 +110,7 @@ def test_a_malformed_object_is_a_violation_and_hides_no_other_rule(rule: Rule, i
     bystander = resources(next(each for each in ALL if each.name == "route-timeouts").examples.refused[0])
     malformed = [dataclasses.replace(one, name=f"malformed-{one.name}") for one in wrong_shape(rule)]
     said = judge([*malformed, *bystander])
-    assert any(" is due" in one.text for one in violations(said, rule)), of(said, rule.name)
+    assert any(" but must be " in one.text for one in violations(said, rule)), of(said, rule.name)
     assert not any("this rule failed" in one.text for one in said)
     assert of(said, "route-timeouts", "MANDATORY")
 

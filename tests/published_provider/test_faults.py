@@ -64,7 +64,7 @@ def test_bursts_of_429_and_503_are_sat_out_and_a_failed_operation_is_mended_by_t
         ),
         (
             {"fault": "world", "quota": {V6E.spot_quota: 0}},
-            "the project's quota is used up, or was never granted",
+            "the project's quota is exhausted, or was never granted",
             "ask for more",
         ),
     ],
@@ -109,7 +109,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
     emulator = Emulator(Cloud(published.places.cloud))
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
-    refused(published, "the sign-in has expired", "gcloud auth login --update-adc")
+    refused(published, "the credentials have expired", "gcloud auth login --update-adc")
     published.up("dev")
     reclaim: dict[str, object] = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
     published.emulator_faults({"fault": "world", "inUseAfterCluster": 40}, reclaim)

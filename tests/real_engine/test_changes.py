@@ -208,6 +208,6 @@ def test_a_stack_that_is_up_refuses_another_project(running: Rehearsal, words: t
     refused = running.pulumi(*words, "--stack", "local", check=False)
     shown = refused.stdout
     assert refused.returncode != 0
-    assert "this stack is in project rehearsal, and what it made there cannot move" in shown
+    assert "this stack is in project rehearsal, and its resources cannot move to another project" in shown
     assert "pulumi config set gcp:project rehearsal" in shown
     assert running.cloud() == before

@@ -168,7 +168,7 @@ def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Reh
         check=False,
     )
     assert done.returncode != 0
-    assert "this stack is made for the stand-ins on this machine and must not reach Google Cloud" in done.stdout
+    assert "this stack is for the local stand-ins on this machine and must not be used with Google Cloud" in done.stdout
     assert rehearsal.cloud() == {}
 
 

@@ -170,7 +170,7 @@ TPU = Accelerator(
     group_environment={"TPU_MULTIHOST_BACKEND": "ray"},
     cache_variable="VLLM_XLA_CACHE_PATH",
     owned_variables={
-        "SKIP_JAX_PRECOMPILE": "the server compiles before it takes requests",
+        "SKIP_JAX_PRECOMPILE": "the server must compile before it accepts requests",
         "VLLM_XLA_CACHE_PATH": "set compileCache",
         "TPU_MULTIHOST_BACKEND": "set experimentalMultiHost",
     },
@@ -178,15 +178,14 @@ TPU = Accelerator(
         r"^TPU_(WORKER_|CHIPS_PER_HOST_BOUNDS$|HOST_BOUNDS$|NAME$|ACCELERATOR_TYPE$|PROCESS_)"
     ),
     foreign_variables=re.compile(r"^(CUDA_|NVIDIA_|NCCL_|PJRT_DEVICE$|VLLM_ATTENTION_BACKEND$)"),
-    foreign_variables_are="is for GPUs, or not read any more",
+    foreign_variables_are="is for GPUs, or is no longer read",
     broken_values={("JAX_PLATFORMS", "tpu"): "tpu,cpu"},
     refused_arguments={
-        "--prefix-cache-block-size": "no vLLM has this argument, the server exits; --block-size is the one for KV "
-        "pages",
+        "--prefix-cache-block-size": "vLLM has no such argument, and the server exits; use --block-size for KV pages",
         "--cpu-offload-gb": "offloading to the CPU is a GPU feature",
         "--swap-space": "swapping is a GPU feature",
         "--distributed-executor-backend": "the TPU backend chooses it and overrides this value",
-        "--device": "the TPU image serves on TPU only",
+        "--device": "the TPU image runs only on TPU",
     },
     quantizations=frozenset(
         {"compressed-tensors", "auto_awq", "fp8", "gpt_oss_mxfp4", "modelopt_fp4", "deepseek_v4_fp8"}

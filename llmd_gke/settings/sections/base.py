@@ -1,4 +1,4 @@
-"""What all settings share."""
+"""The base class and types that all settings share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 
 
 class Shape(BaseModel):
-    """Base of all settings: frozen, strict, and no key that nobody reads."""
+    """Base of all settings: frozen, strict, and without unknown keys."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, strict=True, alias_generator=to_camel, populate_by_name=True, validate_default=True

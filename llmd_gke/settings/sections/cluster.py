@@ -19,34 +19,34 @@ class SystemPoolSettings(Shape):
     machine_type: Word = "e2-standard-4"
     """Machine type of the nodes, not a TPU host (default: ``e2-standard-4``, 4 vCPUs and 16 GB)."""
     min_nodes: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Fewest nodes that the autoscaler keeps (default: 1)."""
+    """Minimum number of nodes (default: 1)."""
     max_nodes: Annotated[int, Field(ge=1, le=1000)] = 4
-    """Most nodes that the autoscaler makes (default: 4)."""
+    """Maximum number of nodes (default: 4)."""
     disk_gb: Annotated[int, Field(ge=20, le=65536)] = 100
     """Size of a node's boot disk in GB (default: 100)."""
     disk_type: Literal["pd-standard", "pd-balanced", "pd-ssd", "hyperdisk-balanced"] = "pd-balanced"
-    """Type of a node's boot disk (default: ``pd-balanced``); n4 and c4 machines take ``hyperdisk-balanced`` only."""
+    """Type of a node's boot disk (default: ``pd-balanced``); n4 and c4 machines support only ``hyperdisk-balanced``."""
 
 
 class ExclusionSettings(Shape):
-    """A period in which GKE upgrades nothing of ``scope`` by itself."""
+    """A period without automatic upgrades of what ``scope`` names."""
 
     name: str
     """Name of the exclusion; unique in the cluster."""
     start: str
     """First day without upgrades, ``YYYY-MM-DD`` in UTC."""
     end: str | None = None
-    """Day after the last one without upgrades, ``YYYY-MM-DD`` in UTC (default: until the version's end of support; not
+    """Day on which upgrades are allowed again, ``YYYY-MM-DD`` in UTC (default: until the version's end of support; not
     possible with ``NO_UPGRADES``)."""
     scope: Literal["NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"] = "NO_MINOR_OR_NODE_UPGRADES"
-    """What is not upgraded: nothing at all, minor versions, or minor versions and nodes (default:
+    """Which upgrades are excluded: all, minor versions, or minor versions and nodes (default:
     ``NO_MINOR_OR_NODE_UPGRADES``)."""
 
 
 class MaintenanceSettings(Shape):
-    """When GKE may upgrade by itself, except during exclusions.
+    """Weekly window for automatic upgrades, outside exclusions.
 
-    An upgrade of a TPU pool takes its hosts out one by one, that of a multi-host slice the whole slice.
+    An upgrade of a TPU pool recreates its hosts one by one; an upgrade of a multi-host slice recreates all of them.
     """
 
     days: tuple[Day, ...] = Field(default=("SA", "SU"), strict=False, min_length=1)
@@ -54,61 +54,61 @@ class MaintenanceSettings(Shape):
     start: Annotated[str, Field(pattern=r"^([01]\d|2[0-3]):[0-5]\d$")] = "02:00"
     """Start of the window, ``HH:MM`` in UTC (default: 02:00)."""
     hours: Annotated[int, Field(ge=4, le=24)] = 6
-    """Length of the window in hours (default: 6); GKE asks for 48 hours in any 32 days."""
+    """Length of the window in hours (default: 6); GKE requires 48 hours in any 32 days."""
     exclusions: tuple[ExclusionSettings, ...] = Field(default=(), strict=False)
     """Periods without automatic upgrades (default: none)."""
 
 
 class EncryptionSettings(Shape):
-    """Cloud KMS keys of your own. Google encrypts with its own keys where none is named.
+    """Cloud KMS keys of your own. Without one, Google encrypts with its own keys.
 
-    Google's service agents need ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys first, see
+    First grant Google's service agents ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys: see
     ``docs/security.md``.
     """
 
     database: str | None = None
-    """Key for Kubernetes Secrets in etcd, ``projects/P/locations/REGION/keyRings/R/cryptoKeys/K``, in the cluster's
-    region (default: Google's own key)."""
+    """Cloud KMS key for Kubernetes Secrets in etcd: ``projects/P/locations/REGION/keyRings/R/cryptoKeys/K``, in the
+    cluster's region (default: Google's own key)."""
     disks: str | None = None
-    """Key for boot disks of all nodes, in the cluster's region or ``global`` (default: Google's own key). A change
-    replaces every node pool."""
+    """Cloud KMS key for the boot disks of all nodes, in the cluster's region or ``global`` (default: Google's own
+    key). Changing it replaces every node pool."""
 
 
 class ClusterSettings(Shape):
-    """The GKE cluster. What is always on: ``docs/security.md``."""
+    """The GKE cluster; ``docs/security.md`` lists what is always enabled."""
 
     name: str
-    """Name of the cluster: lower-case letters, digits and hyphens, at most 24 characters. A change replaces the
+    """Name of the cluster: lower-case letters, digits and hyphens, at most 24 characters. Changing it replaces the
     cluster."""
     zone: Word
     """Zone of the TPU nodes, e.g. ``europe-west4-a``; the cluster's region is derived from it."""
     control_plane: Literal["regional", "zonal"] = "regional"
     """``regional`` (default) keeps the API server up during upgrades, ``zonal`` does not."""
     release_channel: Literal["RAPID", "REGULAR", "STABLE", "EXTENDED"] = "REGULAR"
-    """GKE's release channel: how soon new versions arrive (default: ``REGULAR``)."""
+    """GKE's release channel, which determines how soon new versions are installed (default: ``REGULAR``)."""
     min_version: Annotated[str, Field(pattern=r"^\d+\.\d+(\.\d+(-gke\.\d+)?)?$")] = Field(
         default_factory=versions.gke_default
     )
     """Minimum control-plane version; versions older than the default lack the InferencePool CRD."""
     endpoint: Literal["dns", "ip", "private"] = "dns"
-    """How kubectl and Pulumi reach the control plane (default: ``dns``, guarded by IAM, from anywhere). ``ip`` is a
+    """How kubectl and Pulumi reach the control plane (default: ``dns``, from anywhere, protected by IAM). ``ip`` is a
     public address for ``authorized_networks``, ``private`` an address of the VPC for those and the cluster's subnet."""
     authorized_networks: dict[str, Cidr] = Field(default_factory=dict[str, str])
     """A name and a CIDR for each network that may reach the control plane without ``endpoint: dns`` (default: none)."""
     private_nodes: bool = True
-    """Nodes have no public addresses and reach the Internet through Cloud NAT (default: true)."""
+    """Give nodes no public addresses; they reach the Internet through Cloud NAT (default: true)."""
     deletion_protection: bool = True
     """Google rejects the deletion of the cluster while this is true (default: true)."""
     protect: bool = False
     """Pulumi rejects the deletion of the cluster while this is true (default: false)."""
     system_zone: Word | None = None
-    """Zone of the non-TPU nodes (default: ``zone``, or zone ``a`` of the region where ``zone`` is an AI zone)."""
+    """Zone of the non-TPU nodes (default: ``zone``, or zone ``a`` of the region if ``zone`` is an AI zone)."""
     system_pool: SystemPoolSettings = Field(default_factory=SystemPoolSettings)
     """The node pool for controllers and endpoint pickers; a TPU cluster needs one such pool."""
     labels: dict[str, str] = Field(default_factory=dict[str, str])
-    """Google Cloud labels on everything that takes labels, e.g. for cost reports (default: none)."""
+    """Google Cloud labels for all resources that support labels, e.g. for cost reports (default: none)."""
     maintenance: MaintenanceSettings | None = None
-    """When GKE may upgrade by itself (default: at any time)."""
+    """Window for automatic upgrades (default: at any time)."""
     encryption: EncryptionSettings = Field(default_factory=EncryptionSettings)
     """Cloud KMS keys of your own for Secrets and disks (default: Google's keys)."""
     binary_authorization: bool = False
@@ -116,8 +116,8 @@ class ClusterSettings(Shape):
     secret_manager: bool = False
     """Install GKE's Secret Manager CSI add-on, which mounts secrets into pods (default: false)."""
     audit: bool = False
-    """Record what happened: control plane logs, flow logs of the nodes' subnet, every connection through NAT, traffic
-    between pods of one node. Cloud Logging charges for it by volume (default: false)."""
+    """Log control plane components, flows of the nodes' subnet, every connection through NAT, and traffic between pods
+    of one node (default: false). Cloud Logging bills by volume."""
 
     @property
     def region(self) -> str:
@@ -131,5 +131,5 @@ class ClusterSettings(Shape):
 
     @property
     def node_zone(self) -> str:
-        """Where ordinary nodes are: the TPU zone, unless that is an AI zone, which holds accelerators only."""
+        """Zone of the non-TPU nodes: the TPU zone, unless that is an AI zone, which holds accelerators only."""
         return self.system_zone or (f"{self.region}-a" if is_ai_zone(self.zone) else self.zone)

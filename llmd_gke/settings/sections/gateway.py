@@ -1,4 +1,4 @@
-"""The edge."""
+"""Settings of the gateway and its HTTPS."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ class TlsSettings(Shape):
     pre_shared_certificates: tuple[str, ...] = Field(default=(), strict=False)
     """Names of *regional* SSL certificates of Compute Engine (default: none)."""
     from_config: bool = False
-    """Make a Secret from the stack's secrets ``llmd-gke:tlsCertificate`` and ``llmd-gke:tlsKey``, both PEM (default:
+    """Create a Secret from the stack's secrets ``llmd-gke:tlsCertificate`` and ``llmd-gke:tlsKey``, both PEM (default:
     false)."""
     minimum_version: Literal["1.0", "1.1", "1.2"] | None = "1.2"
-    """Oldest TLS version of the regional SSL policy (default: 1.2); ``None`` makes no policy and leaves Google's
-    default (TLS 1.0, COMPATIBLE)."""
+    """Minimum TLS version of the regional SSL policy (default: 1.2); with ``None`` there is no SSL policy, and
+    Google's default applies (TLS 1.0, COMPATIBLE)."""
     profile: Literal["COMPATIBLE", "MODERN", "RESTRICTED"] = "MODERN"
     """Cipher profile of the regional SSL policy (default: ``MODERN``)."""
 
 
 class GatewaySettings(Shape):
-    """The gateway in front of all models: internal unless said otherwise, without HTTPS unless ``tls`` is set."""
+    """The gateway in front of all models: internal by default, without HTTPS unless ``tls`` is set."""
 
     exposure: Literal["internal", "external"] = "internal"
     """Reachable from the VPC (``internal``, default) or from the Internet (``external``)."""
     allow_plain_http: bool = False
-    """Allow an external gateway without HTTPS, for a trial (default: false)."""
+    """Allow an external gateway without HTTPS, for trials only (default: false)."""
     tls: TlsSettings | None = None
     """HTTPS and its certificate (default: plain HTTP on port 80)."""
     domain: str | None = None
@@ -42,9 +42,9 @@ class GatewaySettings(Shape):
     redirect_http: bool = False
     """Answer on port 80 with a redirect to HTTPS (default: port 80 is closed once ``tls`` is set)."""
     allow_global_access: bool = False
-    """Clients of other regions of the VPC may use an internal gateway (default: false)."""
+    """Let clients in other regions of the VPC use an internal gateway (default: false)."""
     dns_zone: Word | None = None
-    """Name of an existing Cloud DNS zone of the project, in which the program makes the A record of ``domain``
+    """Name of an existing Cloud DNS zone of the project, in which the program creates the A record of ``domain``
     (default: no record)."""
     dns_ttl_seconds: Annotated[int, Field(ge=1, le=86400)] = 300
     """TTL of the A record in seconds (default: 300)."""

@@ -24,11 +24,12 @@ class VariableSettings(Shape):
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
     """Name of the variable: letters, digits and underscores."""
     value: str | None = None
-    """Plain text, readable by everybody who reads the repository: no password (default: empty, or ``secret``)."""
+    """Plain text, readable by anyone who can read the repository, so never a password (default: empty, or
+    ``secret``)."""
     secret: str | None = None
-    """Name of a Secret that exists in the namespace, with ``key``, instead of ``value``."""
+    """Name of an existing Secret in the namespace; set it with ``key``, instead of ``value``."""
     key: str | None = None
-    """Key in that Secret; only with ``secret``."""
+    """Key in the Secret; requires ``secret``."""
 
 
 class ModelSettings(Shape):
@@ -37,75 +38,76 @@ class ModelSettings(Shape):
     name: str
     """Name of the model: lower-case letters, digits and hyphens, at most 38 characters; part of the URL."""
     namespace: str = "models"
-    """Kubernetes namespace, made by the program; part of the URL (default: ``models``)."""
+    """Kubernetes namespace, which the program creates; part of the URL (default: ``models``)."""
     uri: Word
     """Where the weights are: ``hf://OWNER/NAME``, ``oci://IMAGE``, ``s3://BUCKET/PATH``, ``pvc://CLAIM/PATH``, or
     ``gs://BUCKET/PATH``, which Cloud Storage FUSE mounts read-only."""
     pool: str
     """Name of the TPU pool in ``tpuPools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Servers of this model (default: 1); each takes one slice of the pool. For none, set ``stopped``."""
+    """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``."""
     served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
     """Chips that share one layer (default: all chips of the slice)."""
     pipeline_parallel: Annotated[int, Field(ge=1)] | None = None
-    """Pipeline stages (default: 1); multiplied by ``tensor_parallel`` they are the slice's chips. Multi-host only."""
+    """Pipeline stages (default: 1); stages times ``tensor_parallel`` must equal the slice's chips. Multi-host only."""
     experimental_multi_host: bool = False
-    """Let the model run on a pool whose slice has several hosts, see ``docs/models.md`` (default: false)."""
+    """Allow the model to run on a slice with several hosts, see ``docs/models.md`` (default: false)."""
     prefix_caching: bool = True
-    """Keep the KV cache of prompts, and route requests to the replica that has their prefix (default: true)."""
+    """Reuse the KV cache of equal prompt prefixes, and route requests to the replica that has their prefix (default:
+    true)."""
     max_model_len: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of a prompt and its answer (default: the model's own limit)."""
+    """Maximum number of tokens in a prompt and its answer together (default: the model's own limit)."""
     max_num_seqs: Annotated[int, Field(ge=1)] | None = None
-    """Most requests that one server works on at a time (default: vLLM's)."""
+    """Maximum number of requests that one server processes at the same time (default: vLLM's)."""
     max_num_batched_tokens: Annotated[int, Field(ge=1)] | None = None
-    """Most tokens of one step of the server (default: vLLM's)."""
+    """Maximum number of tokens that the server processes in one step (default: vLLM's)."""
     dtype: Literal["auto", "bfloat16"] = "auto"
     """Data type of the weights (default: ``auto``); TPUs have no float16."""
     extra_args: tuple[str, ...] = Field(default=(), strict=False)
-    """Further arguments of vLLM, each flag and each value an entry of its own or ``--flag=value`` (default: none)."""
+    """Further arguments for vLLM: ``--flag=value``, or flag and value as two entries (default: none)."""
     env: tuple[VariableSettings, ...] = Field(default=(), strict=False)
     """Environment variables of the server, e.g. ``VLLM_*`` and ``LIBTPU_INIT_ARGS`` (default: none)."""
     image: Word = Field(default_factory=lambda: versions.image(DEFAULT.image))
-    """Container image of the server, by a tag that does not move or by digest (default: the tested vLLM TPU image)."""
+    """Container image of the server, with a fixed tag or a digest (default: the tested vLLM TPU image)."""
     private_image: bool = False
-    """The image needs the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
+    """Pull the image with the stack's secret ``llmd-gke:pullSecret``, a ``.dockerconfigjson`` (default: false)."""
     gated: bool | None = None
-    """The weights are behind a licence gate and need the secret ``llmd-gke:hfToken`` (default: by a table of models,
-    else by the owner)."""
+    """Whether the weights require an accepted licence and thus the secret ``llmd-gke:hfToken`` (default: from a table
+    of models, otherwise by the owner)."""
     startup_minutes: Annotated[int, Field(ge=DEFAULT.minimum_startup_minutes, le=180)] | None = None
-    """Time limit in minutes for image pull, download and XLA compilation (default: by the size of the weights)."""
+    """Time limit in minutes for image pull, download and XLA compilation (default: from the size of the weights)."""
     drain_seconds: Annotated[int, Field(ge=0, le=3600)] = 60
-    """How long running requests may finish when a pod terminates, in seconds (default: 60)."""
+    """Time in seconds that running requests get to finish when a pod terminates (default: 60)."""
     warm_up: bool = True
-    """A pod is ready only after its first completion (default: true). Set it to false for embedding models."""
+    """Mark a pod ready only after its first completion (default: true). Set it to false for embedding models."""
     compile_cache: Word | None = None
-    """A bucket or a folder in one (``gs://BUCKET/PATH``) that keeps compiled graphs for later pods (default: none; each
-    pod compiles once)."""
+    """Bucket, or folder in a bucket (``gs://BUCKET/PATH``), that stores compiled graphs for later pods (default: none;
+    each pod compiles once)."""
     scheduler: SchedulerSettings = Field(default_factory=SchedulerSettings)
-    """The endpoint picker: how requests are spread over the replicas."""
+    """The endpoint picker, which distributes requests over the replicas."""
     objectives: ObjectivesSettings = Field(default_factory=ObjectivesSettings)
     """Service level objectives that alerts measure the model against."""
     stopped: bool = False
-    """Remove pods, TPU nodes and routes, and keep the settings (default: false)."""
+    """Remove the model's pods, TPU nodes and routes, but keep its settings (default: false)."""
     wait_for: Literal["ready", "workloads"] = "ready"
-    """What an update waits for (default: ``ready``, the whole service); ``workloads``, only its pods, is for a GKE
-    whose InferencePool status KServe cannot read. ``llmd-gke smoke`` is the proof then."""
+    """What an update waits for: the whole service (``ready``, default), or only its pods (``workloads``), for GKE
+    versions whose InferencePool status KServe cannot read; then check the route with ``llmd-gke smoke``."""
     capabilities: tuple[str, ...] = Field(default=(), strict=False)
-    """Linux capabilities that the server's container gets back after all were dropped, e.g. ``SYS_RESOURCE`` (default:
+    """Linux capabilities to add to the server's container after all were dropped, e.g. ``SYS_RESOURCE`` (default:
     none)."""
     privileged: bool = False
-    """Run the server's container privileged, for an image that cannot open its devices otherwise (default: false)."""
+    """Run the server's container privileged, for images that otherwise cannot open the TPU devices (default: false)."""
     max_rate_per_endpoint: Annotated[int, Field(ge=1, le=1_000_000_000)] | None = None
-    """Requests per second that the load balancer counts a pod as full at (default: Google's, 100 million)."""
+    """Requests per second at which the load balancer considers a pod full (default: Google's, 100 million)."""
     request_timeout_seconds: Annotated[int, Field(ge=1, le=86400)] = 600
-    """Time limit of one request in seconds (default: 600; GKE's own 30 cut long generations)."""
+    """Time limit of one request in seconds (default: 600; GKE's own default of 30 cuts long generations)."""
     at_root: bool = False
-    """Serve the model at ``/`` as well as at ``/NAMESPACE/NAME`` (default: false); for one model at most."""
+    """Serve the model at ``/`` as well as at ``/NAMESPACE/NAME`` (default: false); allowed for one model at most."""
     paths: tuple[str, ...] = Field(default=(), strict=False)
-    """Paths of the server that the gateway passes on beside the usual ones (``docs/edge.md``), each with everything
-    below it, e.g. ``/v1/score`` (default: none)."""
+    """Paths that the gateway routes to the server in addition to the usual ones (``docs/edge.md``), each with
+    everything below it, e.g. ``/v1/score`` (default: none)."""
 
     @property
     def needs_token(self) -> bool:

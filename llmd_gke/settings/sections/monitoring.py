@@ -19,7 +19,7 @@ class MonitoringSettings(Shape):
     """Collect the metrics of model servers and endpoint pickers with Google Cloud Managed Service for Prometheus, which
     bills every sample (default: true)."""
     interval_seconds: Annotated[int, Field(ge=5, le=300)] = monitoring.DEFAULT_INTERVAL_SECONDS
-    """Time between two scrapes in seconds (default: 30). Half of it doubles the bill for samples."""
+    """Time between two scrapes in seconds (default: 30). Halving it doubles the cost of samples."""
     alerts: bool = True
     """Create the alert policies of ``docs/alerts.md`` in Cloud Monitoring (default: true). Without ``scrape``, only
     those on metrics that Google itself collects."""

@@ -12,7 +12,7 @@ Owned = Literal["existing", "create"]
 
 
 class ExistingNetworkSettings(Shape):
-    """A VPC and a subnet that somebody else made, by name."""
+    """Names of an existing VPC and subnet, not created by the program."""
 
     network: str
     """Name of the VPC."""
@@ -23,11 +23,13 @@ class ExistingNetworkSettings(Shape):
     services_range: str = "services"
     """Name of the subnet's secondary range for Services (default: ``services``)."""
     host_project: str | None = None
-    """Id of the project that shares the VPC, with Shared VPC (default: the stack's own project)."""
+    """ID of the Shared VPC host project (default: the stack's own project)."""
     proxies: Owned = "existing"
-    """Whether the region's proxy-only subnet exists already (default) or is made here."""
+    """Whether the region's proxy-only subnet already exists (``existing``, default) or the program creates it
+    (``create``)."""
     nat: Owned = "existing"
-    """Whether a Cloud NAT for the subnet exists already (default) or is made here."""
+    """Whether a Cloud NAT for the subnet already exists (``existing``, default) or the program creates it
+    (``create``)."""
 
     def network_path(self, project: str) -> str:
         """The VPC as Google takes it from any project; ``project`` is the stack's."""
@@ -39,24 +41,24 @@ class ExistingNetworkSettings(Shape):
 
 
 class EgressSettings(Shape):
-    """What model pods may reach outside of the cluster, see ``docs/network.md``."""
+    """What model pods may reach outside the cluster, see ``docs/network.md``."""
 
     mode: Literal["open", "names", "proxy"] = "open"
     """``open`` (default): port 443 of public addresses; ``names``: port 443 of the hosts that weights come from, by
     FQDNNetworkPolicy; ``proxy``: the proxy only."""
     names: tuple[str, ...] = Field(default=(), strict=False)
-    """Further hosts for mode ``names``, e.g. ``models.example.com``; ``*.example.com`` stands for one label (default:
-    none)."""
+    """Further hosts for mode ``names``, e.g. ``models.example.com``; ``*`` in ``*.example.com`` matches one label
+    (default: none)."""
     proxy: str | None = None
-    """Proxy, ``http://ADDRESS:PORT``; only with mode ``proxy``."""
+    """The proxy, ``http://ADDRESS:PORT``; only with mode ``proxy``."""
     no_proxy: tuple[Word, ...] = Field(default=(), strict=False)
     """Hosts that are reached directly even if ``proxy`` is set (default: none)."""
     ranges: tuple[Cidr, ...] = Field(default=(), strict=False)
-    """IPv4 ranges that are open on port 443 in every mode, for a mirror inside the VPC (default: none)."""
+    """IPv4 ranges that pods may reach on port 443 in every mode, e.g. of a mirror inside the VPC (default: none)."""
 
 
 class NetworkSettings(Shape):
-    """IPv4 ranges of the VPC that the program makes, or an existing VPC."""
+    """IPv4 ranges of the VPC that the program creates, or an existing VPC."""
 
     nodes: Cidr = "10.0.0.0/20"
     """IPv4 range of the nodes (default: 10.0.0.0/20)."""
@@ -66,8 +68,9 @@ class NetworkSettings(Shape):
     """Secondary IPv4 range of the Services (default: 10.8.0.0/20)."""
     proxies: Cidr = "10.9.0.0/23"
     """IPv4 range of the proxy-only subnet, /26 or larger, /23 recommended (default: 10.9.0.0/23); with ``existing``,
-    the range that this subnet has."""
+    the range of its proxy-only subnet."""
     existing: ExistingNetworkSettings | None = None
-    """Use a VPC that exists (default: the program makes one); then leave ``nodes``, ``pods`` and ``services`` out."""
+    """Use an existing VPC (default: the program creates one); ``nodes``, ``pods`` and ``services`` must not be set
+    then."""
     egress: EgressSettings = Field(default_factory=EgressSettings)
-    """What model pods may reach outside of the cluster."""
+    """What model pods may reach outside the cluster."""

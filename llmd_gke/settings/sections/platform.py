@@ -1,4 +1,4 @@
-"""The controllers."""
+"""Settings of the controllers."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from llmd_gke.settings.sections.base import Shape
 
 
 class PlatformSettings(Shape):
-    """Controllers: cert-manager, LeaderWorkerSet and KServe."""
+    """The controllers: cert-manager, LeaderWorkerSet and KServe."""
 
     chart_folder: str | None = None
-    """Folder below which charts are read instead of their OCI registries, for offline work (default: none)."""
+    """Folder to read charts from instead of their OCI registries, for offline work (default: none)."""
     network_policies: bool = True
-    """Close the controllers' namespaces, except for API server and DNS (default: true; see ``docs/security.md``)."""
+    """Deny traffic in the controllers' namespaces by default, except to the API server and DNS (default: true; see
+    ``docs/security.md``)."""

@@ -18,7 +18,7 @@ class ReservationSettings(Shape):
     name: str
     """Name of the reservation."""
     project: str | None = None
-    """Id of the project that owns the reservation (default: the stack's own project)."""
+    """ID of the project that owns the reservation (default: the stack's own project)."""
     block: str | None = None
     """Reservation block to consume (default: the whole reservation)."""
 
@@ -31,31 +31,34 @@ class ReservationSettings(Shape):
 
 
 class TpuPoolSettings(Shape):
-    """A node pool of TPU hosts: 0..N single hosts, or one multi-host slice, which exists as a whole or not at all."""
+    """A node pool of TPU hosts: zero or more single hosts, or one multi-host slice, which is created and deleted as a
+    whole.
+    """
 
     name: str
     """Name of the node pool, which models refer to: lower-case letters, digits and hyphens, at most 30 characters."""
     machine_type: str
-    """GKE TPU machine type; the suffix is its chips (``-4t``: 4)."""
+    """GKE TPU machine type; the suffix is the number of chips (``-4t``: 4)."""
     topology: str
-    """How the chips of a slice are arranged, e.g. ``2x2``."""
+    """Arrangement of the chips in a slice, e.g. ``2x2``."""
     zone: Word | None = None
     """Zone of the hosts, in the cluster's region (default: the cluster's ``zone``)."""
     min_nodes: Nodes = 0
-    """Fewest hosts that the autoscaler keeps (default: 0, which costs nothing while no model runs)."""
+    """Minimum number of hosts (default: 0, which costs nothing while no model runs)."""
     max_nodes: Annotated[int, Field(ge=1, le=2048)]
-    """Most hosts that the autoscaler makes; one more than the replicas need leaves room for updates."""
+    """Maximum number of hosts; updates need one more than the replicas (surge capacity)."""
     capacity: Capacity = "on-demand"
-    """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be taken away at any time, ``reservation``
-    uses ``reservation``, ``flex-start`` is queued and limited in time."""
+    """Provisioning model of the hosts (default: ``on-demand``): ``spot`` may be reclaimed at any time, ``reservation``
+    consumes ``reservation``, ``flex-start`` is queued and limited in time."""
     reservation: ReservationSettings | None = None
     """The reservation to consume; only with capacity ``reservation``."""
     max_run_hours: Annotated[int, Field(ge=1, le=168)] | None = None
     """Longest run of a host with capacity ``flex-start``, in hours (default: 168, seven days)."""
     updates_need_stop: bool = False
-    """Accept a pool without a spare host: updates stop the model, see ``docs/pools.md`` (default: false)."""
+    """Accept a pool without surge capacity: a model must be stopped for an update, see ``docs/pools.md`` (default:
+    false)."""
     disk_gb: Annotated[int, Field(ge=50, le=65536)] = 100
-    """Size of a host's boot disk in GB; it holds image and downloaded weights (default: 100)."""
+    """Size of a host's boot disk in GB, which holds the image and downloaded weights (default: 100)."""
 
     @property
     def accelerator(self) -> Accelerator:

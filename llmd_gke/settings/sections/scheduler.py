@@ -1,4 +1,4 @@
-"""How requests are spread over a model's replicas."""
+"""How requests are distributed over a model's replicas."""
 
 from __future__ import annotations
 
@@ -22,23 +22,25 @@ class PluginSettings(Shape):
 
 
 class SaturationSettings(Shape):
-    """When the endpoint picker calls a replica full; what is left out has the picker's own value.
+    """When the endpoint picker considers a replica saturated; omitted values are the picker's own.
 
-    While all replicas are full, requests of negative priority (``sheddable``) get status 429; others are not held back.
+    While all replicas are saturated, requests with negative priority (``sheddable``) get status 429; others are not
+    held back.
     """
 
     queue_depth_threshold: Annotated[int, Field(ge=1, le=10000)] | None = None
-    """Requests that wait in a replica (the picker's own default: 5)."""
+    """Number of requests waiting in a replica (the picker's own default: 5)."""
     kv_cache_util_threshold: Annotated[float, Field(gt=0, le=1)] | None = None
-    """Part of the KV cache in use, 0 to 1 (the picker's own default: 0.8)."""
+    """Fraction of the KV cache in use, 0 to 1 (the picker's own default: 0.8)."""
     metrics_staleness_milliseconds: Annotated[int, Field(ge=1, le=60000)] | None = None
-    """Age in milliseconds from which metrics count as full (the picker's own default: 200)."""
+    """Age of metrics in milliseconds from which a replica counts as saturated (the picker's own default: 200)."""
     headroom: Annotated[float, Field(ge=0, le=10)] | None = None
-    """How far beyond the thresholds a replica may still be chosen, as a part of them (the picker's own default: 0)."""
+    """How far above the thresholds a replica may still be chosen, as a fraction of them (the picker's own default:
+    0)."""
 
 
 class SchedulerSettings(Shape):
-    """The endpoint picker of a model: how requests are spread over its replicas."""
+    """The endpoint picker of a model, which distributes requests over its replicas."""
 
     profile: Literal["optimized-baseline", "queue-and-prefix", "load"] = "optimized-baseline"
     """Weights of the scorers (default: ``optimized-baseline``, KServe's and llm-d's: queue 2, KV cache 2, prefix 3,
@@ -46,8 +48,9 @@ class SchedulerSettings(Shape):
     plugins: tuple[PluginSettings, ...] = Field(default=(), strict=False)
     """Plugins that replace the profile (default: those of ``profile``)."""
     saturation: SaturationSettings | None = None
-    """When a replica is full (default: the picker's own thresholds)."""
+    """When a replica is saturated (default: the picker's own thresholds)."""
     image: Word = Field(default_factory=lambda: versions.image("endpoint-picker"))
     """Container image of the endpoint picker, by tag or digest (default: the tested one)."""
     tokenizer_image: Word | None = None
-    """Container image of the tokenizer beside the picker, by tag or digest (default: that of KServe's preset)."""
+    """Container image of the tokenizer sidecar of the picker, by tag or digest (default: the one in KServe's
+    preset)."""

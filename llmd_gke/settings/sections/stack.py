@@ -1,4 +1,4 @@
-"""A stack as a whole."""
+"""The settings of a whole stack."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from llmd_gke.settings.sections.storage import StorageSettings
 
 
 class StackSettings(Shape):
-    """Everything a stack says, checked. Made by :func:`llmd_gke.settings.parse`."""
+    """All settings of a stack, validated. Created by :func:`llmd_gke.settings.parse`."""
 
     project: str
-    """Id of the Google Cloud project: ``pulumi config set gcp:project YOUR-PROJECT``."""
+    """ID of the Google Cloud project: ``pulumi config set gcp:project YOUR-PROJECT``."""
     cluster: ClusterSettings
     """The GKE cluster."""
     network: NetworkSettings = Field(default_factory=NetworkSettings)
@@ -35,10 +35,10 @@ class StackSettings(Shape):
     monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
     """What is measured, and who is alerted."""
     registry: dict[str, str] = Field(default_factory=dict[str, str])
-    """A mirror of charts and images: each registry, and what takes its place, such as
+    """A mirror of charts and images: each registry and its replacement, e.g.
     ``docker.io: europe-west4-docker.pkg.dev/PROJECT/docker-hub`` (default: none; ``docs/supply-chain.md``)."""
     storage: StorageSettings = Field(default_factory=StorageSettings)
-    """Cloud Storage buckets that the program makes."""
+    """Cloud Storage buckets that the program creates."""
     models: tuple[ModelSettings, ...] = Field(strict=False, min_length=1)
     """The served models, at least one."""
 

@@ -1,4 +1,4 @@
-"""Buckets."""
+"""Settings of Cloud Storage buckets."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ class StorageSettings(Shape):
     """Cloud Storage buckets."""
 
     buckets: tuple[str, ...] = Field(default=(), strict=False)
-    """Names of the buckets that the program makes, in the cluster's region (default: none). Every other bucket that a
-    model names exists already; the program only gives the model's pods access."""
+    """Names of the buckets that the program creates, in the cluster's region (default: none). Other buckets that
+    models use must already exist; the program only grants the models' pods access."""

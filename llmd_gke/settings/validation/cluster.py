@@ -29,7 +29,7 @@ def zone(settings: StackSettings) -> Iterator[Located]:
             settings.project,
             Finding(
                 "rehearsal-only",
-                "this stack is made for the stand-ins on this machine and must not reach Google Cloud",
+                "this stack is for the local stand-ins on this machine and must not be used with Google Cloud",
                 allowed="make up, make preview, or plain pulumi inside `make shell`",
                 fix="run `make up`; for Google Cloud use a stack with your project, such as eu4a",
             ),
@@ -49,7 +49,7 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
             cluster.control_plane,
             Finding(
                 "ai-zone",
-                f"{cluster.zone} is an AI zone: it holds accelerators, but no control plane",
+                f"{cluster.zone} is an AI zone: it offers accelerators, but no control planes",
                 allowed="regional",
                 fix="controlPlane: regional",
             ),
@@ -60,15 +60,15 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
             {},
             Finding(
                 "control-plane-access",
-                "nobody could reach the control plane: its IP endpoint admits authorised networks only",
-                allowed="at least one name with its CIDR, or endpoint: dns",
+                "the control plane would be unreachable: its IP endpoint admits only authorized networks",
+                allowed="at least one name with a CIDR, or endpoint: dns",
                 fix=f"pulumi config set --path '{key}.authorizedNetworks.office' 203.0.113.0/24",
             ),
         )
     if cluster.endpoint == "private" and not cluster.private_nodes:
         finding = Finding(
             "control-plane-access",
-            "a control plane without a public address goes with nodes without public addresses",
+            "a control plane without a public address requires nodes without public addresses",
             allowed="privateNodes: true",
             fix=f"pulumi config set --path {key}.privateNodes true",
         )
@@ -104,9 +104,9 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
         path, value = (f"{key}.{alone[0]}", listed[alone[0]]) if len(alone) == 1 else (key, dict(listed))
         finding = Finding(
             "control-plane-access",
-            f"the control plane would answer {', '.join(wide)}: a large part of the Internet",
+            f"the control plane would be open to {', '.join(wide)}, a large part of the Internet",
             allowed=f"the ranges of your offices and runners (/{addresses.NARROWEST_V4} or narrower), or endpoint: "
-            "dns, which IAM guards",
+            "dns, which IAM protects",
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
         yield Located(path, value, finding)
@@ -117,9 +117,9 @@ def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
     if zone is not None and (zones.region_of(zone) != cluster.region or zones.is_ai_zone(zone) or zone.count("-") != 2):
         finding = Finding(
             "system-zone",
-            f"{zone} cannot hold the ordinary nodes of a cluster in {cluster.region}",
-            allowed=f"a zone of {cluster.region}, and not an AI zone",
-            fix=f"for example {cluster.region}-a, or leave it out",
+            f"{zone} cannot host the non-TPU nodes of a cluster in {cluster.region}",
+            allowed=f"a zone in {cluster.region} that is not an AI zone",
+            fix=f"for example {cluster.region}-a, or remove it",
         )
         yield Located(key, zone, finding)
 
@@ -190,15 +190,15 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
         if name in given:
             finding = Finding(
                 "network-existing",
-                f"the subnet {existing.subnet} exists: its ranges are what they are",
+                f"the ranges of the existing subnet {existing.subnet} cannot be set here",
                 allowed="existing.podsRange and existing.servicesRange, the names of its secondary ranges",
-                fix=f"leave {name} out",
+                fix=f"remove {name}",
             )
             yield Located(f"{key}.{name}", getattr(network, name), finding)
     if "proxies" not in given:
         finding = Finding(
             "network-existing",
-            "the range of the VPC's proxy-only subnet must be said: NetworkPolicies admit requests from it only",
+            "the range of the VPC's proxy-only subnet is required: NetworkPolicies admit requests only from it",
             allowed=f"the ipCidrRange of the subnet with purpose {PROXY_SUBNET_PURPOSE} in the region",
             fix=f"gcloud compute networks subnets list --filter purpose={PROXY_SUBNET_PURPOSE} --project "
             f"{existing.host_project or project}",
@@ -213,21 +213,23 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
     ):
         yield from at(f"{section}.{name}", value, names.label(value, "name", 63))
     if existing.pods_range == existing.services_range:
-        finding = Finding("network-existing", "pods and services need a range each", fix="name two secondary ranges")
+        finding = Finding(
+            "network-existing", "pods and Services need separate ranges", fix="set two different secondary ranges"
+        )
         yield Located(f"{section}.servicesRange", existing.services_range, finding)
     host = existing.host_project
     if host is None:
         return
-    yield from at(f"{section}.hostProject", host, names.project(host, "name the project that shares the VPC"))
+    yield from at(f"{section}.hostProject", host, names.project(host, "set the ID of the project that shares the VPC"))
     if host == project:
-        finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="leave hostProject out")
+        finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="remove hostProject")
         yield Located(f"{section}.hostProject", host, finding)
     for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
         if value == "create":
             finding = Finding(
                 "network-shared-vpc",
-                f"nothing is made in the host project {host}: its network belongs to others",
+                f"the program creates nothing in the host project {host}, whose network is managed elsewhere",
                 allowed="existing",
-                fix=f"ask the administrators of {host} for it",
+                fix=f"ask the administrators of {host} to create it, and set existing",
             )
             yield Located(f"{section}.{name}", value, finding)

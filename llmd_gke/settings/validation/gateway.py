@@ -35,16 +35,16 @@ def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
     if not edge.allow_plain_http:
         finding = Finding(
             "plain-http",
-            "an external gateway would serve plain HTTP without authentication to the Internet",
-            allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true if that is what you want",
+            "an external gateway would serve unauthenticated plain HTTP to the Internet",
+            allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this",
             fix="pulumi config set --path llmd-gke:gateway.exposure internal",
         )
         yield Located(f"{KEY}.exposure", edge.exposure, finding)
     else:
         finding = Finding(
             "plain-http",
-            "the gateway serves plain HTTP without authentication to the Internet, as allowPlainHttp asks",
-            fix="use it for trials only",
+            "the gateway serves unauthenticated plain HTTP to the Internet, as allowPlainHttp allows",
+            fix="use this for trials only",
             severity="warning",
         )
         yield Located(f"{KEY}.allowPlainHttp", True, finding)
@@ -53,17 +53,17 @@ def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
 def _together(edge: GatewaySettings) -> Iterator[Located]:
     if edge.tls is not None and edge.allow_plain_http:
         problem = "with tls the gateway serves HTTPS only, so this has no effect"
-        yield _needs("allowPlainHttp", True, problem, "leave allowPlainHttp out")
+        yield _needs("allowPlainHttp", True, problem, "remove allowPlainHttp")
     if edge.redirect_http and edge.tls is None:
-        yield _needs("redirectHttp", True, "there is no HTTPS to redirect to", "set tls, or leave redirectHttp out")
+        yield _needs("redirectHttp", True, "there is no HTTPS to redirect to", "set tls, or remove redirectHttp")
     if edge.allow_global_access and edge.exposure == "external":
-        problem = "an external gateway can be reached from everywhere anyway; GKE knows this for internal ones"
-        yield _needs("allowGlobalAccess", True, problem, "leave allowGlobalAccess out")
+        problem = "an external gateway is reachable from everywhere; GKE supports this only for internal gateways"
+        yield _needs("allowGlobalAccess", True, problem, "remove allowGlobalAccess")
     if edge.dns_zone is not None and edge.domain is None:
-        yield _needs("dnsZone", edge.dns_zone, "a record needs a name", "set domain, or leave dnsZone out")
+        yield _needs("dnsZone", edge.dns_zone, "a DNS record needs a name", "set domain, or remove dnsZone")
     if edge.tls is not None and edge.tls.minimum_version is None and edge.tls.profile != "MODERN":
-        problem = "without minimumVersion no SSL policy is made, so this has no effect"
-        yield _needs("tls.profile", edge.tls.profile, problem, "set tls.minimumVersion, or leave tls.profile out")
+        problem = "without minimumVersion there is no SSL policy, so this has no effect"
+        yield _needs("tls.profile", edge.tls.profile, problem, "set tls.minimumVersion, or remove tls.profile")
 
 
 def _needs(key: str, value: object, problem: str, fix: str) -> Located:

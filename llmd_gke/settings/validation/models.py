@@ -97,7 +97,7 @@ def storage(settings: StackSettings) -> Iterator[Located]:
             finding = Finding(
                 "unused-bucket",
                 "no model uses this bucket",
-                fix=f"name it in uri or compileCache of a model (gs://{bucket}), or remove it",
+                fix=f"use it in uri or compileCache of a model (gs://{bucket}), or remove it",
                 severity="warning",
             )
             yield Located(key, bucket, finding)
@@ -115,7 +115,9 @@ def unique(settings: StackSettings) -> Iterator[Located]:
     seen: set[str] = set()
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.name in seen or pool.name == "system":
-            finding = Finding("unique-name", f"another pool is called {pool.name}", fix="give each pool its own name")
+            finding = Finding(
+                "unique-name", f"another pool has the name {pool.name}", fix="give each pool a unique name"
+            )
             yield Located(f"{key}.name", pool.name, finding)
         seen.add(pool.name)
     models_seen: set[str] = set()
@@ -124,11 +126,13 @@ def unique(settings: StackSettings) -> Iterator[Located]:
         key = f"llmd-gke:models[{index}]"
         if model.name in models_seen:
             finding = Finding(
-                "unique-name", f"another model is called {model.name}", fix="give each model its own name"
+                "unique-name", f"another model has the name {model.name}", fix="give each model a unique name"
             )
             yield Located(f"{key}.name", model.name, finding)
         models_seen.add(model.name)
         if model.at_root and rooted is not None:
-            finding = Finding("root-model", f"{rooted} is at the root already", fix="keep atRoot for one model")
+            finding = Finding(
+                "root-model", f"{rooted} is already served at the root", fix="keep atRoot: true on one model only"
+            )
             yield Located(f"{key}.atRoot", True, finding)
         rooted = model.name if model.at_root else rooted

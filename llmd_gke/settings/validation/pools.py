@@ -10,7 +10,7 @@ from llmd_gke.rules import tpu as tpu_checks
 from llmd_gke.settings.sections import ClusterSettings, StackSettings, TpuPoolSettings
 from llmd_gke.settings.validation.finding_at import Located, at
 
-_OWNER = "name the project that owns it, or leave it out"
+_OWNER = "set the ID of the project that owns it, or remove it"
 
 
 def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[Located]:

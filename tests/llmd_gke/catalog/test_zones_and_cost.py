@@ -101,7 +101,7 @@ def test_old_prices_name_the_page_that_has_new_ones() -> None:
     said = old_prices(date(2030, 1, 1))
     assert said is not None
     assert f"of {PRICES_AS_OF}" in said
-    assert said.endswith("look at https://cloud.google.com/tpu/pricing")
+    assert said.endswith("see https://cloud.google.com/tpu/pricing for current prices")
 
 
 def test_a_price_is_data_of_its_family(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -124,7 +124,7 @@ def test_a_route_holds_exactly_as_many_rules_as_are_allowed(make_model: MakeMode
     assert not list(paths.paths(more, at_root=at_root))
     (finding,) = paths.paths((*more, "/v1/one-more"), at_root=at_root)
     assert (finding.rule, finding.severity) == ("route-rules", "error")
-    assert f"{room + 1} more paths make 17 rules" in finding.problem
+    assert f"{room + 1} more paths need 17 rules" in finding.problem
 
 
 @pytest.mark.parametrize("at_root", [True, False])

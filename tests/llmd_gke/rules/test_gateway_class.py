@@ -9,7 +9,7 @@ from llmd_gke.rules.inputs import Node
 
 def test_a_class_that_only_the_configuration_excludes_is_not_said_to_be_broken() -> None:
     (finding,) = gateway_class(Node(REGIONAL_EXTERNAL), [REGIONAL_INTERNAL])
-    assert "is not among the classes that this stack's policies allow" in finding.problem
+    assert "is not among the classes that the policy's configuration allows" in finding.problem
     assert "503" not in finding.problem
     assert finding.allowed == REGIONAL_INTERNAL
     assert finding.fix == f"use {REGIONAL_INTERNAL} inside the VPC"

@@ -47,7 +47,7 @@ def test_below_an_unknown_value_everything_is_unknown_and_the_unknown_one_is_nam
 def test_a_wrong_shape_is_named_by_path_and_never_by_value() -> None:
     root = Node({"spec": {"rules": "hunter2"}})
     assert list(root.get("spec", "rules").each()) == []
-    assert root.notes.malformed == ["spec.rules is text where a list is due"]
+    assert root.notes.malformed == ["spec.rules is a string but must be a list"]
 
 
 def test_whole_numbers_may_be_written_as_text_and_truth_values_are_no_numbers() -> None:
@@ -58,7 +58,7 @@ def test_whole_numbers_may_be_written_as_text_and_truth_values_are_no_numbers() 
         assert Node(beyond).integer() is None, "what no API takes is reported as malformed"
     flag = Node(True, "n")
     assert flag.integer() is None
-    assert flag.notes.malformed == ["n is a truth value where a number is due"]
+    assert flag.notes.malformed == ["n is a boolean but must be a number"]
 
 
 def test_paths_count_list_items() -> None:

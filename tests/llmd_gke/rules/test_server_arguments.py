@@ -23,7 +23,7 @@ def test_values_with_spaces_are_no_such_entry(fits: list[str]) -> None:
 def test_a_misspelt_argument_of_a_setting_is_a_warning_that_names_the_setting() -> None:
     (finding,) = models.server_arguments(["--tensor-paralel-size=4"])
     assert finding.severity == "warning"
-    assert "looks like --tensor-parallel-size, misspelt" in finding.problem
+    assert "looks like a misspelling of --tensor-parallel-size" in finding.problem
     assert finding.fix == "set tensorParallel"
 
 

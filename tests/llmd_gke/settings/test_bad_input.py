@@ -71,7 +71,7 @@ def test_other_peoples_namespaces_are_none_of_our_business(config: Config, accep
             'prefixCaching = "true"\n    this must be true or false  [wrong-value]\n    allowed: true, false\n'
             "    fix:     write true without quotes",
         ),
-        ("models", "uri", 7, "uri = 7\n    this must be text  [wrong-value]\n    fix:     put it in quotes: '7'"),
+        ("models", "uri", 7, "uri = 7\n    this must be a string  [wrong-value]\n    fix:     put it in quotes: '7'"),
         (
             "models",
             "extraArgs",
@@ -90,16 +90,16 @@ def test_a_wrong_type_is_named_with_the_way_to_write_it(
 
 def test_a_version_without_quotes_is_a_number_to_yaml(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"]["minVersion"] = 1.34
-    assert refused(config).endswith("this must be text  [wrong-value]\n    fix:     put it in quotes: '1.34'")
+    assert refused(config).endswith("this must be a string  [wrong-value]\n    fix:     put it in quotes: '1.34'")
 
 
 def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Config, refused: Refuse) -> None:
     config["llmd-gke:gateway"] = "external"
     assert refused(config) == (
         HEAD + '  llmd-gke:gateway = "external"\n'
-        "    this must be a table of settings  [wrong-value]\n"
+        "    this must be a map of settings  [wrong-value]\n"
         "    allowed: exposure, allowPlainHttp, tls, domain, redirectHttp, allowGlobalAccess, dnsZone, dnsTtlSeconds\n"
-        "    fix:     one `key: value` a line"
+        "    fix:     one `key: value` per line"
     )
 
 
@@ -110,7 +110,7 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
             "models",
             "replicas",
             0,
-            "out of range|allowed: at least 1|fix:     stopped: true keeps the model",
+            "out of range|allowed: at least 1|fix:     to keep the model without a server, set stopped: true",
         ),
         ("models", "replicas", 1001, "this number is out of range|allowed: at most 1000|fix:     for example 1000"),
         ("models", "startupMinutes", 14, "this number is out of range|allowed: at least 15|fix:     for example 15"),
@@ -119,12 +119,12 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
             "models",
             "dtype",
             "float16",
-            "none of the values|allowed: auto, bfloat16|fix:     dtype: bfloat16",
+            "not one of the allowed values|allowed: auto, bfloat16|fix:     dtype: bfloat16",
         ),
         ("tpuPools", "capacity", "Spot", "allowed: on-demand, spot, reservation, flex-start|fix:     capacity: spot"),
-        ("models", "dtype", "zzz", "fix:     choose one of them, for example dtype: auto"),
-        ("models", "servedModelName", "a b", "does not have the right form|allowed: text that matches ^"),
-        ("models", "image", "a b:v1", "this text holds a space|fix:     remove the space"),
+        ("models", "dtype", "zzz", "fix:     use one of them, for example dtype: auto"),
+        ("models", "servedModelName", "a b", "has the wrong format|allowed: a value that matches ^"),
+        ("models", "image", "a b:v1", "this value contains a space|fix:     remove the space"),
         ("tpuPools", "topology", None, "this has no value|fix:     give topology a value, or remove the line"),
         ("models", "replicas", None, "this has no value"),
     ],
@@ -142,7 +142,7 @@ def test_a_value_that_is_not_allowed_is_named_with_what_is_and_the_fix(
 def test_the_number_of_a_project_leads_to_its_id(config: Config, refused: Refuse, value: object) -> None:
     config["gcp:project"] = value
     assert refused(config).endswith(
-        "gcloud projects describe 123456789012 --format 'value(projectId)' prints the id; write that"
+        "gcloud projects describe 123456789012 --format 'value(projectId)' prints the project ID; set that"
     )
 
 
@@ -178,8 +178,8 @@ def test_a_mistyped_stack_leads_to_the_one_that_is_meant(root: Path) -> None:
         ("config:\n  a: Düsseldorf\n".encode("latin-1"), "is not UTF-8: byte 0xfc in line 2|save the file as UTF-8"),
         (b"config:\n  a: x\0y\n", "character U+0000 in line 2, column 7|delete that character"),
         (b"config:\n\ta: b\n", "line 2, column 1|indent with spaces"),
-        (b"config: &a\n  b: *a\n", "aliases (`*name`) are not read in a stack file"),
-        (b"config: " + b"[" * 500, "nested more than 32 deep"),
+        (b"config: &a\n  b: *a\n", "aliases (`*name`) are not supported in a stack file"),
+        (b"config: " + b"[" * 500, "nested more than 32 levels deep"),
         (b"config:\n  a: !!binary aGk=\n", "could not determine a constructor"),
     ],
 )
@@ -211,8 +211,8 @@ def test_a_zone_without_v6e_is_refused(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"]["zone"] = "europe-west4-b"
     assert refused(config) == (
         HEAD + '  llmd-gke:cluster.zone = "europe-west4-b"\n'
-        "    GKE has no v6e in europe-west4-b (state 2026-08-22); a zone of TPU VMs or of a price list is not a zone "
-        "of GKE node pools  [tpu-zone]\n"
+        "    GKE has no v6e in europe-west4-b (as of 2026-08-22); zones of TPU VMs or of the price list need not "
+        "have TPU node pools in GKE  [tpu-zone]\n"
         "    allowed: asia-northeast1-b, europe-west4-a, southamerica-west1-a, us-central1-b, us-east1-d, us-east5-a, "
         "us-east5-b, us-south1-ai1b\n"
         "    fix:     move the cluster to one of these zones"
@@ -237,16 +237,16 @@ def test_a_missing_project_is_refused_with_the_command(config: Config, refused: 
 @pytest.mark.parametrize("value", ["", "My Project", "x"])
 def test_what_is_no_project_id_is_refused(config: Config, refused: Refuse, value: str) -> None:
     config["gcp:project"] = value
-    assert "is not a Google Cloud project id  [project-id]" in refused(config)
+    assert "is not a Google Cloud project ID  [project-id]" in refused(config)
 
 
 def test_a_missing_secret_for_a_gated_model_is_refused_with_the_command(config: Config, refused: Refuse) -> None:
     config["llmd-gke:models"][0]["uri"] = "hf://google/gemma-3-27b-it"
     assert refused(config, []) == (
         HEAD + "  llmd-gke:hfToken\n"
-        "    the weights of qwen are behind a licence gate  [missing-secret]\n"
-        "    fix:     pulumi config set --secret llmd-gke:hfToken (then paste a Hugging Face token that accepted the "
-        "licence)"
+        "    the weights of qwen require an accepted licence  [missing-secret]\n"
+        "    fix:     pulumi config set --secret llmd-gke:hfToken (then paste a Hugging Face token of an account "
+        "that accepted the licence)"
     )
 
 
@@ -262,7 +262,8 @@ def test_a_stack_for_the_stand_ins_is_refused_elsewhere(
     config["gcp:project"] = "rehearsal"
     assert refused(config) == (
         HEAD + '  gcp:project = "rehearsal"\n'
-        "    this stack is made for the stand-ins on this machine and must not reach Google Cloud  [rehearsal-only]\n"
+        "    this stack is for the local stand-ins on this machine and must not be used with Google Cloud  "
+        "[rehearsal-only]\n"
         "    allowed: make up, make preview, or plain pulumi inside `make shell`\n"
         "    fix:     run `make up`; for Google Cloud use a stack with your project, such as eu4a"
     )
@@ -383,4 +384,4 @@ def test_one_model_may_be_at_the_root_and_a_second_is_refused(
     assert accepted(config)
     config["llmd-gke:models"].append({**first, "name": "second"})
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 9
-    assert "qwen is at the root already  [root-model]" in refused(config)
+    assert "qwen is already served at the root  [root-model]" in refused(config)

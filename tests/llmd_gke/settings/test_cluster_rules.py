@@ -26,45 +26,46 @@ def exclusion(**over: object) -> dict[str, object]:
     [
         (
             {"labels": {"Team": "a"}},
-            '.labels.Team = "a"\n    Team=a is not a label of Google Cloud  [label]\n'
-            "    allowed: at most 63 lower-case letters, digits, dashes and underscores each; a letter first in the "
-            "name\n    fix:     for example team",
+            '.labels.Team = "a"\n    Team=a is not a valid Google Cloud label  [label]\n'
+            "    allowed: at most 63 lower-case letters, digits, dashes and underscores for name and value; the "
+            "name starts with a letter\n    fix:     for example team",
         ),
         (
             {"labels": {"goog-x": "a"}},
-            '.labels.goog-x = "a"\n    label goog-x: names that start with goog are Google\'s  [label]\n'
+            '.labels.goog-x = "a"\n    label goog-x: names that start with goog are reserved by Google  [label]\n'
             "    fix:     choose another name",
         ),
         (
             {"systemZone": "us-east1-b"},
             '.systemZone = "us-east1-b"\n'
-            "    us-east1-b cannot hold the ordinary nodes of a cluster in europe-west4  [system-zone]\n"
-            "    allowed: a zone of europe-west4, and not an AI zone\n"
-            "    fix:     for example europe-west4-a, or leave it out",
+            "    us-east1-b cannot host the non-TPU nodes of a cluster in europe-west4  [system-zone]\n"
+            "    allowed: a zone in europe-west4 that is not an AI zone\n"
+            "    fix:     for example europe-west4-a, or remove it",
         ),
         (
             {"systemPool": {"machineType": "ct6e-standard-4t"}},
             '.systemPool.machineType = "ct6e-standard-4t"\n'
-            "    ct6e-standard-4t is a TPU host: GKE's own pods, controllers and endpoint pickers do not run there  "
-            "[system-pool]\n    allowed: an ordinary machine type\n    fix:     for example e2-standard-4",
+            "    ct6e-standard-4t is a TPU host: GKE's system pods, controllers and endpoint pickers cannot run there  "
+            "[system-pool]\n    allowed: a machine type without TPU\n    fix:     for example e2-standard-4",
         ),
         (
             {"systemPool": {"machineType": "n4-standard-4"}},
             '.systemPool.diskType = "pd-balanced"\n'
-            "    pd-balanced does not attach to n4-standard-4  [system-pool]\n"
+            "    disk type pd-balanced cannot be attached to n4-standard-4  [system-pool]\n"
             "    allowed: hyperdisk-balanced\n    fix:     set the disk type to hyperdisk-balanced",
         ),
         (
             {"systemPool": {"diskType": "hyperdisk-balanced"}},
             '.systemPool.diskType = "hyperdisk-balanced"\n'
-            "    hyperdisk-balanced does not attach to e2-standard-4  [system-pool]\n"
+            "    disk type hyperdisk-balanced cannot be attached to e2-standard-4  [system-pool]\n"
             "    allowed: pd-balanced\n    fix:     set the disk type to pd-balanced",
         ),
         (
             {"endpoint": "ip", "authorizedNetworks": {"all": "0.0.0.0/0"}},
             '.authorizedNetworks.all = "0.0.0.0/0"\n'
-            "    the control plane would answer 0.0.0.0/0: a large part of the Internet  [control-plane-access]\n"
-            "    allowed: the ranges of your offices and runners (/8 or narrower), or endpoint: dns, which IAM guards\n"
+            "    the control plane would be open to 0.0.0.0/0, a large part of the Internet  [control-plane-access]\n"
+            "    allowed: the ranges of your offices and runners (/8 or narrower), or endpoint: dns, which IAM "
+            "protects\n"
             "    fix:     pulumi config set --path llmd-gke:cluster.endpoint dns",
         ),
         (
@@ -76,46 +77,47 @@ def exclusion(**over: object) -> dict[str, object]:
         (
             {"encryption": {"database": KEY.format("global")}},
             '.encryption.database = "projects/p/locations/global/keyRings/r/cryptoKeys/k"\n'
-            "    the key is in global, the cluster in europe-west4  [kms-key]\n"
-            "    allowed: europe-west4\n    fix:     make a key in europe-west4",
+            "    the key is in global, but the cluster is in europe-west4  [kms-key]\n"
+            "    allowed: europe-west4\n    fix:     create a key in europe-west4",
         ),
         (
             {"encryption": {"disks": KEY.format("us-east1")}},
             '.encryption.disks = "projects/p/locations/us-east1/keyRings/r/cryptoKeys/k"\n'
-            "    the key is in us-east1, the cluster in europe-west4  [kms-key]\n"
-            "    allowed: europe-west4 or global\n    fix:     make a key in europe-west4",
+            "    the key is in us-east1, but the cluster is in europe-west4  [kms-key]\n"
+            "    allowed: europe-west4 or global\n    fix:     create a key in europe-west4",
         ),
         (
             {"maintenance": {"days": ["SU"], "hours": 6}},
             ".maintenance.hours = 6\n"
-            "    1 times 6 hours a week make 24 hours in 32 days, GKE asks for 48  [maintenance-window]\n"
-            "    allowed: days times hours at least 12\n    fix:     take 12 hours, or more days",
+            "    1 times 6 hours a week give 24 hours in 32 days, but GKE requires 48  [maintenance-window]\n"
+            "    allowed: at least 12 as days times hours\n    fix:     set hours to 12, or list more days",
         ),
         (
             exclusion(end="2026-12-18"),
             '.maintenance.exclusions[0] = {"name": "holidays", "start": "2026-12-18", "end": "2026-12-18", '
             '"scope": "NO_MINOR_OR_NODE_UPGRADES"}\n'
-            "    it ends on 2026-12-18, before or as it starts on 2026-12-18  [maintenance-exclusion]\n"
+            "    the end, 2026-12-18, is not after the start, 2026-12-18  [maintenance-exclusion]\n"
             "    fix:     swap start and end",
         ),
         (
             exclusion(start="20261218"),
             '.maintenance.exclusions[0] = {"name": "holidays", "start": "20261218", '
             '"scope": "NO_MINOR_OR_NODE_UPGRADES"}\n'
-            "    20261218 is not a day  [maintenance-exclusion]\n"
+            "    20261218 is not a date  [maintenance-exclusion]\n"
             "    allowed: YYYY-MM-DD, in UTC\n    fix:     for example '2026-12-18'",
         ),
         (
             exclusion(scope="NO_UPGRADES"),
             '.maintenance.exclusions[0] = {"name": "holidays", "start": "2026-12-18", "scope": "NO_UPGRADES"}\n'
-            "    NO_UPGRADES has no end: only minor upgrades can be held off until the end of support  "
+            "    NO_UPGRADES needs an end: only minor upgrades can be excluded until the end of support  "
             "[maintenance-exclusion]\n"
             "    allowed: an end, or scope NO_MINOR_UPGRADES or NO_MINOR_OR_NODE_UPGRADES\n    fix:     add an end",
         ),
         (
             {"maintenance": {"exclusions": [{"name": "a", "start": "2026-12-18"}] * 2}},
             '.maintenance.exclusions = ["a", "a"]\n'
-            "    two exclusions are called a  [maintenance-exclusion]\n    fix:     give each its own name",
+            "    two exclusions have the name a  [maintenance-exclusion]\n    fix:     give each exclusion a "
+            "unique name",
         ),
     ],
 )
@@ -129,7 +131,7 @@ def test_an_option_that_cannot_hold_is_refused(
 def test_a_long_time_without_upgrades_is_a_warning(config: Config, accepted: Accept) -> None:
     config["llmd-gke:cluster"].update(exclusion(end="2027-01-18", scope="NO_UPGRADES"))
     (warning,) = (warned for warned in accepted(config).warnings if warned.finding.rule == "maintenance-exclusion")
-    assert warning.finding.problem == "NO_UPGRADES for 31 days: GKE asks for 48 hours of maintenance in 32 days"
+    assert warning.finding.problem == "NO_UPGRADES for 31 days: GKE requires 48 hours of maintenance in 32 days"
 
 
 def test_more_than_twenty_exclusions_are_refused() -> None:
@@ -175,4 +177,4 @@ def test_networks_that_are_a_large_part_of_the_internet_are_refused_however_they
 
 def test_a_private_endpoint_goes_with_private_nodes(config: Config, refused: Refuse) -> None:
     config["llmd-gke:cluster"].update(endpoint="private", privateNodes=False)
-    assert "a control plane without a public address goes with nodes without public addresses" in refused(config)
+    assert "a control plane without a public address requires nodes without public addresses" in refused(config)

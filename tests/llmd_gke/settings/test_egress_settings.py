@@ -33,27 +33,27 @@ def test_what_fits_together_is_accepted(config: Config, accepted: Accept, egress
 COMBINATIONS = [
     (
         {"names": ["example.com"]},
-        'mode = "open"\n    names with mode open: nothing would read them  [egress-combination]\n'
-        "    allowed: mode: names\n    fix:     leave names out",
+        'mode = "open"\n    names with mode open: they would have no effect  [egress-combination]\n'
+        "    allowed: mode: names\n    fix:     remove names",
     ),
     (
         {"mode": "proxy"},
-        'mode = "proxy"\n    mode proxy without a proxy  [egress-combination]\n'
-        "    allowed: proxy: http://ADDRESS:PORT\n    fix:     name the proxy",
+        'mode = "proxy"\n    mode proxy requires the setting proxy  [egress-combination]\n'
+        "    allowed: proxy: http://ADDRESS:PORT\n    fix:     set proxy",
     ),
     (
         {"mode": "names", "proxy": PROXY},
-        'mode = "names"\n    a proxy with mode names: nobody would use it  [egress-combination]\n'
-        "    allowed: mode: proxy\n    fix:     leave proxy out",
+        'mode = "names"\n    proxy with mode names: it would have no effect  [egress-combination]\n'
+        "    allowed: mode: proxy\n    fix:     remove proxy",
     ),
     (
         {"noProxy": ["a.example.com"]},
         'mode = "open"\n    noProxy with mode open: there is no proxy  [egress-combination]\n'
-        "    allowed: mode: proxy\n    fix:     leave noProxy out",
+        "    allowed: mode: proxy\n    fix:     remove noProxy",
     ),
     (
         {"mode": "names", "names": ["example.com", "https://x.io"]},
-        "names[1] = \"https://x.io\"\n    'https://x.io' is not a name that an FQDN policy can allow  "
+        "names[1] = \"https://x.io\"\n    'https://x.io' is not a host name that an FQDNNetworkPolicy can allow  "
         "[egress-name]\n    allowed: a host such as models.example.com, or *.example.com for every host directly below "
         "example.com\n    fix:     write the host's full name in lower case, without scheme, port and path",
     ),
@@ -64,7 +64,7 @@ def test_names_and_a_proxy_need_private_nodes(config: Config, refused: Refuse, a
     config["llmd-gke:cluster"]["privateNodes"] = False
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}
     said = refused(config)
-    assert "mode names without private nodes: the endpoint picker might not reach the control plane" in said
+    assert "mode names requires private nodes: otherwise the endpoint picker might not reach the control plane" in said
     config["llmd-gke:network"] = {"egress": {"mode": "open"}}
     assert accepted(config).settings.network.egress.mode == "open"
 
@@ -93,10 +93,10 @@ def test_a_proxy_that_no_policy_can_open_is_refused(config: Config, refused: Ref
     config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": proxy}}
     assert refused(config) == (
         HEAD + "  llmd-gke:network.egress.proxy\n"
-        "    this is not the address of a proxy that a NetworkPolicy can open: those know IPv4 addresses only  "
+        "    this is not a proxy address that a NetworkPolicy can allow: it must be an IPv4 address  "
         "[egress-proxy]\n"
-        "    allowed: http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: they are "
-        "tunnelled)\n"
+        "    allowed: http://ADDRESS:PORT, such as http://10.1.2.3:3128 (downloads stay encrypted: the proxy only "
+        "tunnels them)\n"
         "    fix:     write the proxy's IPv4 address and port"
     )
 
@@ -104,7 +104,7 @@ def test_a_proxy_that_no_policy_can_open_is_refused(config: Config, refused: Ref
 def test_a_password_in_the_proxys_address_is_refused_and_not_repeated(config: Config, refused: Refuse) -> None:
     config["llmd-gke:network"] = {"egress": {"mode": "proxy", "proxy": "http://me:neverShown@10.1.2.3:3128"}}
     message = refused(config)
-    assert "which every reader of the pod would see  [egress-proxy]" in message
+    assert "which anyone who can read the pod would see  [egress-proxy]" in message
     assert "neverShown" not in message
 
 
@@ -121,8 +121,8 @@ def test_buckets_are_not_mounted_through_a_proxy(
         f'{HEAD}  llmd-gke:models[0].{key} = "{uri}"\n'
         f"    {uri} is mounted by Cloud Storage FUSE, which does not use a proxy: the pod would wait forever  "
         "[egress-bucket]\n"
-        "    allowed: hf:// or s3:// through the proxy, pvc:// or oci:// without any, or mode: names\n"
-        "    fix:     set llmd-gke:network.egress.mode to names, which admits storage.googleapis.com"
+        "    allowed: hf:// or s3:// (through the proxy), pvc:// or oci:// (no proxy needed), or mode: names\n"
+        "    fix:     set llmd-gke:network.egress.mode to names, which allows storage.googleapis.com"
     )
     config["llmd-gke:network"] = {"egress": {"mode": "names"}}
     assert accepted(config)

@@ -29,31 +29,30 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
         (
             {"exposure": "external"},
             '  llmd-gke:gateway.exposure = "external"\n'
-            "    an external gateway would serve plain HTTP without authentication to the Internet  [plain-http]\n"
-            "    allowed: exposure: internal, tls with a certificate, or allowPlainHttp: true if that is what you "
-            "want\n"
+            "    an external gateway would serve unauthenticated plain HTTP to the Internet  [plain-http]\n"
+            "    allowed: exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this\n"
             "    fix:     pulumi config set --path llmd-gke:gateway.exposure internal",
         ),
         (
             {"tls": {}},
             "  llmd-gke:gateway.tls = {}\n"
-            "    no certificate is named  [gateway-certificate]\n"
+            "    tls names no certificate  [gateway-certificate]\n"
             "    allowed: one of certificateManager, preSharedCertificates, fromConfig\n"
-            "    fix:     name a regional certificate, or leave tls out",
+            "    fix:     set one certificate source, or remove tls",
         ),
         (
             {"tls": {**TLS, "fromConfig": True}},
             '  llmd-gke:gateway.tls = {"certificateManager": ["llm"], "fromConfig": true}\n'
             "    certificateManager and fromConfig exclude each other  [gateway-certificate]\n"
             "    allowed: one of certificateManager, preSharedCertificates, fromConfig\n"
-            "    fix:     name a regional certificate, or leave tls out",
+            "    fix:     set one certificate source, or remove tls",
         ),
         (
             {"tls": {"certificateManager": ["projects/p/locations/global/certificateMaps/Map"]}},
             "  llmd-gke:gateway.tls = "
             '{"certificateManager": ["projects/p/locations/global/certificateMaps/Map"]}\n'
-            "    'projects/p/locations/global/certificateMaps/Map' is not the name of a certificate (a certificate map "
-            "is for global gateways only)  [gateway-certificate]\n"
+            "    'projects/p/locations/global/certificateMaps/Map' is not the name of a certificate (certificate "
+            "maps work with global gateways only)  [gateway-certificate]\n"
             "    allowed: the bare name of a certificate in the gateway's region, without project or location\n"
             "    fix:     for example map",
         ),
@@ -67,39 +66,39 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
             {"domain": "https://llm.example.com"},
             '  llmd-gke:gateway.domain = "https://llm.example.com"\n'
             "    'https://llm.example.com' is not a host name  [gateway-domain]\n"
-            "    allowed: lower-case labels with dots between them, no scheme, port, path or wildcard\n"
+            "    allowed: lower-case labels separated by dots, without scheme, port, path or wildcard\n"
             "    fix:     for example llm.example.com",
         ),
         (
             {"tls": TLS, "allowPlainHttp": True},
             "  llmd-gke:gateway.allowPlainHttp = true\n"
             "    with tls the gateway serves HTTPS only, so this has no effect  [gateway-combination]\n"
-            "    fix:     leave allowPlainHttp out",
+            "    fix:     remove allowPlainHttp",
         ),
         (
             {"redirectHttp": True},
             "  llmd-gke:gateway.redirectHttp = true\n"
             "    there is no HTTPS to redirect to  [gateway-combination]\n"
-            "    fix:     set tls, or leave redirectHttp out",
+            "    fix:     set tls, or remove redirectHttp",
         ),
         (
             {"exposure": "external", "tls": TLS, "allowGlobalAccess": True},
             "  llmd-gke:gateway.allowGlobalAccess = true\n"
-            "    an external gateway can be reached from everywhere anyway; GKE knows this for internal ones  "
+            "    an external gateway is reachable from everywhere; GKE supports this only for internal gateways  "
             "[gateway-combination]\n"
-            "    fix:     leave allowGlobalAccess out",
+            "    fix:     remove allowGlobalAccess",
         ),
         (
             {"dnsZone": "example-com"},
             '  llmd-gke:gateway.dnsZone = "example-com"\n'
-            "    a record needs a name  [gateway-combination]\n"
-            "    fix:     set domain, or leave dnsZone out",
+            "    a DNS record needs a name  [gateway-combination]\n"
+            "    fix:     set domain, or remove dnsZone",
         ),
         (
             {"tls": {**TLS, "minimumVersion": None, "profile": "RESTRICTED"}},
             '  llmd-gke:gateway.tls.profile = "RESTRICTED"\n'
-            "    without minimumVersion no SSL policy is made, so this has no effect  [gateway-combination]\n"
-            "    fix:     set tls.minimumVersion, or leave tls.profile out",
+            "    without minimumVersion there is no SSL policy, so this has no effect  [gateway-combination]\n"
+            "    fix:     set tls.minimumVersion, or remove tls.profile",
         ),
     ],
 )
@@ -120,8 +119,8 @@ def test_a_certificate_of_ones_own_needs_its_two_secrets(config: Config, refused
     result = refused(config, secrets=["llmd-gke:tlsCertificate"])
     assert result == (
         HEAD + "  llmd-gke:tlsKey\n"
-        "    llmd-gke:gateway.tls.fromConfig asks for it  [missing-secret]\n"
-        "    fix:     pulumi config set --secret llmd-gke:tlsKey (then paste the private key, PEM)"
+        "    llmd-gke:gateway.tls.fromConfig requires it  [missing-secret]\n"
+        "    fix:     pulumi config set --secret llmd-gke:tlsKey (then paste the private key in PEM format)"
     )
 
 

@@ -24,8 +24,8 @@ def test_a_private_image_needs_the_pull_secret(config: Config, refused: Refuse) 
     config["llmd-gke:models"][0]["privateImage"] = True
     assert refused(config, secrets=[]) == (
         HEAD + "  llmd-gke:pullSecret\n"
-        "    privateImage of qwen asks for it  [missing-secret]\n"
-        "    fix:     pulumi config set --secret llmd-gke:pullSecret (then paste the text of a .dockerconfigjson)"
+        "    privateImage of qwen requires it  [missing-secret]\n"
+        "    fix:     pulumi config set --secret llmd-gke:pullSecret (then paste the contents of a .dockerconfigjson)"
     )
 
 
@@ -53,30 +53,30 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
         (
             {"compileCache": "gs://my-bucket/../../../etc"},
             '  llmd-gke:models[0].compileCache = "gs://my-bucket/../../../etc"\n'
-            "    'gs://my-bucket/../../../etc' leaves its bucket: `..` is no folder of Cloud Storage  [bucket-uri]\n"
+            "    'gs://my-bucket/../../../etc' contains `..`, which Cloud Storage does not resolve  [bucket-uri]\n"
             "    allowed: gs://BUCKET/PATH\n"
-            "    fix:     write the path without `..`",
+            "    fix:     remove `..` from the path",
         ),
         (
             {"uri": "gs://my-bucket/a,b"},
             '  llmd-gke:models[0].uri = "gs://my-bucket/a,b"\n'
-            "    'gs://my-bucket/a,b' has a comma, which ends a mount option  [bucket-uri]\n"
-            "    fix:     rename the folder",
+            "    'gs://my-bucket/a,b' contains a comma, which separates mount options  [bucket-uri]\n"
+            "    fix:     use a folder whose name has no comma",
         ),
         (
             {"uri": "https://host/x"},
             '  llmd-gke:models[0].uri = "https://host/x"\n'
-            "    'https://host/x' is not a model URI that KServe loads  [model-uri]\n"
+            "    'https://host/x' is not a model URI that KServe can load  [model-uri]\n"
             "    allowed: hf://, oci://, pvc://, s3://, gs://\n"
             "    fix:     hf://OWNER/NAME",
         ),
         (
             {"uri": "hf://Qwen/Qwen3-32B"},
             '  llmd-gke:models[0].uri = "hf://Qwen/Qwen3-32B"\n'
-            "    the weights of hf://Qwen/Qwen3-32B take about 66 GB, system and image about 40 GB, and the pool's "
-            "disks have 100 GB  [model-disk]\n"
+            "    the weights of hf://Qwen/Qwen3-32B take about 66 GB, the system and the image about 40 GB, but "
+            "the pool's disks have only 100 GB  [model-disk]\n"
             "    allowed: diskGb of at least 106\n"
-            "    fix:     enlarge diskGb of the pool, or serve the weights from a bucket (gs://)",
+            "    fix:     increase diskGb of the pool, or serve the weights from a bucket (gs://)",
         ),
         (
             {"scheduler": {"plugins": [{"type": "queue-scorer"}]}},
@@ -88,23 +88,23 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
         (
             {"scheduler": {"plugins": [{"type": "max-score-picker"}]}},
             PLUGINS + '["max-score-picker"]\n'
-            "    no plugin gives scores  [scheduler-plugin]\n"
+            "    the list has no scorer  [scheduler-plugin]\n"
             "    allowed: at least one scorer\n"
             "    fix:     add queue-scorer with weight: 2",
         ),
         (
             {"scheduler": {"plugins": [{"type": "queue-scorer", "weight": 1}, {"type": "random-picker", "weight": 1}]}},
             PLUGINS + '["queue-scorer", "random-picker"]\n'
-            "    random-picker has a weight and is no scorer  [scheduler-plugin]\n"
-            "    allowed: weights for scorers\n"
-            "    fix:     leave its weight out",
+            "    random-picker has a weight but is not a scorer  [scheduler-plugin]\n"
+            "    allowed: weights for scorers only\n"
+            "    fix:     remove its weight",
         ),
         (
             {"scheduler": {"plugins": [{"type": "queue-scorer", "weight": 1}] * 2}},
             PLUGINS + '["queue-scorer", "queue-scorer"]\n'
-            "    queue-scorer is there twice  [scheduler-plugin]\n"
-            "    allowed: each plugin once\n"
-            "    fix:     keep one queue-scorer",
+            "    queue-scorer is listed twice  [scheduler-plugin]\n"
+            "    allowed: each plugin at most once\n"
+            "    fix:     keep one entry for queue-scorer",
         ),
         (
             {
@@ -117,7 +117,7 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
                 }
             },
             PLUGINS + '["queue-scorer", "random-picker", "max-score-picker"]\n'
-            "    random-picker and max-score-picker both pick  [scheduler-plugin]\n"
+            "    random-picker and max-score-picker are both pickers  [scheduler-plugin]\n"
             "    allowed: at most one picker\n"
             "    fix:     keep random-picker",
         ),
@@ -126,7 +126,7 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
             PLUGINS + '["prefix-cache-scorer"]\n'
             "    prefix-cache-scorer needs prefix caching in the server  [scheduler-plugin]\n"
             "    allowed: prefixCaching: true\n"
-            "    fix:     leave prefix-cache-scorer out",
+            "    fix:     remove prefix-cache-scorer",
         ),
         (
             {"scheduler": {"plugins": [{"type": "Queue Scorer", "weight": 1}, {"type": "queue-scorer", "weight": 1}]}},
@@ -143,29 +143,31 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
                 }
             },
             PLUGINS + '["queue-scorer", "utilization-detector"]\n'
-            "    utilization-detector is a plugin of the list, and saturation sets it, too  [scheduler-plugin]\n"
+            "    utilization-detector is in the list of plugins, but saturation also configures it  "
+            "[scheduler-plugin]\n"
             "    allowed: one of the two\n"
-            "    fix:     take utilization-detector out of plugins",
+            "    fix:     remove utilization-detector from plugins",
         ),
         (
             {"scaling": {"maxReplicas": 4}},
             '  llmd-gke:models[0].scaling = {"maxReplicas": 4}\n'
-            "    this program does not scale replicas yet: `scaling` of KServe works only through an autoscaler "
-            "that llm-d has retired (ScalingCRDNotFound), and an autoscaler of one's own needs metrics of the servers  "
+            "    replicas are not autoscaled: KServe's `scaling` works only through an autoscaler that llm-d has "
+            "retired (ScalingCRDNotFound), and a custom autoscaler needs the servers' metrics  "
             "[not-offered]\n"
             "    allowed: replicas, a fixed number\n"
-            "    fix:     set replicas; the pool's nodes follow from minNodes to maxNodes",
+            "    fix:     set replicas; the pool's nodes follow, between minNodes and maxNodes",
         ),
         (
             {"kvCacheOffloading": {"cpu": "8Gi"}},
             '  llmd-gke:models[0].kvCacheOffloading = {"cpu": "8Gi"}\n'
-            "    KServe turns this into a KV connector of GPUs, which the TPU backend refuses  [not-offered]\n"
-            "    fix:     leave it out",
+            "    KServe turns this into a GPU-only KV connector, which the TPU backend does not support  "
+            "[not-offered]\n"
+            "    fix:     remove it",
         ),
         (
             {"scheduler": {"image": "ghcr.io/llm-d/llm-d-inference-scheduler:v0.6.0"}},
             '  llmd-gke:models[0].scheduler.image = "ghcr.io/llm-d/llm-d-inference-scheduler:v0.6.0"\n'
-            "    containers[0].image: endpoint picker v0.6.0 does not offer h2 in its TLS (No ALPN negotiated)  "
+            "    containers[0].image: the TLS of endpoint picker v0.6.0 does not offer h2 (No ALPN negotiated)  "
             "[endpoint-picker]\n"
             "    allowed: 0.7.0 or newer\n"
             "    fix:     use 0.7.0 or newer",
@@ -232,24 +234,24 @@ def test_the_startup_budget_follows_the_size_of_the_weights(
 )
 def test_what_is_no_plain_path_is_refused(config: Config, refused: Refuse, path: str) -> None:
     config["llmd-gke:models"][0]["paths"] = [path]
-    assert "is not a path that a route can pass on  [route-path]" in refused(config)
+    assert "is not a path that can be routed  [route-path]" in refused(config)
 
 
 @pytest.mark.parametrize("path", ["/v1/completions", "/v1/chat/completions/render", "/health"])
 def test_a_path_that_every_route_has_is_refused(config: Config, refused: Refuse, path: str) -> None:
     config["llmd-gke:models"][0]["paths"] = [path]
-    assert "and everything below it is passed on already  [route-path]" in refused(config)
+    assert "and everything below it is already routed  [route-path]" in refused(config)
 
 
 def test_a_path_below_another_is_refused(config: Config, refused: Refuse) -> None:
     config["llmd-gke:models"][0]["paths"] = ["/v1/audio", "/v1/audio/speech"]
-    assert "/v1/audio/speech is covered by /v1/audio already  [route-path]" in refused(config)
+    assert "/v1/audio/speech is already covered by /v1/audio  [route-path]" in refused(config)
 
 
 def test_more_paths_than_a_route_holds_are_refused_with_the_number(config: Config, refused: Refuse) -> None:
     config["llmd-gke:models"][0].update(paths=[f"/v1/more{number}" for number in range(9)], atRoot=True)
     message = refused(config)
-    assert "9 more paths make 17 rules; an HTTPRoute holds 16" in message
+    assert "9 more paths need 17 rules, one per path; an HTTPRoute has at most 16" in message
     assert "allowed: at most 8 more paths for a model at the root" in message
 
 

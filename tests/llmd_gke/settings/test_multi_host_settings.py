@@ -33,8 +33,8 @@ def test_a_model_on_a_slice_of_several_hosts_must_say_so(config: Config, refused
     del config["llmd-gke:models"][0]["experimentalMultiHost"]
     assert refused(config) == (
         HEAD + '  llmd-gke:models[0].pool = "v6e4"\n'
-        "    pool v6e4 is a multi-host slice of 4 nodes; models on several hosts are an experiment that has not run on "
-        "TPUs yet  [model-multi-host]\n"
+        "    pool v6e4 is a multi-host slice of 4 nodes; models on several hosts are experimental and have not "
+        "been run on TPUs yet  [model-multi-host]\n"
         "    allowed: a single-host pool, or experimentalMultiHost: true on the model\n"
         "    fix:     use a single-host pool, or set experimentalMultiHost: true (see docs/models.md)"
     )
@@ -44,9 +44,9 @@ def test_on_a_single_host_there_is_nothing_to_span(config: Config, refused: Refu
     config["llmd-gke:models"][0]["experimentalMultiHost"] = True
     assert refused(config) == (
         HEAD + '  llmd-gke:models[0].pool = "v6e4"\n'
-        "    pool v6e4 has single hosts: there is nothing to span  [model-multi-host]\n"
+        "    experimentalMultiHost is set, but pool v6e4 has single-host slices  [model-multi-host]\n"
         "    allowed: a pool whose topology has several hosts, such as 4x4 of ct6e-standard-4t\n"
-        "    fix:     leave experimentalMultiHost out"
+        "    fix:     remove experimentalMultiHost"
     )
 
 
@@ -57,25 +57,26 @@ def test_on_a_single_host_there_is_nothing_to_span(config: Config, refused: Refu
             {"tensorParallel": 4},
             "tensorParallel = 4\n    tensorParallel 4 x pipelineParallel 1 does not use the 16 chips of 4x4 (4 x "
             "ct6e-standard-4t)  [tensor-parallel]\n    allowed: 16\n"
-            "    fix:     leave tensorParallel out: it follows the pool",
+            "    fix:     remove tensorParallel: the default follows the pool",
         ),
         (
             {"tensorParallel": 16, "pipelineParallel": 4},
             "tensorParallel = 16\n    tensorParallel 16 x pipelineParallel 4 does not use the 16 chips of 4x4 (4 x "
             "ct6e-standard-4t)  [tensor-parallel]\n    allowed: 4\n"
-            "    fix:     leave tensorParallel out: it follows the pool",
+            "    fix:     remove tensorParallel: the default follows the pool",
         ),
         (
             {"pipelineParallel": 3},
             "pipelineParallel = 3\n    pipelineParallel 3 does not divide the 16 chips of 4x4  [pipeline-parallel]\n"
-            "    allowed: 1, 2, 4, 8, 16\n    fix:     pipelineParallel: 4, or leave it out",
+            "    allowed: 1, 2, 4, 8, 16\n    fix:     pipelineParallel: 4, or remove it",
         ),
         (
             {"compileCache": "gs://my-cache"},
-            'compileCache = "gs://my-cache"\n    the 4 hosts of 4x4 would write the same compiled graphs into one '
-            "bucket at once  [multi-host-cache]\n"
-            "    allowed: no compileCache: each host keeps its graphs as long as its pod lives\n"
-            "    fix:     leave compileCache out",
+            'compileCache = "gs://my-cache"\n'
+            "    the 4 hosts of 4x4 would write the same compiled graphs to one bucket at the same time  "
+            "[multi-host-cache]\n"
+            "    allowed: no compileCache: each host keeps its compiled graphs for the lifetime of its pod\n"
+            "    fix:     remove compileCache",
         ),
     ],
 )
@@ -94,9 +95,9 @@ def test_stages_on_one_host_are_refused(config: Config, refused: Refuse) -> None
     config["llmd-gke:models"][0]["pipelineParallel"] = 2
     assert refused(config) == (
         HEAD + "  llmd-gke:models[0].pipelineParallel = 2\n"
-        "    pipelineParallel 2 on one host: its 4 chips share every layer  [pipeline-parallel]\n"
+        "    pipelineParallel 2 on one host: pipeline stages are for slices with several hosts  [pipeline-parallel]\n"
         "    allowed: a pool whose slice has several hosts\n"
-        "    fix:     leave pipelineParallel out"
+        "    fix:     remove pipelineParallel"
     )
 
 
@@ -105,9 +106,9 @@ def test_a_slice_holds_one_replica_of_one_model(config: Config, refused: Refuse,
     config["llmd-gke:models"][0]["replicas"] = 2
     message = (
         HEAD + "  llmd-gke:tpuPools[0].maxNodes = 4\n"
-        "    the models on pool v6e4 need 2 slices (8 hosts), it is 1 slice of 4 hosts  [tpu-pool-size]\n"
+        "    the models on pool v6e4 need 2 slices (8 hosts), but it has 1 slice of 4 hosts  [tpu-pool-size]\n"
         "    allowed: 1 replica in all: a multi-host node pool is one slice\n"
-        "    fix:     use one replica, and another pool for another model"
+        "    fix:     use one replica, and a separate pool for each further model"
     )
     assert refused(config) == message
     config["llmd-gke:models"][0]["replicas"] = 1
@@ -127,7 +128,7 @@ def test_an_update_across_hosts_needs_no_spare_slice(config: Config, accepted: A
 def test_a_stopped_model_needs_no_host(config: Config, refused: Refuse, accepted: Accept) -> None:
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 4
     config["llmd-gke:models"].append({**config["llmd-gke:models"][0], "name": "asleep"})
-    assert "the models on pool v6e4 need 6 hosts, it has at most 4  [tpu-pool-size]" in refused(config)
+    assert "the models on pool v6e4 need 6 hosts, but it has at most 4  [tpu-pool-size]" in refused(config)
     config["llmd-gke:models"][1]["stopped"] = True
     assert accepted(config)
 

@@ -10,7 +10,11 @@ from tests.llmd_gke.settings.conftest import Config, Refuse
 @pytest.mark.parametrize(
     ("section", "values", "said"),
     [
-        ("models", {"replicas": 0}, "allowed: at least 1\n    fix:     stopped: true keeps the model"),
+        (
+            "models",
+            {"replicas": 0},
+            "allowed: at least 1\n    fix:     to keep the model without a server, set stopped: true",
+        ),
         ("models", {"dtype": "float16"}, "allowed: auto, bfloat16\n    fix:     dtype: bfloat16"),
         (
             "tpuPools",

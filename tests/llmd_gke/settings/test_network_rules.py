@@ -30,7 +30,7 @@ def test_an_existing_network_is_accepted(config: Config, accepted: Accept, exist
         (
             {"existing": EXISTING},
             ".proxies\n"
-            "    the range of the VPC's proxy-only subnet must be said: NetworkPolicies admit requests from it only  "
+            "    the range of the VPC's proxy-only subnet is required: NetworkPolicies admit requests only from it  "
             "[network-existing]\n"
             "    allowed: the ipCidrRange of the subnet with purpose REGIONAL_MANAGED_PROXY in the region\n"
             "    fix:     gcloud compute networks subnets list --filter purpose=REGIONAL_MANAGED_PROXY --project "
@@ -38,46 +38,46 @@ def test_an_existing_network_is_accepted(config: Config, accepted: Accept, exist
         ),
         (
             {"existing": EXISTING, "proxies": "10.20.0.0/23", "pods": "10.4.0.0/14"},
-            '.pods = "10.4.0.0/14"\n    the subnet gke exists: its ranges are what they are  [network-existing]\n'
+            '.pods = "10.4.0.0/14"\n    the ranges of the existing subnet gke cannot be set here  [network-existing]\n'
             "    allowed: existing.podsRange and existing.servicesRange, the names of its secondary ranges\n"
-            "    fix:     leave pods out",
+            "    fix:     remove pods",
         ),
         (
             {"existing": {**EXISTING, "servicesRange": "pods"}, "proxies": "10.20.0.0/23"},
-            '.existing.servicesRange = "pods"\n    pods and services need a range each  [network-existing]\n'
-            "    fix:     name two secondary ranges",
+            '.existing.servicesRange = "pods"\n    pods and Services need separate ranges  [network-existing]\n'
+            "    fix:     set two different secondary ranges",
         ),
         (
             {"existing": {**EXISTING, "hostProject": "my-project"}, "proxies": "10.20.0.0/23"},
             '.existing.hostProject = "my-project"\n'
-            "    the VPC is in the stack's own project  [network-shared-vpc]\n    fix:     leave hostProject out",
+            "    the VPC is in the stack's own project  [network-shared-vpc]\n    fix:     remove hostProject",
         ),
         (
             {"existing": {**EXISTING, "hostProject": "X"}, "proxies": "10.20.0.0/23"},
-            ".existing.hostProject = \"X\"\n    'X' is not a Google Cloud project id  [project-id]\n"
-            "    allowed: 6 to 30 lower-case letters, digits and dashes, a letter first\n"
-            "    fix:     name the project that shares the VPC",
+            ".existing.hostProject = \"X\"\n    'X' is not a Google Cloud project ID  [project-id]\n"
+            "    allowed: 6 to 30 lower-case letters, digits and dashes, starting with a letter\n"
+            "    fix:     set the ID of the project that shares the VPC",
         ),
         *(
             (
                 {"existing": {**SHARED, what: "create"}, "proxies": "10.20.0.0/23"},
                 f'.existing.{what} = "create"\n'
-                "    nothing is made in the host project host-project: its network belongs to others  "
+                "    the program creates nothing in the host project host-project, whose network is managed elsewhere  "
                 "[network-shared-vpc]\n    allowed: existing\n"
-                "    fix:     ask the administrators of host-project for it",
+                "    fix:     ask the administrators of host-project to create it, and set existing",
             )
             for what in ("proxies", "nat")
         ),
         (
             {"existing": {**EXISTING, "network": "Corp"}, "proxies": "10.20.0.0/23"},
             ".existing.network = \"Corp\"\n    'Corp' is not a valid name  [name-characters]\n"
-            "    allowed: lower-case letters, digits and dashes; a letter first, no dash last\n"
+            "    allowed: lower-case letters, digits and dashes; starts with a letter, does not end with a dash\n"
             "    fix:     for example corp",
         ),
         (
             {"proxies": "10.9.0.0/27"},
             '.proxies = "10.9.0.0/27"\n    10.9.0.0/27 is too small for the region\'s Envoys  [proxy-subnet]\n'
-            "    allowed: /26 or larger\n    fix:     take a /23",
+            "    allowed: /26 or larger\n    fix:     use a /23",
         ),
     ],
 )
@@ -95,7 +95,7 @@ def test_nodes_need_a_range_that_a_subnet_can_have(
     config["llmd-gke:network"] = {"nodes": cidr}
     assert refused(config) == (
         f'{HEAD}  llmd-gke:network.nodes = "{cidr}"\n'
-        f"    {cidr} has {addresses} addresses, and Google keeps four of each subnet for itself  [node-range]\n"
+        f"    {cidr} has {addresses} addresses, and Google reserves four in each subnet  [node-range]\n"
         "    allowed: /29 or larger, such as a /20\n"
         "    fix:     nodes: 10.0.0.0/20"
     )

@@ -21,9 +21,10 @@ def test_models_do_not_take_over_a_namespace_of_the_platform(
     config["llmd-gke:models"][0]["namespace"] = namespace
     assert (
         f'  llmd-gke:models[0].namespace = "{namespace}"\n'
-        f"    namespace {namespace} belongs to the cluster or the platform: closing it for models would cut that off"
+        f"    namespace {namespace} belongs to the cluster or the platform: the default-deny policy for models "
+        "would cut off their traffic"
         "  [reserved-namespace]\n"
-        "    allowed: a namespace for models only\n"
+        "    allowed: a namespace used only for models\n"
         "    fix:     namespace: models"
     ) in refused(config)
 
@@ -35,8 +36,8 @@ def test_a_control_plane_below_the_floor_is_refused(
     config["llmd-gke:cluster"]["minVersion"] = version
     assert (
         f'  llmd-gke:cluster.minVersion = "{version}"\n'
-        f"    minVersion {version} is older than 1.34.0-gke.1626000, from which on GKE installs the InferencePool v1 "
-        "CRD itself  [cluster-version]\n"
+        f"    minVersion {version} is older than 1.34.0-gke.1626000, the first version in which GKE installs the "
+        "InferencePool v1 CRD  [cluster-version]\n"
     ) in refused(config)
 
 
@@ -81,7 +82,7 @@ def test_a_token_in_plain_text_is_refused_and_not_repeated(tmp_path: Path) -> No
     (tmp_path / "Pulumi.open.yaml").write_text("config:\n  llmd-gke:hfToken: hf_very_private\n")
     with pytest.raises(SettingsError) as caught:
         load_stack(tmp_path, "open")
-    assert "llmd-gke:hfToken\n    a secret is in the stack file as plain text" in str(caught.value)
+    assert "llmd-gke:hfToken\n    the stack file contains a secret in plain text" in str(caught.value)
     assert "hf_very_private" not in str(caught.value)
 
 

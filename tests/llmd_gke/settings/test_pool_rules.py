@@ -42,24 +42,24 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
         (
             {"capacity": "reservation"},
             '.capacity = "reservation"\n'
-            "    capacity reservation without a reservation: GKE must know which one to use  [tpu-reservation]\n"
-            "    allowed: reservation: {name: NAME}, and its owner's project if another project shares it\n"
-            "    fix:     name the reservation, or use capacity on-demand",
+            "    capacity reservation requires the name of a reservation  [tpu-reservation]\n"
+            "    allowed: reservation: {name: NAME}, and project if another project shares it\n"
+            "    fix:     set reservation, or use capacity on-demand",
         ),
         (
             {"capacity": "spot", "reservation": {"name": "mine"}},
             '.capacity = "spot"\n'
-            "    reservation mine with capacity spot: the two exclude each other  [tpu-reservation]\n"
+            "    reservation mine cannot be combined with capacity spot  [tpu-reservation]\n"
             "    allowed: capacity: reservation\n"
-            "    fix:     set capacity to reservation, or leave the reservation out",
+            "    fix:     set capacity to reservation, or remove the reservation",
         ),
         (
             {"maxRunHours": 24},
             '.capacity = "on-demand"\n'
-            "    maxRunHours 24 with capacity on-demand: only flex-start hosts are taken away after a time  "
+            "    maxRunHours 24 with capacity on-demand: only flex-start hosts have a limited run time  "
             "[tpu-flex-start]\n"
             "    allowed: capacity: flex-start\n"
-            "    fix:     leave maxRunHours out",
+            "    fix:     remove maxRunHours",
         ),
         (
             {"capacity": "flex-start"},
@@ -71,34 +71,34 @@ def test_every_family_has_a_pool_that_settings_accept(config: Config, accepted: 
         (
             {"topology": "4x4"},
             ".minNodes = 0\n"
-            "    a 4x4 slice of ct6e-standard-4t is one unit of 4 nodes, not 0 to 8  [tpu-node-count]\n"
+            "    a 4x4 slice of ct6e-standard-4t is scaled as one unit of 4 nodes, not from 0 to 8  [tpu-node-count]\n"
             "    allowed: minNodes 0 or 4, maxNodes 4\n"
             "    fix:     set maxNodes to 4",
         ),
         (
             {"zone": "us-east5-a"},
             '.zone = "us-east5-a"\n'
-            "    us-east5-a is not in the region of the cluster, europe-west4  [tpu-pool-region]\n"
+            "    us-east5-a is not in the cluster's region, europe-west4  [tpu-pool-region]\n"
             "    allowed: a zone of europe-west4\n"
-            "    fix:     leave the pool's zone out, or make another stack for that region",
+            "    fix:     remove the pool's zone, or create another stack for that region",
         ),
         (
             {"capacity": "reservation", "reservation": {"name": "My_Own"}},
             '.reservation.name = "My_Own"\n'
             "    'My_Own' is not a valid reservation name  [name-characters]\n"
-            "    allowed: lower-case letters, digits and dashes; a letter first, no dash last\n"
+            "    allowed: lower-case letters, digits and dashes; starts with a letter, does not end with a dash\n"
             "    fix:     for example my-own",
         ),
         (
             {"capacity": "reservation", "reservation": {"name": "mine", "project": "X"}},
-            ".reservation.project = \"X\"\n    'X' is not a Google Cloud project id  [project-id]\n"
-            "    allowed: 6 to 30 lower-case letters, digits and dashes, a letter first\n"
-            "    fix:     name the project that owns it, or leave it out",
+            ".reservation.project = \"X\"\n    'X' is not a Google Cloud project ID  [project-id]\n"
+            "    allowed: 6 to 30 lower-case letters, digits and dashes, starting with a letter\n"
+            "    fix:     set the ID of the project that owns it, or remove it",
         ),
         (
             {"capacity": "reservation", "reservation": {"name": "mine", "block": "B"}},
             ".reservation.block = \"B\"\n    'B' is not a valid reservation block  [name-characters]\n"
-            "    allowed: lower-case letters, digits and dashes; a letter first, no dash last\n"
+            "    allowed: lower-case letters, digits and dashes; starts with a letter, does not end with a dash\n"
             "    fix:     for example b",
         ),
     ],
@@ -119,7 +119,7 @@ def test_a_family_that_the_oldest_accepted_control_plane_does_not_know_is_refuse
     ]
     assert refused(config) == (
         HEAD + '  llmd-gke:cluster.minVersion = "1.34.0-gke.1626000"\n'
-        "    tpu7x-standard-4t needs GKE 1.34.1-gke.2541000, the settings accept 1.34.0-gke.1626000  "
+        "    tpu7x-standard-4t needs GKE 1.34.1-gke.2541000 or newer, but the settings accept 1.34.0-gke.1626000  "
         "[tpu-gke-version]\n"
         "    allowed: minVersion 1.34.1-gke.2541000 or newer\n"
         "    fix:     set llmd-gke:cluster.minVersion to 1.34.1-gke.2541000"
@@ -201,6 +201,6 @@ def test_the_name_of_a_slices_policy_fits_compute_engine(config: Config, accepte
     assert refused(config) == (
         f'{HEAD}  llmd-gke:tpuPools[1].name = "{longest}p"\n'
         f"    the slice's resource policy '{policy}' has 64 characters  [name-length]\n"
-        "    allowed: at most 63; cluster name, pool name and topology make it up\n"
+        "    allowed: at most 63; it consists of the names of cluster and pool, and the topology\n"
         f"    fix:     for example {longest}"
     )

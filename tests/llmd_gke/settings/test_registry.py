@@ -99,14 +99,14 @@ def test_the_images_that_charts_bring_are_named() -> None:
     ("mirror", "said"),
     [
         ({"docker.io": "m.example/hub"}, "ghcr.io, quay.io, registry.k8s.io"),
-        ({**MIRROR, "ghcr.io": "https://m.example/x"}, "not a place in a registry"),
-        ({**MIRROR, "ghcr.io": "m.example/x/"}, "not a place in a registry"),
-        ({**MIRROR, "ghcr.io": "m.example/x:v1"}, "not a place in a registry"),
-        ({**MIRROR, "ghcr.io": "m.example/X"}, "not a place in a registry"),
-        ({**MIRROR, "ghcr.io": "m.example/../x"}, "not a place in a registry"),
-        ({**MIRROR, "ghcr.io": "mirror"}, "not a place in a registry"),
-        ({**MIRROR, "docker": "m.example/x"}, "not the name of a registry"),
-        ({**MIRROR, "ghcr.io/llm-d": "m.example/x"}, "not the name of a registry"),
+        ({**MIRROR, "ghcr.io": "https://m.example/x"}, "not a path in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/x/"}, "not a path in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/x:v1"}, "not a path in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/X"}, "not a path in a registry"),
+        ({**MIRROR, "ghcr.io": "m.example/../x"}, "not a path in a registry"),
+        ({**MIRROR, "ghcr.io": "mirror"}, "not a path in a registry"),
+        ({**MIRROR, "docker": "m.example/x"}, "not the host name of a registry"),
+        ({**MIRROR, "ghcr.io/llm-d": "m.example/x"}, "not the host name of a registry"),
     ],
 )
 def test_a_mirror_that_cannot_be_used_is_refused_with_the_key(mirror: object, said: str) -> None:

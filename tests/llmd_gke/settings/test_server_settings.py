@@ -34,17 +34,17 @@ def test_variables_of_the_server_are_settings(config: Config, accepted: Accept, 
 @pytest.mark.parametrize(
     ("variable", "text"),
     [
-        ({"name": "VLLM_ALLOW_RUNTIME_LORA_UPDATING", "value": "True"}, "every client could then load weights"),
+        ({"name": "VLLM_ALLOW_RUNTIME_LORA_UPDATING", "value": "True"}, "any client could then load weights"),
         ({"name": "VLLM_SERVER_DEV_MODE", "value": "1"}, "pause and reset"),
         ({"name": "VLLM_XLA_CACHE_PATH", "value": "/x"}, "set compileCache"),
         ({"name": "HF_TOKEN", "value": "x"}, "llmd-gke:hfToken"),
         ({"name": "NCCL_DEBUG", "value": "1"}, "is for GPUs"),
-        ({"name": "TPU_WORKER_ID", "value": "0"}, "is set by GKE or LeaderWorkerSet"),
-        ({"name": "JAX_PLATFORMS", "value": "tpu"}, "breaks the loader"),
-        ({"name": "OTEL_TOKEN", "value": "written-out"}, "name that Secret and its key"),
-        ({"name": "A", "value": "1", "secret": "s", "key": "k"}, "needs a value, or a Secret with a key"),
-        ({"name": "A"}, "needs a value, or a Secret with a key"),
-        ({"name": "A", "secret": "s"}, "needs a value, or a Secret with a key"),
+        ({"name": "TPU_WORKER_ID", "value": "0"}, "must not be set: GKE or LeaderWorkerSet sets it"),
+        ({"name": "JAX_PLATFORMS", "value": "tpu"}, "breaks model loading"),
+        ({"name": "OTEL_TOKEN", "value": "written-out"}, "set secret and key instead of value"),
+        ({"name": "A", "value": "1", "secret": "s", "key": "k"}, "has neither a value nor a complete Secret reference"),
+        ({"name": "A"}, "has neither a value nor a complete Secret reference"),
+        ({"name": "A", "secret": "s"}, "has neither a value nor a complete Secret reference"),
     ],
 )
 def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
@@ -57,7 +57,7 @@ def test_a_variable_that_breaks_or_opens_the_server_is_refused_with_the_reason(
 
 
 def test_a_variable_is_given_once(config: Config, refused: Refuse) -> None:
-    assert "A is given more than once" in refused(with_model(config, env=[{"name": "A", "value": "1"}] * 2))
+    assert "A is set more than once" in refused(with_model(config, env=[{"name": "A", "value": "1"}] * 2))
 
 
 def test_privileges_of_one_model_are_a_setting_and_a_warning(config: Config, accepted: Accept) -> None:
@@ -78,7 +78,7 @@ def test_the_picker_is_no_newer_than_the_one_that_kserves_preset_starts(
     if fine:
         assert accepted(changed).settings.models[0].scheduler.image.endswith(tag)
     else:
-        assert "is newer than KServe's preset, which starts v0.9.0" in refused(changed)
+        assert "is newer than the v0.9.0 of KServe's preset" in refused(changed)
 
 
 def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Config, accepted: Accept) -> None:
@@ -90,4 +90,6 @@ def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Confi
 
 def test_a_size_that_nothing_tells_is_said_to_be_unchecked(config: Config, accepted: Accept) -> None:
     checked = accepted(with_model(config, uri="hf://someone/secretive"))
-    assert "nobody checks whether it fits" in str([located.finding.problem for located in checked.warnings])
+    assert "whether it fits in HBM and on disk was not checked" in str(
+        [located.finding.problem for located in checked.warnings]
+    )

@@ -136,7 +136,7 @@ def test_a_missing_stack_file_is_named_with_those_that_exist(tmp_path: Path) -> 
         "  Pulumi.nowhere.yaml\n"
         "    Pulumi.nowhere.yaml does not exist  [stack-file]\n"
         "    allowed: eu4a, local\n"
-        "    fix:     choose a stack, e.g. STACK=eu4a"
+        "    fix:     set a stack, for example STACK=eu4a"
     )
 
 
@@ -155,7 +155,7 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
         file.chmod(0)
     result = message(tmp_path, "mine")
     assert "Pulumi.mine.yaml cannot be read" in result
-    assert "fix:     make the file readable" in result
+    assert "fix:     fix the file's permissions" in result
 
 
 @pytest.mark.parametrize(
@@ -164,11 +164,11 @@ def test_an_unreadable_stack_file_is_named(tmp_path: Path) -> None:
         (b"config: [\n", "is not YAML: expected the node content, but found '<stream end>', line 2, column 1"),
         (b"config:\n\tx: 1\n", "is not YAML: "),
         (b"\xff\xfe\x00", "is not UTF-8: byte 0xff in line 1"),
-        (b"", "has no table `config:`"),
-        (b"text", "has no table `config:`"),
-        (b"config:\n", "has no table `config:`"),
-        (b"config: [1]\n", "has no table `config:`"),
-        (b"a: 1\n", "has no table `config:`"),
+        (b"", "has no map `config:`"),
+        (b"text", "has no map `config:`"),
+        (b"config:\n", "has no map `config:`"),
+        (b"config: [1]\n", "has no map `config:`"),
+        (b"a: 1\n", "has no map `config:`"),
     ],
 )
 def test_a_stack_file_that_is_no_configuration_is_named(tmp_path: Path, content: bytes, text: str) -> None:
@@ -197,7 +197,7 @@ def test_what_settings_use_decides_which_apis_are_switched_on(config: dict[str, 
 def test_an_encrypted_token_counts_as_present(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = (ROOT / "Pulumi.eu4a.yaml").read_text().replace("Qwen/Qwen3-32B", "google/gemma-3-27b-it")
     write(tmp_path, text.encode())
-    with pytest.raises(SettingsError, match="licence gate"):
+    with pytest.raises(SettingsError, match="accepted licence"):
         load_stack(tmp_path, "mine", need_secrets=True)
     assert load_stack(tmp_path, "mine")
     write(tmp_path, f"{text}  llmd-gke:hfToken:\n    secure: v1:abc\n".encode())

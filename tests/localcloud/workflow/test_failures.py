@@ -42,7 +42,7 @@ def test_cause_and_fix_of_a_resource_that_failed_are_said(places: Places) -> Non
         {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
         error("update failed"),
     )
-    assert "Cause: the sign-in has expired." in said(places)
+    assert "Cause: the credentials have expired." in said(places)
     assert "Fix: gcloud auth login --update-adc." in said(places)
 
 

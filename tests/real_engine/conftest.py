@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -13,6 +10,7 @@ import pytest
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM, Rehearsal
+from tests.shared_folder import made_once
 
 HERE = Path(__file__).parent
 
@@ -46,23 +44,18 @@ def brought_up_once(factory: pytest.TempPathFactory, name: str, prepare: Callabl
 
     What `make up` printed is in its ``up.txt``.
     """
-    base = factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    folder = shared / name
-    shown = folder / "up.txt"
-    with (shared / f"{name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not shown.exists():
-            shutil.rmtree(folder, ignore_errors=True)
-            made = Rehearsal(folder)
-            try:
-                made.copy_project()
-                prepare(made)
-                text = made.up().stdout
-            finally:
-                made.stop_everything()
-            shown.write_text(text)
-    return folder
+
+    def bring_up(folder: Path) -> None:
+        made = Rehearsal(folder)
+        try:
+            made.copy_project()
+            prepare(made)
+            text = made.up().stdout
+        finally:
+            made.stop_everything()
+        (folder / "up.txt").write_text(text)
+
+    return made_once(factory, name, bring_up)
 
 
 def empty_project(rehearsal: Rehearsal) -> None:

@@ -50,7 +50,18 @@ def needs_go() -> None:
         pytest.skip("Go is not installed; these tests build small programs with it")
 
 
-def publish(proxy: Path, names: tuple[str, ...]) -> None:
+SLOW = """func slow{number}(sums map[string]int, texts []string) int {{
+	for index, text := range texts {{
+		sums[text+texts[len(texts)-1-index]] += index * {number}
+	}}
+	return len(sums)
+}}
+
+"""
+"""A thousand of these take a compiler about a second."""
+
+
+def publish(proxy: Path, names: tuple[str, ...], slow_functions: int = 0) -> None:
     """Writes the module in the layout of a module proxy (golang.org/ref/mod): a library, and commands that use it."""
     at = proxy / MODULE / "@v"
     at.mkdir(parents=True)
@@ -60,6 +71,7 @@ def publish(proxy: Path, names: tuple[str, ...]) -> None:
     with zipfile.ZipFile(at / f"{VERSION}.zip", "w") as archive:
         archive.writestr(f"{MODULE}@{VERSION}/go.mod", mod)
         polite = "package words\n\nfunc Polite(word string) string { return word }\n"
+        polite += "".join(SLOW.format(number=number) for number in range(slow_functions))
         archive.writestr(f"{MODULE}@{VERSION}/words/words.go", polite)
         archive.writestr(f"{MODULE}@{VERSION}/{EXTRA}", SAYS_MORE)
         for name in names:
@@ -98,11 +110,17 @@ class Shop:
         ]
 
 
-def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, names: tuple[str, ...] = ("hello", "goodbye")) -> Shop:
-    """Publishes the module and writes its wrapper; Go finds modules there and nowhere else."""
+def open_shop(folder: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, slow_functions: int = 0) -> Shop:
+    """Publishes the module and writes its wrapper; Go finds modules there and nowhere else.
+
+    ``standard`` is a build cache with the standard library, which no test has to compile. ``slow_functions`` makes the
+    library of the module slow to compile.
+    """
     needs_go()
+    names = ("hello", "goodbye")
     shop = Shop(folder, names)
-    publish(folder / "proxy", names)
+    shutil.copytree(standard, shop.cache / "building" / "standard", copy_function=os.link)
+    publish(folder / "proxy", names, slow_functions)
     wrapper = folder / "gomod" / "tools"
     wrapper.mkdir(parents=True)
     tools = "".join(f"tool {MODULE}/cmd/{name}\n" for name in names)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,35 +20,14 @@ from rich.console import Console
 from llmd_gke.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
 from localcloud.go_builds import build as builder
-from tests.localcloud.go_builds.modules import (
-    EXTRA,
-    LIBRARY,
-    MODULE,
-    VERSION,
-    Shop,
-    needs_go,
-    open_shop,
-    refusing_proxy,
-)
+from tests.localcloud.go_builds.modules import EXTRA, LIBRARY, MODULE, VERSION, Shop, open_shop, refusing_proxy
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
-def standard(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What an earlier run compiled of Go's standard library, so that each test does not do it again."""
-    needs_go()
-    folder = tmp_path_factory.mktemp("standard")
-    environment = {**os.environ, "GOCACHE": str(folder), "CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
-    subprocess.run(["go", "build", "-trimpath", "runtime"], env=environment, check=True)
-    return folder
-
-
 @pytest.fixture
 def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Shop:
-    shop = open_shop(tmp_path, monkeypatch)
-    shutil.copytree(standard, shop.cache / "building" / "standard", copy_function=os.link)
-    return shop
+    return open_shop(tmp_path, monkeypatch, standard)
 
 
 def build(shop: Shop) -> str:
@@ -204,9 +181,9 @@ def test_an_unfit_go_is_refused_with_the_fix(
 
 @pytest.mark.parametrize("sort", [signal.SIGINT, signal.SIGKILL])
 def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sort: signal.Signals
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path, sort: signal.Signals
 ) -> None:
-    shop = open_shop(tmp_path, monkeypatch)  # without a standard library, so that there is something to interrupt
+    shop = open_shop(tmp_path, monkeypatch, standard, slow_functions=2000)  # there is something to interrupt
     script = (
         "import sys; from pathlib import Path; from rich.console import Console\n"
         "from localcloud.binaries import resolve\n"
@@ -216,7 +193,7 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
     )
     with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)], cwd=ROOT, stderr=subprocess.PIPE) as running:
         try:
-            await_(lambda: compilers(tmp_path), "a compiler to run")
+            await_(lambda: [one for one in compilers(tmp_path) if f" -p {LIBRARY} " in one], "a compiler to run")
             running.send_signal(sort)
             running.wait(30)
         finally:

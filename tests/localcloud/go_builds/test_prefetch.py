@@ -42,8 +42,8 @@ class Two:
 
 
 @pytest.fixture
-def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Two:
-    made = Two(open_shop(tmp_path, monkeypatch))
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Two:
+    made = Two(open_shop(tmp_path, monkeypatch, standard))
     run = builder.Work.run
 
     def told(self: builder.Work, arguments: list[str], *rest: object) -> str:

@@ -11,36 +11,31 @@ import pytest
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
-from tests.real_engine.harness import Rehearsal
+from tests.real_engine.harness import GOOGLE, Rehearsal
 
 pytestmark = pytest.mark.rehearsal
 
 SUBNET = """
-import pulumi
-from pulumi_gcp import compute
-
-vpc = compute.Network("net", name="net", auto_create_subnetworks=False)
-compute.Subnetwork(
+vpc = Google("network:Network", "net", autoCreateSubnetworks=False)
+Google(
+    "subnetwork:Subnetwork",
     "proxies",
-    name="proxies",
+    (vpc,),
     network=vpc.id,
     region="europe-west4",
-    ip_cidr_range="10.9.0.0/27",
+    ipCidrRange="10.9.0.0/27",
     purpose="REGIONAL_MANAGED_PROXY",
     role="ACTIVE",
-    opts=pulumi.ResourceOptions(depends_on=[vpc]),
 )
 """
 
 ROUTE = """
-import pulumi
-import pulumi_gcp as gcp
 import pulumi_kubernetes as k8s
 from pulumi_kubernetes.apiextensions import CustomResource
 
-vpc = gcp.compute.Network("net", name="net", auto_create_subnetworks=False)
+vpc = Google("network:Network", "net", autoCreateSubnetworks=False)
 # As before the first `up`: where the cluster is will be known later.
-provider = k8s.Provider("cluster", kubeconfig=vpc.self_link, cluster_identifier="later")
+provider = k8s.Provider("cluster", kubeconfig=vpc.id, cluster_identifier="later")
 CustomResource(
     "route",
     api_version="gateway.networking.k8s.io/v1",
@@ -87,7 +82,7 @@ def made(rehearsal: Rehearsal) -> set[str]:
 
 
 def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehearsal: Rehearsal) -> None:
-    rehearsal.program(SUBNET)
+    rehearsal.program(GOOGLE + SUBNET)
     preview = rehearsal.preview(check=False)
     assert preview.returncode != 0
     assert "proxy-subnet" in preview.stdout
@@ -100,7 +95,7 @@ def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehea
 
 
 def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal) -> None:
-    rehearsal.program(SUBNET)
+    rehearsal.program(GOOGLE + SUBNET)
     rehearsal.make("env")
     rehearsal.pulumi("stack", "init", "local")
     for command in (("preview",), ("up", "--yes", "--skip-preview")):
@@ -121,7 +116,7 @@ def test_without_the_pack_nothing_is_previewed_or_made(rehearsal: Rehearsal, tar
 
 
 def test_a_rule_about_the_whole_program_judges_the_first_preview(rehearsal: Rehearsal) -> None:
-    rehearsal.program(ROUTE)
+    rehearsal.program(GOOGLE + ROUTE)
     preview = rehearsal.preview(check=False)
     assert preview.returncode != 0
     assert "health-check-missing" in preview.stdout

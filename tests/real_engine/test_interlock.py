@@ -8,15 +8,13 @@ from pathlib import Path
 import yaml
 
 from localcloud.workflow.home import launchers
-from tests.real_engine.harness import Rehearsal
+from tests.real_engine.harness import GOOGLE, Rehearsal
 
 PROGRAM_THAT_TELLS = """
 import json, os, pathlib
-import pulumi
-from pulumi_gcp import compute
 
 pathlib.Path(os.environ["LLMD_GKE_HOME"], "seen.json").write_text(json.dumps(dict(os.environ)))
-compute.Network("net", name="net", auto_create_subnetworks=False)
+Google("network:Network", "net", autoCreateSubnetworks=False)
 """
 PLANTED = {
     "GOOGLE_CREDENTIALS": '{"type": "service_account"}',
@@ -68,7 +66,7 @@ def test_a_provider_in_the_users_plugin_cache_is_never_started(small: Rehearsal,
 
 
 def test_no_credential_reaches_the_program_or_the_providers(small: Rehearsal) -> None:
-    small.program(PROGRAM_THAT_TELLS)
+    small.program(GOOGLE + PROGRAM_THAT_TELLS)
     small.environ.update(PLANTED)
     small.up()
     seen = json.loads((small.places.home / "seen.json").read_text())

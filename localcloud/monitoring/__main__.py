@@ -84,8 +84,8 @@ class Collectors:
         monitorings, pods, policies = found
         made = endpoints(monitorings, pods, policies, collector.CALLER, present.where)
         tokens, unreadable = await self._tokens({one.token for one in made if one.token})
-        kept = self._keep_states(present.components, group)
-        written = self.files.write(made, unreadable, tokens, present.where if kept else None)
+        self._keep_states(present.components, group)
+        written = self.files.write(made, unreadable, tokens, present.where)
         self._tell(made, unreadable.values())
         await self.reloader.step(configuration_changed=written)
 
@@ -110,15 +110,14 @@ class Collectors:
             self._signed_in = time.monotonic()
         return self._as_collector
 
-    def _keep_states(self, components: frozenset[str], group: asyncio.TaskGroup) -> bool:
-        """Whether kube-state-metrics runs; it is started again with what the cluster has on now."""
+    def _keep_states(self, components: frozenset[str], group: asyncio.TaskGroup) -> None:
+        """Starts kube-state-metrics, and starts it again once the cluster has other components on."""
         command = kube_state.command(binaries.path("kube-state-metrics"), self.layout.kubeconfig, components)
         if command != self._states_command:
             self._states_command = command
             if self._states:
                 self._states.cancel()
-            self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics"))) if command else None
-        return bool(command)
+            self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics")))
 
     def _tell(self, made: list[Endpoint], unreadable: Iterable[str]) -> None:
         """Logs why something is not scraped, once."""

@@ -71,12 +71,12 @@ class Files:
 
     def write(
         self, endpoints: Sequence[Endpoint], unreadable: Mapping[SecretKey, str], tokens: Mapping[SecretKey, str],
-        states: Where | None,
+        where: Where,
     ) -> bool:  # fmt: skip
         """Writes targets, tokens, configuration and report; whether Prometheus has to read its configuration again.
 
-        ``unreadable`` says why a token cannot be sent: targets that need it are not scraped. ``states``: the labels of
-        kube state metrics, ``None`` where the cluster has none on.
+        ``unreadable`` says why a token cannot be sent: targets that need it are not scraped. ``where``: the labels of
+        kube state metrics.
         """
         for key, token in tokens.items():
             write(self._token(key), token, 0o600)
@@ -85,7 +85,7 @@ class Files:
             groups = [{"targets": [one.address], "labels": dict(one.labels)} for one in targets if not one.refused]
             write(self._of(endpoint), json.dumps(groups, indent=1), 0o600)
         write(self.report, json.dumps([_reported(*one) for one in decided], indent=1) + "\n", 0o600)
-        content = json.dumps(self._configuration(endpoints, states), indent=1) + "\n"
+        content = json.dumps(self._configuration(endpoints, where), indent=1) + "\n"
         if self.configuration.exists() and self.configuration.read_text() == content:
             return False
         write(self.configuration, content, 0o600)
@@ -106,25 +106,30 @@ class Files:
         # Names of Secrets have dots, keys have dots and underscores: joined, two could be one.
         return self._tokens / hashlib.sha256(f"{key.namespace}/{key.name}/{key.key}".encode()).hexdigest()[:16]
 
-    def _configuration(self, endpoints: Sequence[Endpoint], states: Where | None) -> Object:
+    def _configuration(self, endpoints: Sequence[Endpoint], where: Where) -> Object:
         interval = shortened(kube_state.INTERVAL, self.faster)
         jobs = [self._job(endpoint) for endpoint in endpoints]
-        if states:
-            # Without a namespace of its own, so that the namespace of what is counted stays, as on GKE.
-            labels = {**states.labels, "job": kube_state.JOB, "instance": kube_state.JOB}
-            address = f"127.0.0.1:{kube_state.PORT}"
-            jobs.append(
-                {
-                    "job_name": kube_state.JOB,
-                    "scrape_interval": interval,
-                    "scrape_timeout": interval,
-                    "static_configs": [{"targets": [address], "labels": labels}],
-                }
-            )
+        not_renamed: Object = {"source_labels": ["__name__"], "regex": kube_state.RESTARTS, "action": "drop"}
+        jobs += [
+            self._states(kube_state.JOB, interval, where, [not_renamed]),
+            self._states(kube_state.SYSTEM_JOB, interval, where, kube_state.googles_name(where.cluster)),
+        ]
         return {
             "global": {"scrape_interval": interval, "scrape_timeout": interval, "evaluation_interval": interval},
             "rule_files": [str(self.rules / "*.yaml"), str(self.rules / "*.json")],
             "scrape_configs": jobs,
+        }
+
+    @staticmethod
+    def _states(job: str, interval: str, where: Where, relabeling: Sequence[Object]) -> Object:
+        # Without a namespace of its own, so that the namespace of what is counted stays, as on GKE.
+        labels = {**where.labels, "job": job, "instance": job}
+        return {
+            "job_name": job,
+            "scrape_interval": interval,
+            "scrape_timeout": interval,
+            "static_configs": [{"targets": [f"127.0.0.1:{kube_state.PORT}"], "labels": labels}],
+            "metric_relabel_configs": list(relabeling),
         }
 
     def _job(self, endpoint: Endpoint) -> Object:

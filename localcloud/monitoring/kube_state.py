@@ -11,11 +11,18 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from localcloud.kubernetes.fields import Object
+
 PORT, OWN_PORT = 8085, 8086
 """Of what is exported, and of metrics of the process itself, both on loopback."""
 JOB = "kube-state-metrics"
 INTERVAL = "30s"
 """How often GKE samples them."""
+
+RESTARTS = "kube_pod_container_status_restarts_total"
+GOOGLES_RESTARTS = "kubernetes_io:container_restart_count"
+"""What counts restarts on GKE, a system metric of every cluster: https://cloud.google.com/monitoring/api/metrics_kubernetes."""
+SYSTEM_JOB = "system-metrics"
 
 
 @dataclass(frozen=True)
@@ -78,11 +85,11 @@ COMPONENTS: Mapping[str, Component] = {
 
 
 def command(program: Path, kubeconfig: Path, components: Collection[str]) -> tuple[str, ...]:
-    """The command line for the components that a cluster has on; empty where none of them is."""
+    """The command line for the components that a cluster has on."""
     chosen = [found for name, found in COMPONENTS.items() if name in components]
-    if not chosen:
-        return ()
-    metrics = ",".join(metric for found in chosen for metric in found.metrics)
+    # Restarts are on every cluster, under another name: `googles_name`.
+    kinds = dict.fromkeys([*(found.resources for found in chosen), "pods"])
+    metrics = ",".join([*(metric for found in chosen for metric in found.metrics), RESTARTS])
     return (
         str(program),
         f"--kubeconfig={kubeconfig}",
@@ -90,7 +97,22 @@ def command(program: Path, kubeconfig: Path, components: Collection[str]) -> tup
         f"--port={PORT}",
         "--telemetry-host=127.0.0.1",
         f"--telemetry-port={OWN_PORT}",
-        f"--resources={','.join(found.resources for found in chosen)}",
+        f"--resources={','.join(kinds)}",
         f"--metric-allowlist={metrics}",
         "--v=0",
     )
+
+
+def googles_name(cluster: str) -> list[Object]:
+    """Relabeling that keeps restarts alone, with the name and the labels that Google's system metric has in PromQL.
+
+    Labels: https://cloud.google.com/monitoring/promql/promql-mapping and the resource ``k8s_container``.
+    """
+    renamed = {"namespace_name": "namespace", "pod_name": "pod", "container_name": "container"}
+    constant = {"monitored_resource": "k8s_container", "cluster_name": cluster, "__name__": GOOGLES_RESTARTS}
+    return [
+        {"source_labels": ["__name__"], "regex": RESTARTS, "action": "keep"},
+        *({"source_labels": [old], "target_label": new} for new, old in renamed.items()),
+        *({"target_label": label, "replacement": value} for label, value in constant.items()),
+        {"regex": "namespace|pod|container|uid|job|instance|cluster", "action": "labeldrop"},
+    ]

@@ -8,15 +8,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 
 from llmd_gke.problems import SetUpFailed
 from localcloud import binaries
+from localcloud.binaries import resolve as programs
 from localcloud.common.workdir import cache_folder
 from localcloud.linux_namespaces import rights
+from localcloud.monitoring import asked
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM
 from tests.real_kubernetes import bare_cluster, sharing, small_cluster
@@ -119,6 +121,41 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
     made.copy_project()
     try:
         made.first_up = made.up().stdout
+        yield made
+    finally:
+        made.stop_everything()
+
+
+FASTER = 30
+"""What every interval, wait and range is divided by where metrics are collected."""
+
+
+def one_request_at_a_time(config: dict[str, Any]) -> None:
+    """So that a small load fills the servers."""
+    config["llmd-gke:models"][0]["maxNumSeqs"] = 1
+
+
+@pytest.fixture(scope="session")
+def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config, whole: None) -> Iterator[Laptop]:
+    """A laptop cloud with stack ``local`` up and a Prometheus, every interval divided by :data:`FASTER`.
+
+    Skipped where Prometheus is not built, also with ``make test CLOUD=laptop``: ``.ci/full monitoring`` builds it.
+    """
+    if missing := [name for name in asked.PROGRAMS if not programs.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
+    made = Laptop(tmp_path_factory.mktemp("watched"))
+    pytestconfig.stash[RUNNING].append(made)
+    made.environ |= {
+        asked.VARIABLE: str(FASTER),
+        "LLMD_GKE_MODEL_START_SECONDS": "20",
+        "LLMD_GKE_BACK_OFF_SECONDS": "0.2",
+    }
+    made.copy_project()
+    made.edit("local", one_request_at_a_time)
+    try:
+        made.up()
         yield made
     finally:
         made.stop_everything()

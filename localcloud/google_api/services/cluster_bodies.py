@@ -30,6 +30,12 @@ def inputs_of(body: JsonObject) -> JsonObject:
     inputs["nodeLocations"] = body.get("locations", [])
     inputs["enableAutopilot"] = dig(body, "autopilot", "enabled") is True
     inputs["gatewayApiConfig"] = dig(body, "networkConfig", "gatewayApiConfig") or {}
+    monitoring = dig(body, "monitoringConfig")
+    if monitoring is not None:
+        inputs["monitoringConfig"] = {
+            "enableComponents": dig(monitoring, "componentConfig", "enableComponents") or [],
+            "managedPrometheus": {"enabled": dig(monitoring, "managedPrometheusConfig", "enabled") is True},
+        }
     pools = objects(body, "nodePools")
     if pools:
         inputs["nodePools"] = list[JsonValue](pools)

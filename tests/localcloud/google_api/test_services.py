@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from localcloud.monitoring import google
+from localcloud.monitoring.targets import Where
+from localcloud.providers.protocol.cloud import CloudFile
 from tests.localcloud.google_api.conftest import CLUSTER, COMPUTE, GKE, POOL, Client, Props
 
 REGION = f"{COMPUTE}/regions/us-east5"
@@ -102,6 +105,18 @@ def test_an_update_of_a_cluster_changes_what_it_names(cluster: Client) -> None:
     assert cluster.refused("PUT", path, {"update": {}})[2] == "Must specify a field to update."
     assert cluster.refused("PUT", path, {"update": {"etag": "old", **update}})[0] == 409
     assert cluster.refused("PUT", path, {"update": {"desiredFleet": {"project": "p"}}})[0] == 501
+
+
+def test_the_laptop_clouds_collectors_see_what_a_cluster_has_on(cluster: Client, tmp_path: Path) -> None:
+    def update(**config: object) -> google.Monitored | None:
+        cluster.ok("PUT", f"{GKE}/clusters/gke", {"update": {"desiredMonitoringConfig": config}})
+        return google.monitored(CloudFile(tmp_path / "google.json").read())
+
+    assert update(managedPrometheusConfig={"enabled": False}) is None
+    components = {"enableComponents": ["POD", "HPA"]}
+    found = update(managedPrometheusConfig={"enabled": True}, componentConfig=components)
+    where = Where("my-project", "us-east5", "gke")
+    assert found == google.Monitored(where, frozenset({"POD", "HPA"}))
 
 
 def test_a_pool_that_the_rules_refuse_is_not_made(cluster: Client) -> None:

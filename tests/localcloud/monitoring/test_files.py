@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from localcloud.monitoring import kube_state
 from localcloud.monitoring.files import Files, milliseconds, shortened
 from localcloud.monitoring.targets import Endpoint, SecretKey, Target
 from tests.localcloud.monitoring.cluster import WHERE
@@ -37,20 +38,20 @@ def scraped(files: Files, job: int) -> list[str]:
 
 
 def test_a_target_that_is_refused_is_reported_and_not_scraped(files: Files) -> None:
-    assert files.write([SERVERS], {}, {}, None)
+    assert files.write([SERVERS], {}, {}, WHERE)
     assert scraped(files, 0) == ["10.0.0.1:8000"]
     (reported,) = json.loads(files.report.read_text())
     assert [one["refused"] for one in reported["targets"]] == ["", "no NetworkPolicy admits gmp-system"]
 
 
 def test_an_endpoint_without_its_token_has_no_targets(files: Files) -> None:
-    files.write([PICKERS], {TOKEN: "Secret models/reader: forbidden"}, {}, None)
+    files.write([PICKERS], {TOKEN: "Secret models/reader: forbidden"}, {}, WHERE)
     assert scraped(files, 0) == []
     assert "forbidden" in files.report.read_text()
 
 
 def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: Files) -> None:
-    files.write([PICKERS], {}, {TOKEN: "abc.def"}, None)
+    files.write([PICKERS], {}, {TOKEN: "abc.def"}, WHERE)
     assert scraped(files, 0) == ["10.0.0.1:8000"]
     authorization = configuration(files)["scrape_configs"][0]["authorization"]
     path = Path(authorization["credentials_file"])
@@ -62,17 +63,25 @@ def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: Files) -> 
 
 def test_intervals_are_divided_and_kube_state_metrics_are_sampled_as_often_as_gke_does(files: Files) -> None:
     files.write([PICKERS], {}, {}, WHERE)
-    pickers, states = configuration(files)["scrape_configs"]
+    pickers, states, _ = configuration(files)["scrape_configs"]
     assert (pickers["scrape_interval"], pickers["scrape_timeout"]) == ("2000ms", "500ms")
     assert states["scrape_interval"] == "1000ms"
     assert "namespace" not in states["static_configs"][0]["labels"]
 
 
+def test_restarts_are_there_under_googles_name_only(files: Files) -> None:
+    files.write([], {}, {}, WHERE)
+    package, system = (job["metric_relabel_configs"] for job in configuration(files)["scrape_configs"])
+    assert {"source_labels": ["__name__"], "regex": kube_state.RESTARTS, "action": "drop"} in package
+    assert {"target_label": "__name__", "replacement": "kubernetes_io:container_restart_count"} in system
+    assert {"target_label": "cluster_name", "replacement": "serving"} in system
+
+
 def test_new_targets_need_no_new_configuration(files: Files) -> None:
-    assert files.write([SERVERS], {}, {}, None)
-    assert not files.write([replace(SERVERS, targets=())], {}, {}, None)
+    assert files.write([SERVERS], {}, {}, WHERE)
+    assert not files.write([replace(SERVERS, targets=())], {}, {}, WHERE)
     assert scraped(files, 0) == []
-    assert files.write([SERVERS, PICKERS], {}, {}, None)
+    assert files.write([SERVERS, PICKERS], {}, {}, WHERE)
 
 
 @pytest.mark.parametrize(("text", "expected"), [("30s", 30_000), ("1m30s", 90_000), ("500ms", 500), ("1h", 3_600_000)])

@@ -18,3 +18,31 @@ COLLECTOR_ACCOUNT = "collector"
 
 DEFAULT_INTERVAL_SECONDS = 30
 """Between two scrapes. Enough for alerts, whose shortest wait is two minutes; every sample is billed."""
+
+PRICES_AS_OF = "2026-11"
+"""Month in which the prices below were compared with https://cloud.google.com/stackdriver/pricing."""
+USD_PER_MILLION_SAMPLES = 0.06
+"""The first tier, up to 50 billion samples of a billing account in a month. None is free."""
+USD_PER_CONDITION = 0.10
+USD_PER_MILLION_RETURNED_SERIES = 0.35
+"""Of alert policies, per month: a condition, and what its query returns at each evaluation, before any comparison
+(https://cloud.google.com/monitoring/alerts/cost-control)."""
+USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
+FREE_UPTIME_CHECKS = 1_000_000
+"""Executions, in each project and month."""
+UPTIME_CHECKERS = 6
+"""Places from which each check is executed, where a check names none."""
+USD_PER_MILLION_SPANS = 0.20
+FREE_SPANS = 2_500_000
+"""Of Cloud Trace, in each billing account and month."""
+
+SERIES_OF_A_SERVER = 400
+"""At most, in one scrape. llm-d-inference-sim 0.10.2 has 225 (counted, 2026-11); vLLM has ``http_*``, ``process_*``,
+``python_*`` and some counters besides. Of a histogram, empty buckets are not billed."""
+SERIES_OF_A_PICKER = 500
+"""An assumption: two names for most metrics in llm-d-router 0.9, and those of the Go runtime."""
+STATES_OF_A_POD = 8
+STATES_OF_A_DEPLOYMENT = 3
+"""Kube state metrics in GKE's selection (two containers, five phases, unschedulable), sampled every 30 seconds:
+https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics."""
+STATES_SECONDS = 30

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from llmd_gke.catalog import monitoring as catalogue
 from llmd_gke.catalog.zones import PRICES_AS_OF
-from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
 Data = dict[str, object]
 
@@ -35,6 +37,7 @@ def price(stack_price: StackPrice) -> Data:
         "systemPool": {"machineType": system.machine_type, "minNodes": system.min_nodes, "maxNodes": system.max_nodes},
         "clusterFeeUsdPerHour": stack_price.fee_usd_per_hour,
         "totals": _states(stack_price.totals),
+        "monitoring": _monitoring(stack_price.monitoring),
         "notIncluded": list(NOT_INCLUDED),
     }
 
@@ -61,6 +64,17 @@ def _states(amounts: dict[State, Amount]) -> Data:
             "usdPerMonth": None if amount.usd_per_month is None else round(amount.usd_per_month, 2),
         }
         for state, amount in amounts.items()
+    }
+
+
+def _monitoring(price: MonitoringPrice) -> Data:
+    return {
+        "samplesPerMonth": price.samples,
+        "alertConditions": price.conditions,
+        "uptimeExecutionsPerMonth": price.uptime_executions,
+        "usdPerMonth": round(price.usd_per_month, 2),
+        "usdPerMillionSpans": price.usd_per_million_spans,
+        "pricesAsOf": catalogue.PRICES_AS_OF,
     }
 
 

@@ -55,6 +55,7 @@ def command(
         data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
         lines.append(f"A million output tokens at {tokens_per_second:,.0f} a second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
+    lines.append(str(price.monitoring))
     if target.settings.cluster.control_plane == "zonal":
         lines.append(tables.FIRST_ZONAL)
     if output is Output.TABLE and (old := old_prices(date.today())) is not None:

@@ -12,9 +12,8 @@ from typing import Literal
 from llmd_gke.catalog import models as catalogue
 from llmd_gke.catalog.zones import CLUSTER_FEE_USD_PER_HOUR, Capacity, chip_price
 from llmd_gke.settings.sections import AcceleratorPool, ModelSettings, StackSettings
-
-HOURS_PER_MONTH = 730
-"""Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
+from operations.cost import monitoring
+from operations.cost.monitoring import HOURS_PER_MONTH, MonitoringPrice
 
 State = Literal["idle", "running", "full"]
 STATES: dict[State, str] = {
@@ -27,7 +26,7 @@ NO_PRICE = "no public price"
 AS_RESERVED = "as reserved"
 """A reservation is billed while it exists, whether its hosts run or not; its size is not in the settings."""
 
-NOT_INCLUDED = ("system nodes", "disks", "traffic and load balancer", "logs and metrics", "buckets")
+NOT_INCLUDED = ("system nodes", "disks", "traffic and load balancer", "monitoring", "logs", "buckets")
 
 
 @dataclass(frozen=True)
@@ -93,6 +92,7 @@ class StackPrice:
     pools: tuple[PoolPrice, ...]
     system_pool: SystemPool
     totals: dict[State, Amount]
+    monitoring: MonitoringPrice
     models: tuple[ModelFit, ...] = ()
     fee_usd_per_hour: float = CLUSTER_FEE_USD_PER_HOUR
 
@@ -103,7 +103,8 @@ def estimate(stack: str, settings: StackSettings) -> StackPrice:
     totals: dict[State, Amount] = {state: _total(pool.amounts[state] for pool in pools) for state in STATES}
     system = settings.cluster.system_pool
     ordinary = SystemPool(system.machine_type, system.min_nodes, system.max_nodes)
-    return StackPrice(stack, pools, ordinary, totals, tuple(_fit(settings, model) for model in settings.models))
+    fits = tuple(_fit(settings, model) for model in settings.models)
+    return StackPrice(stack, pools, ordinary, totals, monitoring.estimate(settings), fits)
 
 
 def _fit(settings: StackSettings, model: ModelSettings) -> ModelFit:

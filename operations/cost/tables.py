@@ -7,7 +7,8 @@ from rich.table import Table
 
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from llmd_gke.wording import cents, counted
-from operations.cost.estimate import HOURS_PER_MONTH, NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, State
+from operations.cost.monitoring import HOURS_PER_MONTH
 
 NOTES = (
     f"USD, list prices of {PRICES_AS_OF}, a month of {HOURS_PER_MONTH} h. Not included: {', '.join(NOT_INCLUDED)}.",

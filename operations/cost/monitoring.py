@@ -1,0 +1,82 @@
+"""What monitoring a stack costs: samples, alerts, uptime checks, and spans of traces.
+
+An estimate from numbers of series, of which some are assumptions (``llmd_gke/catalog/monitoring.py`` says which). GKE's
+collection of containers and kubelets is left out: it depends on the system pods of each node.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.catalog import monitoring as catalogue
+from llmd_gke.manifests.alerts import alerts
+from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
+from llmd_gke.settings import StackSettings
+
+HOURS_PER_MONTH = 730
+"""Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
+SECONDS_PER_MONTH = HOURS_PER_MONTH * 3600
+MILLION = 1_000_000
+
+
+@dataclass(frozen=True)
+class MonitoringPrice:
+    """Amounts of a month with all replicas running. ``usd_per_million_spans``: ``None`` without Cloud Trace."""
+
+    samples: int
+    conditions: int
+    returned_series: int
+    uptime_executions: int
+    usd_per_million_spans: float | None
+
+    @property
+    def usd_per_month(self) -> float:
+        """List price. The free uptime checks of a project are counted as this stack's."""
+        uptime = max(0, self.uptime_executions - catalogue.FREE_UPTIME_CHECKS)
+        return (
+            self.samples / MILLION * catalogue.USD_PER_MILLION_SAMPLES
+            + self.conditions * catalogue.USD_PER_CONDITION
+            + self.returned_series / MILLION * catalogue.USD_PER_MILLION_RETURNED_SERIES
+            + uptime / 1000 * catalogue.USD_PER_THOUSAND_UPTIME_CHECKS
+        )
+
+    def __str__(self) -> str:
+        """For people."""
+        words = [f"{self.samples / MILLION:,.0f} million samples", f"{self.conditions} alert conditions"]
+        if self.uptime_executions:
+            words.append(f"{self.uptime_executions / MILLION:.1f} million uptime checks")
+        spans = ""
+        if self.usd_per_million_spans is not None:
+            free = catalogue.FREE_SPANS / MILLION
+            spans = f" Traces: {self.usd_per_million_spans:.2f} USD a million spans, {free:g} million are free."
+        amount = f"about {self.usd_per_month:,.2f} USD a month ({', '.join(words)})"
+        return f"Monitoring, all replicas running: {amount}.{spans}"
+
+
+def estimate(settings: StackSettings) -> MonitoringPrice:
+    """What the stack's settings ask for."""
+    found = alerts(settings)
+    evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS
+    running = [model for model in settings.models if not model.stopped]
+    checked = settings.monitoring.uptime_check and settings.gateway.exposure == "external"
+    return MonitoringPrice(
+        samples=_samples(settings),
+        conditions=len(found),
+        # Each selector is a clause whose series count, whatever is compared with it later.
+        returned_series=evaluations * sum(alert.expression.count("{") for alert in found),
+        uptime_executions=len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // 60 if checked else 0,
+        usd_per_million_spans=catalogue.USD_PER_MILLION_SPANS if settings.monitoring.cloud_trace else None,
+    )
+
+
+def _samples(settings: StackSettings) -> int:
+    scraped = states = 0
+    for model in settings.models:
+        replicas = model.running_replicas
+        if not replicas:
+            continue
+        scraped += replicas * catalogue.SERIES_OF_A_SERVER + catalogue.SERIES_OF_A_PICKER
+        pods = replicas * settings.pool(model.pool).slice.hosts + 1
+        states += pods * catalogue.STATES_OF_A_POD + 2 * catalogue.STATES_OF_A_DEPLOYMENT
+    ours = scraped * SECONDS_PER_MONTH // settings.monitoring.interval_seconds if settings.monitoring.scrape else 0
+    return ours + states * SECONDS_PER_MONTH // catalogue.STATES_SECONDS

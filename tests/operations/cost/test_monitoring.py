@@ -1,0 +1,84 @@
+"""What monitoring costs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import monitoring as catalogue
+from llmd_gke.settings import StackSettings
+from operations.cost.monitoring import SECONDS_PER_MONTH, MonitoringPrice, estimate
+from operations.options import Cloud
+from operations.target import Target
+from tests.operations.conftest import Clone
+from tests.operations.support import run
+
+NOTHING = MonitoringPrice(0, 0, 0, 0, None)
+
+
+def settings(clone: Clone, **keys: Any) -> StackSettings:
+    clone.write()
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(
+        file.read_text() + "".join(f"  llmd-gke:{key}: {json.dumps(value)}\n" for key, value in keys.items())
+    )
+    return Target("one", Cloud.GOOGLE, clone.root).settings
+
+
+def test_samples_are_those_of_servers_pickers_and_states_at_their_intervals(clone: Clone) -> None:
+    found = estimate(settings(clone, monitoring={"intervalSeconds": 60}))
+    scraped = (3 * catalogue.SERIES_OF_A_SERVER + catalogue.SERIES_OF_A_PICKER) * SECONDS_PER_MONTH // 60
+    states = (4 * catalogue.STATES_OF_A_POD + 2 * catalogue.STATES_OF_A_DEPLOYMENT) * SECONDS_PER_MONTH // 30
+    assert found.samples == scraped + states
+
+
+def test_half_the_interval_is_twice_the_samples_that_are_scraped(clone: Clone) -> None:
+    states = estimate(settings(clone, monitoring={"scrape": False})).samples
+    slow, fast = (estimate(settings(clone, monitoring={"intervalSeconds": seconds})).samples for seconds in (60, 30))
+    assert fast - states == 2 * (slow - states) > 0
+
+
+def test_a_stack_without_alerts_pays_for_none(clone: Clone) -> None:
+    assert estimate(settings(clone, monitoring={"alerts": False})).conditions == 0
+    found = estimate(settings(clone))
+    assert found.conditions > 5
+    assert found.returned_series >= found.conditions * SECONDS_PER_MONTH // 60
+
+
+def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
+    assert estimate(settings(clone)).uptime_executions == 0
+    external = {"exposure": "external", "allowPlainHttp": True}
+    assert estimate(settings(clone, gateway=external)).uptime_executions == 6 * SECONDS_PER_MONTH // 60
+    unchecked = settings(clone, gateway=external, monitoring={"uptimeCheck": False})
+    assert estimate(unchecked).uptime_executions == 0
+
+
+@pytest.mark.parametrize(
+    ("price", "usd"),
+    [
+        (replace(NOTHING, samples=100_000_000), 6.0),
+        (replace(NOTHING, conditions=10), 1.0),
+        (replace(NOTHING, returned_series=2_000_000), 0.7),
+        (replace(NOTHING, uptime_executions=1_000_000), 0.0),
+        (replace(NOTHING, uptime_executions=1_010_000), 3.0),
+    ],
+)
+def test_the_price_of_a_month_is_the_list_price_of_each_part(price: MonitoringPrice, usd: float) -> None:
+    assert price.usd_per_month == pytest.approx(usd)
+
+
+def test_spans_have_a_price_where_they_go_to_cloud_trace(clone: Clone) -> None:
+    assert estimate(settings(clone)).usd_per_million_spans is None
+    traced = estimate(settings(clone, monitoring={"traces": {"cloudTrace": True}}))
+    assert "0.20 USD a million spans, 2.5 million are free" in str(traced)
+
+
+def test_the_command_shows_it_beside_the_totals_and_not_in_them(clone: Clone) -> None:
+    shown = run("cost", "--stack", "one", root=clone.root).stdout
+    assert "Monitoring, all replicas running: about " in shown
+    found = json.loads(run("cost", "--stack", "one", "--output", "json", root=clone.root).stdout)
+    assert found["monitoring"]["usdPerMonth"] > 1
+    assert "monitoring" in found["notIncluded"]

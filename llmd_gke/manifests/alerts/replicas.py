@@ -18,7 +18,8 @@ MINUTE = 60
 QUEUE_PER_REPLICA = 10
 KV_CACHE_FULL = 0.95
 PREEMPTIONS_PER_SECOND = 0.1
-RESTARTS_IN_AN_HOUR = 2
+RESTARTS_IN_AN_HOUR = 3
+"""At least. `increase` extrapolates a little beyond the samples, so that two restarts count as more than two."""
 
 
 def alerts(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[Alert, ...]:
@@ -90,11 +91,11 @@ def _kept(settings: StackSettings) -> tuple[Alert, ...]:
         Alert(
             "ServerRestarting",
             f"(sum by (namespace_name, pod_name, container_name) (increase({Google.RESTARTS}{on_google}[1h])) or "
-            f"sum by (namespace, pod, container) (increase({KubeState.RESTARTS}{ours}[1h]))) > {RESTARTS_IN_AN_HOUR}",
+            f"sum by (namespace, pod, container) (increase({KubeState.RESTARTS}{ours}[1h]))) >= {RESTARTS_IN_AN_HOUR}",
             0,
             "warning",
             "google",
-            "A container of a model's namespace has restarted more than twice within an hour. Each restart of a server "
+            "A container of a model's namespace has restarted three times within an hour. Each restart of a server "
             "costs its start-up time, and the requests it was handling fail.",
             (
                 "`kubectl logs --previous` of that container, and `kubectl describe pod` for the exit reason.",

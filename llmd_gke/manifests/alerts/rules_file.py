@@ -1,0 +1,39 @@
+"""The alerts as a rules file of Prometheus, for promtool and for those who evaluate them elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import yaml
+
+from llmd_gke.manifests.alerts.alert import GROUP, Alert
+from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
+from llmd_gke.manifests.types import Json, JsonObject
+
+
+def rules(alerts: Iterable[Alert]) -> JsonObject:
+    """The file's content: one group, evaluated as often as Cloud Monitoring evaluates the policies."""
+    made: list[Json] = [_rule(alert) for alert in alerts]
+    return {"groups": [{"name": GROUP, "interval": f"{EVALUATION_SECONDS}s", "rules": made}]}
+
+
+def rules_yaml(alerts: Iterable[Alert]) -> str:
+    """The file."""
+    return yaml.safe_dump(rules(alerts), sort_keys=False, allow_unicode=True, width=4096)
+
+
+def _rule(alert: Alert) -> JsonObject:
+    annotations: JsonObject = {
+        "summary": alert.title,
+        "description": alert.means,
+        "do": "\n".join(alert.do),
+        "runbook": alert.runbook,
+        "source": alert.source,
+    }
+    return {
+        "alert": alert.name,
+        "expr": alert.expression,
+        "for": f"{alert.seconds}s",
+        "labels": dict[str, Json](alert.labels),
+        "annotations": annotations,
+    }

@@ -76,24 +76,24 @@ def targets(source: str) -> set[str]:
 
     `from package import module` is an arrow to the module's folder, not to the package's.
     """
-    found: set[str] = set()
+    result: set[str] = set()
     names = list(imports(source))
     for name in names:
-        known = target(name)
-        if known and not any(other.startswith(f"{name}.") and target(other) for other in names):
-            found.add(known)
-    return found
+        module = target(name)
+        if module and not any(other.startswith(f"{name}.") and target(other) for other in names):
+            result.add(module)
+    return result
 
 
 @cache
 def arrows() -> Mapping[str, Mapping[str, list[str]]]:
     """Folder to the folders it uses, each with the files that do."""
-    found: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    result: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for file in sources():
         folder = folder_of(file)
         for other in targets(file.read_text()) - {folder}:
-            found[folder][other].append(str(file.relative_to(ROOT)))
-    return found
+            result[folder][other].append(str(file.relative_to(ROOT)))
+    return result
 
 
 def floor(folder: str) -> tuple[int, str]:
@@ -111,13 +111,13 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
     """Folders that use each other, directly or by way of others."""
 
     def reached(start: str) -> set[str]:
-        found: set[str] = set()
+        result: set[str] = set()
         todo = list(graph.get(start, ()))
         while todo:
-            if (one := todo.pop()) not in found:
-                found.add(one)
+            if (one := todo.pop()) not in result:
+                result.add(one)
                 todo += graph.get(one, ())
-        return found
+        return result
 
     reach = {folder: reached(folder) for folder in graph}
     return sorted(
@@ -132,9 +132,9 @@ def test_every_folder_has_a_floor() -> None:
 
 
 def test_no_folder_is_in_a_circle() -> None:
-    found = arrows()
-    assert len(found) > 30
-    assert circles(found) == []
+    imported = arrows()
+    assert len(imported) > 30
+    assert circles(imported) == []
 
 
 def test_no_module_is_in_a_circle() -> None:
@@ -164,7 +164,7 @@ def test_no_arrow_goes_up_or_sideways() -> None:
 
 
 def test_the_pack_uses_the_rules_and_nothing_that_knows_a_cloud() -> None:
-    used = {other for folder, found in arrows().items() if folder.startswith("policies") for other in found}
+    used = {other for folder, others in arrows().items() if folder.startswith("policies") for other in others}
     assert used
     assert {other for other in used if other.split("/")[0] not in ("llmd_gke", "policies")} == set()
 
@@ -177,30 +177,30 @@ def within(module: str, package: str) -> bool:
 def test_pure_layers_import_nothing_of_pulumi(layer: str) -> None:
     files = sorted((ROOT / layer).rglob("*.py"))
     assert files
-    found = {
+    result = {
         str(file.relative_to(ROOT)): [module for module in imports(file.read_text()) if module.startswith("pulumi")]
         for file in files
     }
-    assert {file: modules for file, modules in found.items() if modules} == {}
+    assert {file: modules for file, modules in result.items() if modules} == {}
 
 
 def test_nothing_imports_the_tests() -> None:
-    found = {str(file): [m for m in imports(file.read_text()) if within(m, "tests")] for file in sources()}
-    assert len(found) > 300
-    assert {file: modules for file, modules in found.items() if modules} == {}
+    result = {str(file): [m for m in imports(file.read_text()) if within(m, "tests")] for file in sources()}
+    assert len(result) > 300
+    assert {file: modules for file, modules in result.items() if modules} == {}
 
 
 def test_only_components_and_the_program_import_resource_packages() -> None:
     packages = ("pulumi_gcp", "pulumi_kubernetes")
     allowed = ("components", "__main__", "localcloud/providers/google")  # the last reads the SDK's types
-    found = {
+    result = {
         str(file.relative_to(ROOT))
         for file in sources()
         if folder_of(file) not in allowed
         for module in imports(file.read_text())
         if any(within(module, package) for package in packages)
     }
-    assert found == set()
+    assert result == set()
 
 
 def test_the_program_and_its_components_do_not_know_where_they_run() -> None:

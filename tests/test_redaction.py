@@ -51,7 +51,7 @@ def test_a_private_key_is_masked_before_anything_is_cut(size: int, cut: int) -> 
     for value in (pem, pem[:-40], {"a": pem}, [pem], pem.splitlines(), {"lines": pem.splitlines()}):
         text = shown(value, longest=cut)
         assert len(text) <= cut
-        assert all(body[place : place + 6] not in text for place in range(size - 6))
+        assert all(body[index : index + 6] not in text for index in range(size - 6))
 
 
 def test_names_beside_values_are_found_at_any_depth() -> None:

@@ -23,5 +23,5 @@ def test_the_stored_page_was_written_by_the_command() -> None:
     stored = figures.PAGE.read_text(encoding="utf-8")
     start = figures.page("", date.min, []).partition("Measured")[0]
     assert stored.startswith(start)
-    assert all(f"`llmd-gke {words}`" in stored for words in (*figures.HELP, *figures.CALLS))
+    assert all(f"`llmd-gke {command}`" in stored for command in (*figures.HELP, *figures.CALLS))
     assert all(f"`make {step} CLOUD=rehearsal" in stored for step in figures.STEPS)

@@ -182,9 +182,9 @@ def test_network_policies_arrive_as_written(graph: Graph, settings: StackSetting
         ).values()
     ]
     due += [scraping.network_policy(namespace)["spec"] for namespace in settings.namespaces]
-    found = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
-    assert len(found) == len(due)
-    assert [policy for policy in due if policy not in found] == []
+    result = [spec(node) for node in of(kinds.NETWORK_POLICY)(graph)]
+    assert len(result) == len(due)
+    assert [policy for policy in due if policy not in result] == []
 
 
 def test_only_model_namespaces_may_attach_routes(graph: Graph, settings: StackSettings) -> None:

@@ -26,10 +26,10 @@ class Clone:
         self.root = root
         self.git("init", "--quiet", "--initial-branch=main")
 
-    def git(self, *words: str) -> str:
+    def git(self, *arguments: str) -> str:
         identity = ["-c", "user.name=Test", "-c", "user.email=test@example.com", "-c", "commit.gpgsign=false"]
         return subprocess.run(
-            ["git", "-C", str(self.root), *identity, *words], check=True, capture_output=True, text=True
+            ["git", "-C", str(self.root), *identity, *arguments], check=True, capture_output=True, text=True
         ).stdout.strip()
 
     def write(self, stack: str = "one", **values: object) -> None:

@@ -25,7 +25,7 @@ class Done:
     stderr: str
 
 
-def run(*words: str, root: Path = ROOT, environment: dict[str, str] | None = None) -> Done:
+def run(*arguments: str, root: Path = ROOT, environment: dict[str, str] | None = None) -> Done:
     """``llmd-gke`` in this process, without what the caller's environment says about stacks and clouds."""
     aside = {"STACK", "CLOUD", "COLUMNS", "LLMD_GKE_HOME", "LLMD_GKE_CLOUD"}
     kept = {name: value for name, value in os.environ.items() if name not in aside}
@@ -35,7 +35,7 @@ def run(*words: str, root: Path = ROOT, environment: dict[str, str] | None = Non
         redirect_stdout(out),
         redirect_stderr(err),
     ):
-        status = cli.main(words)
+        status = cli.main(arguments)
     return Done(status, out.getvalue(), err.getvalue())
 
 

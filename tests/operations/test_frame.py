@@ -135,11 +135,11 @@ def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone, pulumi: Path) -> None:
-    found = outputs.read(Target("one", Cloud.GOOGLE, clone.root))
-    assert found.gateway_ip == "203.0.113.7"
-    assert found.models == (outputs.Endpoint("qwen", "http://203.0.113.7/models/qwen", "qwen"),)
-    assert found.cluster["location"] == "us-east5"
-    assert found.values["kubeconfig"] == "[secret]"
+    values = outputs.read(Target("one", Cloud.GOOGLE, clone.root))
+    assert values.gateway_ip == "203.0.113.7"
+    assert values.models == (outputs.Endpoint("qwen", "http://203.0.113.7/models/qwen", "qwen"),)
+    assert values.cluster["location"] == "us-east5"
+    assert values.values["kubeconfig"] == "[secret]"
     assert outputs.kubeconfig(Target("one", Cloud.GOOGLE, clone.root)).strip() == "the-kubeconfig"
 
 
@@ -220,7 +220,7 @@ cli.main(sys.argv[1:])
 """
 
 
-WORDS = {
+ARGUMENTS = {
     "comment": ("--against", "HEAD"),
     "preview-copy": ("--stack", "eu4a", "--state", "state.json", "--into", "copy"),
 }
@@ -229,9 +229,9 @@ WORDS = {
 
 @pytest.mark.parametrize("name", sorted(cli.COMMANDS.keys() - {"cost"}))  # cost has its result as soon as that
 def test_a_command_says_what_it_does_before_it_imports_anything_large(name: str) -> None:
-    against = WORDS.get(name, ("--stack", "eu4a", "--cloud", "google"))
-    words = [sys.executable, "-c", FIRST_WORD, name, *against]
-    done = subprocess.run(words, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    against = ARGUMENTS.get(name, ("--stack", "eu4a", "--cloud", "google"))
+    command = [sys.executable, "-c", FIRST_WORD, name, *against]
+    done = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
     said, _, imported = done.stdout.partition("|")
     assert imported == ""
     assert "eu4a" in said or "HEAD" in said

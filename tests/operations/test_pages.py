@@ -18,7 +18,7 @@ def plain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_blocks_and_pictures_in_the_pages_are_current() -> None:
     shown = [mark["words"] for page in pages.pages(ROOT) for mark in pages.MARK.finditer(page.read_text())]
-    assert {words.split()[1] for words in shown if words.startswith("llmd-gke")} >= {"cost", "graph"}
+    assert {command.split()[1] for command in shown if command.startswith("llmd-gke")} >= {"cost", "graph"}
     assert "python -m operations.comment.example" in shown
     assert [str(file.relative_to(ROOT)) for file in pages.stale(ROOT)] == [], "run: make docs"
 
@@ -27,11 +27,11 @@ def test_a_block_that_is_out_of_date_is_noticed_and_mended(tmp_path: Path) -> No
     mark = "<!-- made by `llmd-gke graph --stack eu4a --format chain` (make docs) -->\n"
     page = tmp_path / "README.md"
     page.write_text(f"before\n\n{mark}````text\nold\n```\n````\n\n{mark}![chain](chain.svg)\n\nafter\n")
-    found = pages.stale(tmp_path)
-    assert set(found) == {page, tmp_path / "chain.svg"}
-    assert found[page].startswith(f"before\n\n{mark}````text\n 1. project-")
-    assert found[page].endswith(f"\n````\n\n{mark}![chain](chain.svg)\n\nafter\n")
-    for file, text in found.items():
+    outdated = pages.stale(tmp_path)
+    assert set(outdated) == {page, tmp_path / "chain.svg"}
+    assert outdated[page].startswith(f"before\n\n{mark}````text\n 1. project-")
+    assert outdated[page].endswith(f"\n````\n\n{mark}![chain](chain.svg)\n\nafter\n")
+    for file, text in outdated.items():
         file.write_text(text)
     assert pages.stale(tmp_path) == {}
 

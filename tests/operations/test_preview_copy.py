@@ -129,8 +129,8 @@ def test_the_command_writes_a_backend_a_stack_file_and_what_the_engine_needs(clo
     token = resource("kubernetes:core/v1:Secret", "token", {"stringData": HIDDEN})
     state, into = tmp_path / "state.json", tmp_path / "copy"
     state.write_text(json.dumps(exported(token)))
-    words = ("preview-copy", "--stack", "one", "--state", str(state), "--into", str(into), "--output", "json")
-    done = run(*words, root=clone.root)
+    command = ("preview-copy", "--stack", "one", "--state", str(state), "--into", str(into), "--output", "json")
+    done = run(*command, root=clone.root)
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["excluded"] == [token["urn"]]
     assert (into / "exclude").read_text() == f"{token['urn']}\n"

@@ -40,8 +40,8 @@ def operator(kind: str, group: str, **spec: object) -> Resource:
     return thing(kind, f"{group}/v1", spec=spec)
 
 
-def values(**found: object) -> Resource:
-    return release("x", values=found)
+def values(**result: object) -> Resource:
+    return release("x", values=result)
 
 
 def values_file(text: str, chart: str = "x", **inputs: object) -> Resource:

@@ -31,8 +31,8 @@ def program() -> tuple[Resource, ...]:
     return tuple(recorded(load(ROOT, "eu4a", preview=True)))
 
 
-def _is(resource: Resource, place: str) -> bool:
-    kind, _, name = place.partition(":")
+def _is(resource: Resource, resource_name: str) -> bool:
+    kind, _, name = resource_name.partition(":")
     last = resource.type.rpartition(":")[2]
     return last == kind and (resource.name == name if name else True)
 

@@ -27,7 +27,7 @@ body for both (``SslPolicy`` in ``compute.v1``)."""
 VERSIONS = ("fingerprint", "labelFingerprint", "etag")
 """What a client read and sends back. Recordings hold the same word for all of them."""
 
-_PLACE = re.compile(r"\$\{(\w+)\}")
+_PLACEHOLDER = re.compile(r"\$\{(\w+)\}")
 NAMES = {"projectId": "my-project", "projectNumber": "123456789012", "uniqueId": "abc123"}
 """What placeholders become; any other is made of its own name."""
 
@@ -63,7 +63,7 @@ class Exchange:
 
 def filled(text: str) -> str:
     """Names in place of placeholders."""
-    return _PLACE.sub(lambda found: NAMES.get(found[1], found[1].lower()), text)
+    return _PLACEHOLDER.sub(lambda match: NAMES.get(match[1], match[1].lower()), text)
 
 
 def of(folder: Path) -> list[Exchange]:
@@ -83,13 +83,13 @@ def read(file: Path) -> Iterator[Exchange]:
     for part in file.read_text().replace("\r", "").split("\n---\n"):
         blocks = part.strip().split("\n\n")
         first = blocks[0].split("\n")[0]
-        found = re.match(r"(GET|POST|PUT|PATCH|DELETE) https://(\S+)", first)
+        match = re.match(r"(GET|POST|PUT|PATCH|DELETE) https://(\S+)", first)
         at = next((index for index, block in enumerate(blocks) if re.match(r"\d{3} \w", block)), None)
-        if found is None or at is None:
+        if match is None or at is None:
             continue
-        url = urlsplit(f"https://{filled(found[2])}")
+        url = urlsplit(f"https://{filled(match[2])}")
         yield Exchange(
-            found[1],
+            match[1],
             _regional(unquote(f"{url.netloc}{url.path}")),
             dict(parse_qsl(url.query)),
             _object("\n\n".join(blocks[1:at])),
@@ -100,15 +100,15 @@ def read(file: Path) -> Iterator[Exchange]:
 
 def _object(text: str) -> dict[str, Any]:
     try:
-        found: object = json.loads(filled(text))
+        data: object = json.loads(filled(text))
     except json.JSONDecodeError:
         return {}
-    return cast("dict[str, Any]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Any]", data) if isinstance(data, dict) else {}
 
 
 def values(answer: object, above: str = "") -> dict[str, set[str]]:
     """Every property in an answer with its values as JSON, lists without their indices; an object has no value."""
-    found: dict[str, set[str]] = {above: set()} if above else {}
+    result: dict[str, set[str]] = {above: set()} if above else {}
     if isinstance(answer, dict):
         inner = [
             values(item, f"{above}.{key}" if above else key) for key, item in cast("dict[str, object]", answer).items()
@@ -119,8 +119,8 @@ def values(answer: object, above: str = "") -> dict[str, set[str]]:
         inner = [{above: {json.dumps(answer)}}]
     for one in inner:
         for path, given in one.items():
-            found.setdefault(path, set()).update(given)
-    return found
+            result.setdefault(path, set()).update(given)
+    return result
 
 
 def operation(one: Exchange) -> bool:

@@ -59,8 +59,8 @@ class Plugin:
 
     def connections(self) -> set[str]:
         """Addresses that it is, or tries to be, connected to."""
-        found = psutil.Process(self.process.pid).net_connections("inet")
-        return {one.raddr.ip for one in found if one.raddr}
+        connections = psutil.Process(self.process.pid).net_connections("inet")
+        return {one.raddr.ip for one in connections if one.raddr}
 
     def stop(self) -> None:
         self.channel.close()

@@ -143,8 +143,8 @@ def test_every_listed_difference_is_one_that_a_recording_shows(recorded: Path, t
     """What was mended does not stay in the list, where it would hide the next difference."""
     seen: tuple[set[str], set[str], set[str]] = (set(), set(), set())
     for index, name in enumerate(REPLAYED):
-        for found in compared(recorded, tmp_path / str(index), name):
-            for total, some in zip(seen, found, strict=True):
+        for difference in compared(recorded, tmp_path / str(index), name):
+            for total, some in zip(seen, difference, strict=True):
                 total.update(some)
     for table, total in zip((differences.ABSENT, differences.ADDED, differences.OTHER), seen, strict=True):
         assert [one for one in table if not any(begins({one: ""}, path) for path in total)] == []

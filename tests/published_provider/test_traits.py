@@ -15,5 +15,5 @@ def test_every_type_of_the_program_is_in_the_plugin_and_every_input_has_a_type_i
     assert len(types) == 22
     for token, properties in types.items():
         inputs = [one["path"] for one in properties if one["input"] and not one["path"].startswith("nodePools.")]
-        known = [path for path in inputs if type_of(token, path)]
-        assert len(known) > len(inputs) * 0.9, token
+        typed = [path for path in inputs if type_of(token, path)]
+        assert len(typed) > len(inputs) * 0.9, token

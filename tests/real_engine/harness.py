@@ -110,12 +110,12 @@ class Rehearsal:
 
     def commit(self) -> None:
         """Everything as it is now becomes the committed state."""
-        for words in (
+        for command in (
             ["init", "-q"],
             ["add", "-A"],
             ["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-qm", "t"],
         ):
-            subprocess.run(["git", *words], cwd=self.root, check=True, capture_output=True)
+            subprocess.run(["git", *command], cwd=self.root, check=True, capture_output=True)
 
     def program(self, text: str) -> None:
         """Replaces the program."""
@@ -137,9 +137,9 @@ class Rehearsal:
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def make(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def make(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """What a target of the Makefile runs; output and messages together in ``stdout``."""
-        return self._run([sys.executable, "-m", "localcloud", *words], check)
+        return self._run([sys.executable, "-m", "localcloud", *arguments], check)
 
     def up(self, stack: str = "local", *, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.make("up", "--stack", stack, check=check)
@@ -147,13 +147,13 @@ class Rehearsal:
     def preview(self, stack: str = "local", *, check: bool = True) -> subprocess.CompletedProcess[str]:
         return self.make("preview", "--stack", stack, check=check)
 
-    def down(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        return self.make("down", *words, check=check)
+    def down(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        return self.make("down", *arguments, check=check)
 
-    def pulumi(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def pulumi(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """A plain command, as in a shell that sourced the file `make up` names."""
         script = f'. "{self.places.env_script}" && exec pulumi "$@"'
-        return self._run(["sh", "-c", script, "pulumi", *words], check, cwd=self.root)
+        return self._run(["sh", "-c", script, "pulumi", *arguments], check, cwd=self.root)
 
     def _run(self, command: list[str], check: bool, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
         done = subprocess.run(
@@ -172,10 +172,10 @@ class Rehearsal:
         return done
 
     @contextmanager
-    def started(self, *words: str) -> Generator[subprocess.Popen[str]]:
+    def started(self, *arguments: str) -> Generator[subprocess.Popen[str]]:
         """A command that runs beside the test, in a process group of its own."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "localcloud", *words],
+            [sys.executable, "-m", "localcloud", *arguments],
             cwd=self.folder,
             env=self.environment,
             stdin=subprocess.DEVNULL,
@@ -189,7 +189,7 @@ class Rehearsal:
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
-    def events(self, *words: str, stack: str = "local", check: bool = True) -> list[dict[str, Any]]:
+    def events(self, *arguments: str, stack: str = "local", check: bool = True) -> list[dict[str, Any]]:
         """The engine's own events of a command such as ``preview`` or ``up --yes --skip-preview``."""
         engine = resolve.ready(cache_folder())
         assert engine is not None
@@ -198,7 +198,7 @@ class Rehearsal:
         log.unlink(missing_ok=True)
         environment = clean(self.environment, self.places) | {"PULUMI_DEBUG_COMMANDS": "true"}
         flags = ["--stack", stack, "--config-file", str(self.places.stack_copy(stack)), "--event-log", str(log)]
-        command = [str(engine.pulumi), "-C", str(self.root), "--non-interactive", *words, *flags]
+        command = [str(engine.pulumi), "-C", str(self.root), "--non-interactive", *arguments, *flags]
         entered = self.entered(command)
         done = subprocess.run(entered, env=environment, capture_output=True, text=True, check=False)
         if check:
@@ -209,13 +209,13 @@ class Rehearsal:
         """The command line that runs a command where the engine runs."""
         return command
 
-    def steps(self, *words: str, stack: str = "local") -> dict[str, str]:
+    def steps(self, *arguments: str, stack: str = "local") -> dict[str, str]:
         """What a command does to each resource, by its name: ``create``, ``update``, ``same``, ..."""
-        found: dict[str, str] = {}
-        for event in self.events(*words, stack=stack):
+        result: dict[str, str] = {}
+        for event in self.events(*arguments, stack=stack):
             if step := event.get("resourcePreEvent"):
-                found[step["metadata"]["urn"].rpartition("::")[2]] = step["metadata"]["op"]
-        return found
+                result[step["metadata"]["urn"].rpartition("::")[2]] = step["metadata"]["op"]
+        return result
 
     def cloud(self) -> dict[str, Mapping[str, object]]:
         """Everything in the stand-ins' clouds, by id."""
@@ -231,8 +231,8 @@ class Rehearsal:
 
     def worktree(self) -> str:
         """What git says has changed; empty for a clean worktree."""
-        words = ["git", "status", "--porcelain"]
-        return subprocess.run(words, cwd=self.root, capture_output=True, text=True, check=True).stdout
+        command = ["git", "status", "--porcelain"]
+        return subprocess.run(command, cwd=self.root, capture_output=True, text=True, check=True).stdout
 
     def runner(self) -> Runner:
         engine = resolve.ready(cache_folder())

@@ -201,11 +201,11 @@ def test_prod_comes_up_as_it_is_shipped_and_goes_once_it_is_no_longer_protected(
     assert rehearsal.cloud() == {}
 
 
-@pytest.mark.parametrize("words", [("preview",), UP])
-def test_a_stack_that_is_up_refuses_another_project(running: Rehearsal, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("arguments", [("preview",), UP])
+def test_a_stack_that_is_up_refuses_another_project(running: Rehearsal, arguments: tuple[str, ...]) -> None:
     before = running.cloud()
     running.edit("local", lambda config: config.update({"gcp:project": "another-project"}))
-    refused = running.pulumi(*words, "--stack", "local", check=False)
+    refused = running.pulumi(*arguments, "--stack", "local", check=False)
     shown = refused.stdout
     assert refused.returncode != 0
     assert "this stack is in project rehearsal, and its resources cannot move to another project" in shown

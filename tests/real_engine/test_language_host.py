@@ -35,11 +35,11 @@ from tests.real_engine.harness import until
 @pytest.fixture(scope="module")
 def folder(engine: None) -> Path:
     """Where the self-built host lies; without one these tests are about nothing."""
-    found = resolve.ready(cache_folder())
-    assert found is not None
-    if not (found.pulumi.parent / cache_key.FAST_EXIT).exists():
-        pytest.skip(f"the engine is not self-built ({found.origin})")
-    return found.pulumi.parent
+    program = resolve.ready(cache_folder())
+    assert program is not None
+    if not (program.pulumi.parent / cache_key.FAST_EXIT).exists():
+        pytest.skip(f"the engine is not self-built ({program.origin})")
+    return program.pulumi.parent
 
 
 @contextmanager

@@ -36,12 +36,12 @@ def test_outputs_and_the_plan_of_a_change_are_read_from_the_engine(
     rehearsal = running
     with pytest.raises(NotUp, match="Fix: make up STACK=eu4a"):
         outputs.read(replace(target, stack="eu4a"))
-    found = outputs.read(target)
-    assert found.models == (
-        outputs.Endpoint("qwen", f"http://{found.gateway_ip}/models/qwen", "qwen"),
+    values = outputs.read(target)
+    assert values.models == (
+        outputs.Endpoint("qwen", f"http://{values.gateway_ip}/models/qwen", "qwen"),
     )  # fmt: skip
-    assert found.cluster["name"] == "llmd-local"
-    assert found.values["kubeconfig"] == "[secret]"
+    assert values.cluster["name"] == "llmd-local"
+    assert values.values["kubeconfig"] == "[secret]"
     assert "gke-gcloud-auth-plugin" in outputs.kubeconfig(target)
 
     rehearsal.edit("local", another_capacity_and_name)

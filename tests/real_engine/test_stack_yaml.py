@@ -70,9 +70,9 @@ def engines_reading(folder: Path, values: tuple[str, ...]) -> list[object]:
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
 
-    def pulumi(*words: str) -> str:
+    def pulumi(*arguments: str) -> str:
         done = subprocess.run(
-            [str(engine.pulumi), *words], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
+            [str(engine.pulumi), *arguments], cwd=folder, env=environment, capture_output=True, text=True, timeout=120
         )
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -80,16 +80,16 @@ def engines_reading(folder: Path, values: tuple[str, ...]) -> list[object]:
     pulumi("stack", "init", "t", "--non-interactive")
     lines = "".join(f"    k{number}: {value}\n" for number, value in enumerate(values))
     (folder / "Pulumi.t.yaml").write_text(f"config:\n  t:v:\n{lines}")
-    found = json.loads(json.loads(pulumi("config", "--json", "--stack", "t"))["t:v"]["value"])
-    return [found[f"k{number}"] for number in range(len(values))]
+    data = json.loads(json.loads(pulumi("config", "--json", "--stack", "t"))["t:v"]["value"])
+    return [data[f"k{number}"] for number in range(len(values))]
 
 
 def test_the_engine_reads_plain_values_as_our_tools_do(tmp_path: Path, engine: None) -> None:
-    found = engines_reading(tmp_path, ALIKE)
+    result = engines_reading(tmp_path, ALIKE)
     ours = [stack_yaml.read(f"k: {value}") for value in ALIKE]
-    assert {value: read for value, read, mine in zip(ALIKE, found, ours, strict=True) if {"k": read} != mine} == {}
+    assert {value: read for value, read, mine in zip(ALIKE, result, ours, strict=True) if {"k": read} != mine} == {}
     kinds = [type(one["k"]) for one in ours if isinstance(one, dict)]
-    assert kinds == [type(one) for one in found]
+    assert kinds == [type(one) for one in result]
 
 
 @pytest.mark.parametrize("value", REJECTED)

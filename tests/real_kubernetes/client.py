@@ -56,12 +56,12 @@ async def ask(client: httpx.AsyncClient, wanted: dict[str, Any], turn: asyncio.S
 
 
 async def main() -> None:
-    told = json.load(sys.stdin)
-    turn = asyncio.Semaphore(told.get("at_once", 1))
+    request = json.load(sys.stdin)
+    turn = asyncio.Semaphore(request.get("at_once", 1))
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=100)
-    timeout = httpx.Timeout(told.get("seconds", 120))
-    async with httpx.AsyncClient(base_url=told["base"], limits=limits, timeout=timeout, trust_env=False) as client:
-        json.dump(await asyncio.gather(*(ask(client, one, turn) for one in told["requests"])), sys.stdout)
+    timeout = httpx.Timeout(request.get("seconds", 120))
+    async with httpx.AsyncClient(base_url=request["base"], limits=limits, timeout=timeout, trust_env=False) as client:
+        json.dump(await asyncio.gather(*(ask(client, one, turn) for one in request["requests"])), sys.stdout)
 
 
 if __name__ == "__main__":

@@ -47,9 +47,9 @@ class Laptop(Rehearsal):
 
     # -- running -----------------------------------------------------------------------------------------------------
 
-    def cluster(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+    def cluster(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """``python -m localcloud cluster ...``: the cluster alone."""
-        return self.make("cluster", *words, check=check)
+        return self.make("cluster", *arguments, check=check)
 
     def start(self, *only: str) -> None:
         """Starts the cluster alone, with some of its processes or with all."""
@@ -78,14 +78,14 @@ class Laptop(Rehearsal):
         """Runs Python source in the namespaces, with this clone's packages."""
         return self.inside(sys.executable, "-P", "-c", program, *arguments, check=check)
 
-    def kubectl(self, *words: str, check: bool = True, stdin: str | None = None) -> str:
+    def kubectl(self, *arguments: str, check: bool = True, stdin: str | None = None) -> str:
         """What ``kubectl`` prints; fails the test with its message when it fails."""
-        return self.inside("kubectl", *words, check=check, stdin=stdin).stdout
+        return self.inside("kubectl", *arguments, check=check, stdin=stdin).stdout
 
-    def get(self, *words: str) -> Any:
+    def get(self, *arguments: str) -> Any:
         """``kubectl get ... -o json`` as data; ``None`` for one object that is not there."""
-        found = self.kubectl("get", *words, "--ignore-not-found", "-o", "json")
-        return json.loads(found) if found.strip() else None
+        printed = self.kubectl("get", *arguments, "--ignore-not-found", "-o", "json")
+        return json.loads(printed) if printed.strip() else None
 
     def apply(self, *objects: dict[str, Any]) -> None:
         """Server-side apply of objects given as data; the server validates, kubectl would load all schemas first."""
@@ -112,9 +112,9 @@ class Laptop(Rehearsal):
 
     def status(self) -> status.Status:
         """What the supervisor says."""
-        found = status.read(self.layout.status)
-        assert found is not None, "the supervisor has said nothing"
-        return found
+        state = status.read(self.layout.status)
+        assert state is not None, "the supervisor has said nothing"
+        return state
 
     def process(self, name: str) -> status.Process:
         """What the supervisor says of one process."""

@@ -28,16 +28,16 @@ def first(config: dict[str, Any]) -> dict[str, Any]:
 
 def service(laptop: Laptop, name: str = "qwen") -> objects.Object:
     """A model's LLMInferenceService."""
-    found = objects.one(laptop, SERVICES, name, objects.MODELS)
-    assert found is not None, f"there is no LLMInferenceService {name}"
-    return found
+    obj = objects.one(laptop, SERVICES, name, objects.MODELS)
+    assert obj is not None, f"there is no LLMInferenceService {name}"
+    return obj
 
 
 def endpoint(laptop: Laptop, name: str = "qwen") -> tuple[str, str]:
     """A model's URL and the name that clients send, by the stack's outputs."""
     outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
-    found = outputs["models"][name]
-    return str(found["url"]), str(found["servedModelName"])
+    values = outputs["models"][name]
+    return str(values["url"]), str(values["servedModelName"])
 
 
 def servers(laptop: Laptop, name: str = "qwen") -> list[objects.Object]:

@@ -13,21 +13,21 @@ MODELS = "models"
 class Asks(Protocol):
     """Somebody who runs ``kubectl`` inside and returns its output."""
 
-    def kubectl(self, *words: str) -> str:
+    def kubectl(self, *arguments: str) -> str:
         """Runs it; fails the test with its message when it fails."""
         ...
 
 
-def every(cloud: Asks, kind: str, *words: str, namespace: str | None = None) -> list[Object]:
+def every(cloud: Asks, kind: str, *arguments: str, namespace: str | None = None) -> list[Object]:
     """The objects of a kind, of one namespace or of all."""
     where = ["-n", namespace] if namespace else ["-A"]
-    return json.loads(cloud.kubectl("get", kind, *where, *words, "-o", "json"))["items"]
+    return json.loads(cloud.kubectl("get", kind, *where, *arguments, "-o", "json"))["items"]
 
 
 def one(cloud: Asks, kind: str, name: str, namespace: str) -> Object | None:
     """One object, ``None`` where there is none."""
-    found = cloud.kubectl("get", kind, name, "-n", namespace, "--ignore-not-found", "-o", "json")
-    return json.loads(found) if found.strip() else None
+    printed = cloud.kubectl("get", kind, name, "-n", namespace, "--ignore-not-found", "-o", "json")
+    return json.loads(printed) if printed.strip() else None
 
 
 def name(thing: Object) -> str:
@@ -42,14 +42,14 @@ def names(things: Iterable[Object]) -> set[str]:
 
 def condition(thing: Object, kind: str) -> str:
     """``True``, ``False``, ``Unknown``; ``""`` where there is none of that type."""
-    found = thing.get("status", {}).get("conditions", [])
-    return next((entry["status"] for entry in found if entry["type"] == kind), "")
+    conditions = thing.get("status", {}).get("conditions", [])
+    return next((entry["status"] for entry in conditions if entry["type"] == kind), "")
 
 
 def why(thing: Object) -> str:
     """The conditions as one text, for messages of tests."""
-    found = thing.get("status", {}).get("conditions", [])
-    return "; ".join(f"{c['type']}={c['status']} {c.get('reason', '')} {c.get('message', '')}" for c in found)
+    conditions = thing.get("status", {}).get("conditions", [])
+    return "; ".join(f"{c['type']}={c['status']} {c.get('reason', '')} {c.get('message', '')}" for c in conditions)
 
 
 def is_ready(pod: Object) -> bool:
@@ -81,5 +81,5 @@ def arguments(pod: Object, container: str = "main") -> list[str]:
 def verdict(route: Object | None) -> dict[str, Any]:
     """Conditions that GKE's controller has written, by type."""
     parents = (route or {}).get("status", {}).get("parents", [])
-    found = [one for one in parents if one["controllerName"] == "networking.gke.io/gateway"]
-    return {one["type"]: one for one in found[0]["conditions"]} if found else {}
+    result = [one for one in parents if one["controllerName"] == "networking.gke.io/gateway"]
+    return {one["type"]: one for one in result[0]["conditions"]} if result else {}

@@ -40,19 +40,19 @@ def see(laptop: Laptop, name: str) -> dict[str, Any]:
 
 def is_ready(laptop: Laptop, name: str) -> dict[str, Any] | None:
     """The pod, once it is Ready."""
-    found = see(laptop, name)
-    return found if condition(found, "Ready") == "True" else None
+    pod = see(laptop, name)
+    return pod if condition(pod, "Ready") == "True" else None
 
 
 def ended(laptop: Laptop, name: str) -> dict[str, Any] | None:
     """The pod, once it has run to its end."""
-    found = see(laptop, name)
-    return found if found.get("status", {}).get("phase") in ("Succeeded", "Failed") else None
+    pod = see(laptop, name)
+    return pod if pod.get("status", {}).get("phase") in ("Succeeded", "Failed") else None
 
 
-def output(laptop: Laptop, name: str, *words: str) -> str:
+def output(laptop: Laptop, name: str, *arguments: str) -> str:
     """What its containers have printed."""
-    return laptop.kubectl("logs", name, *words)
+    return laptop.kubectl("logs", name, *arguments)
 
 
 def get(laptop: Laptop, url: str) -> str:

@@ -18,15 +18,15 @@ def matching(laptop: Laptop, namespace: str, selector: Selector) -> set[str]:
     for one in selector.get("matchExpressions", []):
         assert one["operator"] == "In", "the policies use no other"
         wanted.append(f"{one['key']} in ({','.join(one['values'])})")
-    words = ["-l", ",".join(wanted)] if wanted else []
-    return objects.names(objects.every(laptop, "pods", *words, namespace=namespace))
+    flags = ["-l", ",".join(wanted)] if wanted else []
+    return objects.names(objects.every(laptop, "pods", *flags, namespace=namespace))
 
 
 def policy(laptop: Laptop, name: str) -> Selector:
     """The specification of one of them."""
-    found = objects.one(laptop, "networkpolicies", name, NAMESPACE)
-    assert found is not None, f"there is no NetworkPolicy {name}"
-    return found["spec"]
+    obj = objects.one(laptop, "networkpolicies", name, NAMESPACE)
+    assert obj is not None, f"there is no NetworkPolicy {name}"
+    return obj["spec"]
 
 
 def peers(rules: list[Selector], key: str) -> list[Selector]:

@@ -221,9 +221,9 @@ class Served:
     @property
     def gateway(self) -> Object:
         """The Gateway as it is."""
-        found = objects.one(self.laptop, "gateway.gateway.networking.k8s.io", "gateway", self.namespace)
-        assert found is not None
-        return found
+        obj = objects.one(self.laptop, "gateway.gateway.networking.k8s.io", "gateway", self.namespace)
+        assert obj is not None
+        return obj
 
     @property
     def address(self) -> str:
@@ -247,14 +247,14 @@ def _rule(path: str, backend: Object) -> Object:
 
 def ask(laptop: Laptop, base: str, *requests: Object, at_once: int = 1, seconds: float = 120) -> list[Any]:
     """Sends requests from inside a laptop cloud, so many at once; what came back, in their order."""
-    told = {"base": base, "at_once": at_once, "seconds": seconds, "requests": list(requests)}
-    done = laptop.inside(sys.executable, "-P", str(CLIENT), stdin=json.dumps(told), timeout=seconds + 60)
+    request = {"base": base, "at_once": at_once, "seconds": seconds, "requests": list(requests)}
+    done = laptop.inside(sys.executable, "-P", str(CLIENT), stdin=json.dumps(request), timeout=seconds + 60)
     return json.loads(done.stdout)
 
 
-def prompt(words: int, seed: int) -> str:
+def prompt(length: int, seed: int) -> str:
     """So many words that no other seed gives."""
-    return " ".join(f"{seed}word{index}" for index in range(words))
+    return " ".join(f"{seed}word{index}" for index in range(length))
 
 
 def chat(text: str, *, model: str = NAMES[0], path: str = "/v1/chat/completions", **more: Any) -> Object:

@@ -55,9 +55,9 @@ def cluster(folder: Path, **environment: str) -> Generator[Laptop]:
         made.stop_everything()
 
 
-def listed(laptop: Laptop, *words: str) -> list[dict[str, Any]]:
+def listed(laptop: Laptop, *arguments: str) -> list[dict[str, Any]]:
     """The objects that ``kubectl get`` lists."""
-    return (laptop.get(*words) or {"items": []})["items"]
+    return (laptop.get(*arguments) or {"items": []})["items"]
 
 
 def ready_nodes(laptop: Laptop, pool_name: str) -> list[str]:
@@ -71,8 +71,8 @@ def ready_nodes(laptop: Laptop, pool_name: str) -> list[str]:
 
 def condition(obj: dict[str, Any], kind: str) -> str:
     """The status of one condition; empty where it is not set."""
-    found = (obj.get("status") or {}).get("conditions") or []
-    return next((one["status"] for one in found if one["type"] == kind), "")
+    conditions = (obj.get("status") or {}).get("conditions") or []
+    return next((one["status"] for one in conditions if one["type"] == kind), "")
 
 
 def container(obj: dict[str, Any], name: str = "main") -> dict[str, Any]:

@@ -16,7 +16,7 @@ def of_the_program(laptop: Laptop) -> dict[tuple[str, str], str]:
     Without the charts and the policies of their namespaces: they are forgotten with the cluster (``deletedWith``).
     """
     exported = json.loads(laptop.runner().ask("stack", "export", "--stack", "local"))
-    found: dict[tuple[str, str], str] = {}
+    result: dict[tuple[str, str], str] = {}
     for resource in exported["deployment"]["resources"]:
         type_ = str(resource["type"])
         kind = type_.rpartition(":")[2]
@@ -27,8 +27,8 @@ def of_the_program(laptop: Laptop) -> dict[tuple[str, str], str]:
             and not kind.endswith("Patch")
             and not resource.get("deletedWith")
         ):
-            found[kind, str(resource["id"])] = pending_creates.kind(type_)
-    return found
+            result[kind, str(resource["id"])] = pending_creates.kind(type_)
+    return result
 
 
 def in_the_cluster(laptop: Laptop, kinds: Iterable[str]) -> dict[tuple[str, str], objects.Object]:
@@ -38,8 +38,8 @@ def in_the_cluster(laptop: Laptop, kinds: Iterable[str]) -> dict[tuple[str, str]
         namespace = thing["metadata"].get("namespace")
         return f"{namespace}/{objects.name(thing)}" if namespace else objects.name(thing)
 
-    found = objects.every(laptop, ",".join(sorted(set(kinds))))
-    return {(thing["kind"], identity(thing)): thing for thing in found}
+    obj = objects.every(laptop, ",".join(sorted(set(kinds))))
+    return {(thing["kind"], identity(thing)): thing for thing in obj}
 
 
 def test_destroy_leaves_no_object_waiting_for_a_finalizer(laptop: Laptop) -> None:

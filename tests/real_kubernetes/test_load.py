@@ -41,16 +41,16 @@ def served(bare: Laptop) -> Iterator[Served]:
 
 def memory(laptop: Laptop) -> dict[str, int]:
     """Resident memory of the programs on a request's way, MB."""
-    found = dict.fromkeys(PROGRAMS, 0)
+    result = dict.fromkeys(PROGRAMS, 0)
     for process in psutil.process_iter():
         try:
             command = process.cmdline()[0]
             for name, sign in PROGRAMS.items():
                 if command.endswith(sign) and _belongs(process, str(laptop.places.home)):
-                    found[name] += process.memory_info().rss >> 20
+                    result[name] += process.memory_info().rss >> 20
         except (psutil.Error, IndexError):
             continue
-    return found
+    return result
 
 
 def _belongs(process: psutil.Process, home: str) -> bool:
@@ -105,8 +105,8 @@ def test_clients_that_hang_up_leave_nothing_behind(served: Served) -> None:
 
 
 def test_malformed_requests_are_refused_and_harm_nobody(served: Served) -> None:
-    told = served.laptop.python(MALFORMED, served.address).stdout.split("\n")
-    assert [line for line in told if line and not line.startswith(("HTTP/1.1 4", "HTTP/1.0 4"))] == []
+    lines = served.laptop.python(MALFORMED, served.address).stdout.split("\n")
+    assert [line for line in lines if line and not line.startswith(("HTTP/1.1 4", "HTTP/1.0 4"))] == []
     broken = {"path": "/v1/chat/completions", "method": "POST", "headers": {"x-note": "no body"}}
     assert 400 <= served.ask(broken)[0]["status"] < 500
     assert json.loads(served.ask({"path": "/v1/models"})[0]["text"])["data"]

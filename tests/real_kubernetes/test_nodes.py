@@ -58,13 +58,13 @@ def wants(name: str, pool_name: str, topology: str) -> dict[str, Any]:
 
 def running(laptop: Laptop, name: str) -> str:
     """The node that a pod runs on, empty until it does."""
-    found = laptop.get("pod", name) or {}
-    return found["spec"]["nodeName"] if condition(found, "Ready") == "True" else ""
+    result = laptop.get("pod", name) or {}
+    return result["spec"]["nodeName"] if condition(result, "Ready") == "True" else ""
 
 
 def events(laptop: Laptop, name: str, reason: str) -> list[str]:
-    found = listed(laptop, "events", "--field-selector", f"involvedObject.name={name},reason={reason}")
-    return [event["message"] for event in found]
+    events = listed(laptop, "events", "--field-selector", f"involvedObject.name={name},reason={reason}")
+    return [event["message"] for event in events]
 
 
 def test_a_pending_pod_gets_a_node_and_the_idle_node_goes(laptop: Laptop) -> None:
@@ -83,10 +83,10 @@ def test_a_pod_beyond_the_pools_maximum_stays_pending_and_is_told(laptop: Laptop
     for name in ("a", "b", "c"):
         laptop.apply(wants(name, "v6e", "2x2"))
     until(lambda: len(ready_nodes(laptop, "v6e")) == 2, "both nodes", 60)
-    told = until(
+    events_ = until(
         lambda: [text for name in "abc" for text in events(laptop, name, "NotTriggerScaleUp")], "a refusal", 60
     )
-    assert "pod didn't trigger scale-up: 1 max node group size reached" in told[0]
+    assert "pod didn't trigger scale-up: 1 max node group size reached" in events_[0]
     assert len(ready_nodes(laptop, "v6e")) == 2
     until(lambda: len([name for name in "abc" if running(laptop, name)]) == 2, "two of them run", 60)
 
@@ -95,7 +95,7 @@ def test_a_multi_host_slice_comes_and_goes_as_a_whole(laptop: Laptop) -> None:
     set_pools(laptop, SYSTEM, SLICE)
     laptop.apply(wants("worker", "slice", "4x4"))
     node = until(lambda: running(laptop, "worker"), "the pod runs", 60)
-    hosts = until(lambda: (found := ready_nodes(laptop, "slice")) and len(found) == 4 and found, "four hosts", 30)
+    hosts = until(lambda: (result := ready_nodes(laptop, "slice")) and len(result) == 4 and result, "four hosts", 30)
     assert node in hosts
     # Three of them are idle, for longer than the autoscaler waits; a slice that is used is left alone.
     until(lambda: _idle_for(laptop, hosts, 2 * float(IDLE_SECONDS)), "time goes by", 30)
@@ -169,9 +169,9 @@ def test_a_changed_size_is_followed_and_another_machine_type_replaces_the_nodes(
     set_pools(laptop, SYSTEM, pool("fixed", "e2-standard-8", nodeCount=1))
 
     def replaced() -> bool:
-        found = listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=fixed")
-        types = {one["metadata"]["labels"]["node.kubernetes.io/instance-type"] for one in found}
-        return len(found) == 1 and types == {"e2-standard-8"}
+        nodes = listed(laptop, "nodes", "-l", "cloud.google.com/gke-nodepool=fixed")
+        types = {one["metadata"]["labels"]["node.kubernetes.io/instance-type"] for one in nodes}
+        return len(nodes) == 1 and types == {"e2-standard-8"}
 
     until(replaced, "one node of the other type", 60)
     assert ready_nodes(laptop, "fixed") != first

@@ -23,14 +23,14 @@ from tests.real_kubernetes import models, objects
 from tests.real_kubernetes.harness import Laptop
 
 
-def called(laptop: Laptop, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def called(laptop: Laptop, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """`llmd-gke`, as its script in `.venv/bin` runs it: from any folder, knowing where its modules are."""
     environment = {name: value for name, value in laptop.environment.items() if name != "PYTHONPATH"}
     start = (
         f"import sys; sys.path.insert(0, {laptop.environment['PYTHONPATH']!r});"
         "from operations.cli import main; sys.exit(main())"
     )
-    command = [sys.executable, "-P", "-c", start, *words, "--stack", "local", "--cloud", "laptop"]
+    command = [sys.executable, "-P", "-c", start, *arguments, "--stack", "local", "--cloud", "laptop"]
     return subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=180
     )
@@ -121,15 +121,15 @@ def real(laptop: objects.Asks) -> Callable[[str], list[Any]]:
 def lacking(objects_of: Callable[[str], list[Any]]) -> dict[str, set[str]]:
     """Parts of shapes that no real object has, nor one that was recorded while it was there for a moment."""
     recorded = record.read()
-    found: dict[str, set[str]] = {}
+    result: dict[str, set[str]] = {}
     for name, kind, example in shapes.EXAMPLES:
         ever, at_rest = structure.of(recorded.every[kind]), structure.of(getattr(recorded.snapshot, kind))
         # A container that was started once has no last state: nothing has to have failed here.
         of_a_moment = {path for path in ever if path not in at_rest or ".lastState." in path}
         not_at_rest = of_a_moment | shapes.NEVER_SEEN
         if wrong := structure.of([example]) - structure.of(objects_of(kind)) - not_at_rest:
-            found[f"{name} as {kind}"] = wrong
-    return found
+            result[f"{name} as {kind}"] = wrong
+    return result
 
 
 def test_the_shapes_of_the_unit_tests_are_those_of_real_objects(laptop: Laptop) -> None:

@@ -19,10 +19,10 @@ def test_a_failing_container_is_restarted_with_back_off_and_its_last_words_are_k
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
     name = run(kubelet, pod("fails", failing))
-    found = until(
+    result = until(
         lambda: (one := see(kubelet, name)) and container(one).get("restartCount", 0) >= 2 and one, "two restarts", 60
     )
-    last = container(found)["lastState"]["terminated"]
+    last = container(result)["lastState"]["terminated"]
     assert (last["exitCode"], last["reason"], last["message"]) == (3, "Error", "about to fail\n")
     waiting = until(lambda: container(see(kubelet, name))["state"].get("waiting"), "back-off", 30)
     assert waiting["reason"] == "CrashLoopBackOff"
@@ -32,10 +32,10 @@ def test_a_failing_container_is_restarted_with_back_off_and_its_last_words_are_k
 @pytest.mark.parametrize(("code", "phase"), [(0, "Succeeded"), (4, "Failed")])
 def test_a_pod_that_is_not_restarted_ends_with_its_container(kubelet: Laptop, code: int, phase: str) -> None:
     name = run(kubelet, pod(f"ends-{code}", {"command": ["sh", "-c", f"exit {code}"]}, restartPolicy="Never"))
-    found = until(lambda: ended(kubelet, name), "the pod has ended", 60)
-    assert found["status"]["phase"] == phase
-    assert container(found)["state"]["terminated"]["exitCode"] == code
-    assert container(found)["restartCount"] == 0
+    ended_pod = until(lambda: ended(kubelet, name), "the pod has ended", 60)
+    assert ended_pod["status"]["phase"] == phase
+    assert container(ended_pod)["state"]["terminated"]["exitCode"] == code
+    assert container(ended_pod)["restartCount"] == 0
 
 
 def test_liveness_restarts_and_startup_holds_the_others_back(kubelet: Laptop) -> None:
@@ -56,8 +56,8 @@ def test_liveness_restarts_and_startup_holds_the_others_back(kubelet: Laptop) ->
     name = run(kubelet, made)
 
     def probed() -> bool:
-        found = listed(kubelet, "events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
-        return any(event["message"].startswith("Startup probe failed") for event in found)
+        events = listed(kubelet, "events", "--field-selector", f"involvedObject.name={name},reason=Unhealthy")
+        return any(event["message"].startswith("Startup probe failed") for event in events)
 
     # Liveness, which allows no failure at all, would end it at once: the startup probe holds it back.
     until(probed, "the startup probe has failed", 60)
@@ -77,8 +77,8 @@ def test_readiness_comes_and_goes_with_its_probe(kubelet: Laptop) -> None:
         volumes=[{"name": "c", "configMap": {"name": "signal"}}],
     )
     name = run(kubelet, made)
-    found = until(lambda: is_ready(kubelet, name), "Ready", 60)
-    assert {one["type"] for one in found["status"]["conditions"] if one["status"] == "True"} == {
+    ready_pod = until(lambda: is_ready(kubelet, name), "Ready", 60)
+    assert {one["type"] for one in ready_pod["status"]["conditions"] if one["status"] == "True"} == {
         "PodScheduled",
         "PodReadyToStartContainers",
         "Initialized",
@@ -137,18 +137,18 @@ def test_side_cars_start_before_and_end_after_the_others(kubelet: Laptop) -> Non
         volumes=[{"name": "shared", "emptyDir": {}}],
     )
     name = run(kubelet, made)
-    found = until(lambda: ended(kubelet, name), "the pod has ended", 60)
-    assert found["status"]["phase"] == "Succeeded"
+    ended_pod = until(lambda: ended(kubelet, name), "the pod has ended", 60)
+    assert ended_pod["status"]["phase"] == "Succeeded"
     assert output(kubelet, name).splitlines() == ["sidecar", "init", "main"]
-    assert container(found, "side")["state"]["terminated"]["exitCode"] == 0
+    assert container(ended_pod, "side")["state"]["terminated"]["exitCode"] == 0
 
 
 def test_an_unknown_image_names_the_table_and_an_entry_there_helps(kubelet: Laptop) -> None:
     name = run(kubelet, pod("unknown", {"image": "example.com/unknown:1", "command": ["sh", "-c", "sleep 60"]}))
 
     def refused() -> dict[str, Any] | None:
-        found = container(see(kubelet, name)).get("state", {}).get("waiting", {})
-        return found if found.get("message") else None
+        pod = container(see(kubelet, name)).get("state", {}).get("waiting", {})
+        return pod if pod.get("message") else None
 
     waiting = until(refused, "a reason", 60)
     table = kubelet.places.home / "images.toml"
@@ -168,9 +168,9 @@ def test_pods_run_again_after_the_kubelet_died(kubelet: Laptop) -> None:
     process.kill()
     _, left = psutil.wait_procs(theirs, timeout=30)
     assert left == [], "its pods end with it"
-    found = until(
+    result = until(
         lambda: (one := is_ready(kubelet, name)) and container(one)["restartCount"] == 1 and one, "it runs again", 90
     )
-    assert container(found)["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
+    assert container(result)["lastState"]["terminated"]["reason"] == "ContainerStatusUnknown"
     # Two addresses of one kind would be refused, and with them every later status.
-    assert found["status"]["podIPs"] == before["status"]["podIPs"]
+    assert result["status"]["podIPs"] == before["status"]["podIPs"]

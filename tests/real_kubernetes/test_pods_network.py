@@ -11,10 +11,10 @@ from tests.real_kubernetes.small_cluster import container, pod
 
 def test_a_pod_gets_an_address_serves_on_it_and_is_gone_after_its_deletion(kubelet: Laptop) -> None:
     name = run(kubelet, pod("web", {**SERVER, "readinessProbe": {"httpGet": {"port": "http"}, "periodSeconds": 1}}))
-    found = until(lambda: is_ready(kubelet, name), "the pod is Ready", 60)
-    address = found["status"]["podIP"]
+    ready_pod = until(lambda: is_ready(kubelet, name), "the pod is Ready", 60)
+    address = ready_pod["status"]["podIP"]
     assert address.startswith("10.244.")
-    assert found["status"]["hostIP"].startswith("10.128.")
+    assert ready_pod["status"]["hostIP"].startswith("10.128.")
     assert get(kubelet, f"http://{address}:8000/") == "web"
     kubelet.kubectl("delete", "pod", name)
     assert see(kubelet, name) == {}
@@ -84,8 +84,8 @@ def test_pods_find_services_and_the_pods_of_headless_ones_by_name(kubelet: Lapto
     until(lambda: ended(kubelet, "looks"), "every name was found", 60)
     service = kubelet.get("service", "named")["spec"]["clusterIP"]
     address = see(kubelet, "member")["status"]["podIP"]
-    found = dict(line.split() for line in output(kubelet, "looks").splitlines())
-    assert found == {wanted[0]: service, wanted[1]: service, wanted[2]: address}
+    result = dict(line.split() for line in output(kubelet, "looks").splitlines())
+    assert result == {wanted[0]: service, wanted[1]: service, wanted[2]: address}
 
 
 def test_a_model_server_answers_under_each_of_its_names(kubelet: Laptop) -> None:

@@ -103,11 +103,11 @@ def test_a_pod_waits_for_its_secret_and_says_so(kubelet: Laptop) -> None:
     made = pod("patient", SERVER, volumes=[{"name": "s", "secret": {"secretName": "late"}}])
     name = run(kubelet, made)
 
-    def told() -> bool:
-        found = listed(kubelet, "events", "--field-selector", f"involvedObject.name={name},reason=FailedMount")
-        return any('secret "late" not found' in event["message"] for event in found)
+    def has_event() -> bool:
+        events = listed(kubelet, "events", "--field-selector", f"involvedObject.name={name},reason=FailedMount")
+        return any('secret "late" not found' in event["message"] for event in events)
 
-    until(told, "an event that names the Secret", 60)
+    until(has_event, "an event that names the Secret", 60)
     assert not is_ready(kubelet, name)
     kubelet.apply(content("Secret", "late"))
     until(lambda: is_ready(kubelet, name), "Ready", 30)

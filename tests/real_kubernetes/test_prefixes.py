@@ -16,7 +16,7 @@ from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat, prompt
 
 POOL = f"qwen{kserve.POOL_SUFFIX}"
-WORDS = 200
+PROMPT_WORDS = 200
 """Three of the picker's blocks, which are 64 tokens long."""
 
 
@@ -52,7 +52,7 @@ def logged(laptop: Laptop) -> list[str]:
 
 def test_prompts_with_one_long_prefix_go_to_one_server_whichever_that_is(two_replicas: Laptop) -> None:
     topics, each = 12, 4
-    prefixes = [prompt(WORDS, 70_000 + topic) for topic in range(topics)]
+    prefixes = [prompt(PROMPT_WORDS, 70_000 + topic) for topic in range(topics)]
     ends = [prompt(5, 71_000 + n) for n in range(topics * each)]
     pods = asked(two_replicas, *[f"{prefixes[n % topics]} {end}" for n, end in enumerate(ends)])
     by_topic = [set(pods[topic::topics]) for topic in range(topics)]
@@ -62,6 +62,6 @@ def test_prompts_with_one_long_prefix_go_to_one_server_whichever_that_is(two_rep
 
 
 def test_prompts_with_nothing_in_common_are_spread_over_the_servers(two_replicas: Laptop) -> None:
-    pods = asked(two_replicas, *[prompt(WORDS, 80_000 + n) for n in range(30)], at_once=2)
+    pods = asked(two_replicas, *[prompt(PROMPT_WORDS, 80_000 + n) for n in range(30)], at_once=2)
     assert set(pods) == objects.names(models.servers(two_replicas))
     assert max(pods.count(one) for one in pods) <= 24, pods

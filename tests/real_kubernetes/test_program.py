@@ -213,10 +213,10 @@ def of_second_model(laptop: Laptop) -> dict[str, str]:
     """What the program makes for the second model, by kind and name, and who each is: their UIDs."""
     ours = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,httproutes.gateway.networking.k8s.io"
     policies = "healthcheckpolicies.networking.gke.io,gcpbackendpolicies.networking.gke.io"
-    found = objects.every(laptop, f"{models.SERVICES},{ours},{policies}", namespace=objects.MODELS)
+    obj = objects.every(laptop, f"{models.SERVICES},{ours},{policies}", namespace=objects.MODELS)
     return {
         f"{thing['kind']}/{objects.name(thing)}": thing["metadata"]["uid"]
-        for thing in found
+        for thing in obj
         if objects.name(thing).startswith("small")
     }
 

@@ -73,5 +73,5 @@ def both(tmp_path_factory: pytest.TempPathFactory, whole: None) -> Iterator[tupl
 def test_both_providers_take_the_same_steps_for_the_same_reasons(both: tuple[Seen, Seen], stage: str) -> None:
     standin, real = (seen[stage] for seen in both)
     assert standin, "nothing was seen: the comparison would prove nothing"
-    found = saw.compare(standin, real)
-    assert [line for line in found if not any(re.search(sort, line) for sort in DIFFERENCES)] == []
+    result = saw.compare(standin, real)
+    assert [line for line in result if not any(re.search(sort, line) for sort in DIFFERENCES)] == []

@@ -45,8 +45,8 @@ def without(served: Served, kind: str, name: str) -> Generator[None]:
 
 
 def answer(served: Served, request: Object) -> tuple[int, str]:
-    (found,) = served.ask(request)
-    return found["status"], found.get("text", "")
+    (result,) = served.ask(request)
+    return result["status"], result.get("text", "")
 
 
 def test_timeouts_in_one_route_are_refused_and_freeze_the_whole_gateway(served: Served) -> None:

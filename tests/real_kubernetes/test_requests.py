@@ -19,8 +19,8 @@ class Model:
 
     def __init__(self, laptop: Laptop) -> None:
         outputs = json.loads(laptop.pulumi("stack", "output", "--json", "--stack", "local").stdout)
-        (self.name, found), *_ = outputs["models"].items()
-        self.laptop, self.url, self.served_name = laptop, str(found["url"]), str(found["servedModelName"])
+        (self.name, values), *_ = outputs["models"].items()
+        self.laptop, self.url, self.served_name = laptop, str(values["url"]), str(values["servedModelName"])
 
     @property
     def names(self) -> tuple[str, str]:
@@ -52,9 +52,9 @@ def test_a_chat_is_answered_under_both_names(model: Model) -> None:
         model.ask(*[chat("tell me", model=name) for name in model.names]), model.names, strict=True
     ):
         assert answer["status"] == 200, answer
-        told = json.loads(answer["text"])
+        reply = json.loads(answer["text"])
         # The simulator echoes: the question came through whole. It answers under the first name, as vLLM does.
-        assert (told["model"], told["choices"][0]["message"]["content"]) == (model.served_name, "tell me"), name
+        assert (reply["model"], reply["choices"][0]["message"]["content"]) == (model.served_name, "tell me"), name
 
 
 def test_a_completion_is_answered_under_both_names(model: Model) -> None:

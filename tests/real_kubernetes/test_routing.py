@@ -15,7 +15,7 @@ from tests.real_kubernetes import objects
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import Served, ask, chat, prompt
 
-WORDS = 100
+PROMPT_WORDS = 100
 """A prefix counts from 64 tokens on, the picker's block size."""
 
 LEFT_OUT_SECONDS = 10
@@ -38,15 +38,15 @@ def pods_of(answers: list[Any]) -> Counter[str]:
 
 
 def test_prompts_with_the_same_long_prefix_go_to_the_same_pod(served: Served) -> None:
-    prefix = prompt(WORDS, 1)
-    found = pods_of(served.ask(*[chat(f"{prefix} {prompt(5, 100 + n)}") for n in range(8)]))
-    assert len(found) == 1, found
+    prefix = prompt(PROMPT_WORDS, 1)
+    pods = pods_of(served.ask(*[chat(f"{prefix} {prompt(5, 100 + n)}") for n in range(8)]))
+    assert len(pods) == 1, pods
 
 
 def test_prompts_without_anything_in_common_are_spread(served: Served) -> None:
-    found = pods_of(served.ask(*[chat(prompt(WORDS, 1000 + n)) for n in range(30)], at_once=2))
-    assert len(found) == 3, found
-    assert max(found.values()) <= 20, found
+    pods = pods_of(served.ask(*[chat(prompt(PROMPT_WORDS, 1000 + n)) for n in range(30)], at_once=2))
+    assert len(pods) == 3, pods
+    assert max(pods.values()) <= 20, pods
 
 
 def test_a_busy_pod_is_avoided(served: Served) -> None:
@@ -54,18 +54,20 @@ def test_a_busy_pod_is_avoided(served: Served) -> None:
     address = f"http://{busy['status']['podIP']}:8000"
     # Past the gateway, so that the picker can only know it from the server's metrics.
     load = [chat(prompt(1000, 2000 + n)) for n in range(16)]
-    told: list[Any] = []
-    occupied = threading.Thread(target=lambda: told.extend(ask(served.laptop, address, *load, at_once=16, seconds=500)))
+    answers: list[Any] = []
+    occupied = threading.Thread(
+        target=lambda: answers.extend(ask(served.laptop, address, *load, at_once=16, seconds=500))
+    )
     occupied.start()
     try:
         until(lambda: waiting(served, address) >= 2, "a queue at the busy server")
-        found = pods_of(served.ask(*[chat(prompt(WORDS, 3000 + n)) for n in range(8)], at_once=4))
+        pods = pods_of(served.ask(*[chat(prompt(PROMPT_WORDS, 3000 + n)) for n in range(8)], at_once=4))
         assert waiting(served, address) >= 1, "the server was idle before the last request, so nothing is shown"
     finally:
         occupied.join()
-    assert found[objects.name(busy)] == 0, found
-    assert len(found) == 2, found
-    assert {answer["status"] for answer in told} == {200}
+    assert pods[objects.name(busy)] == 0, pods
+    assert len(pods) == 2, pods
+    assert {answer["status"] for answer in answers} == {200}
 
 
 def waiting(served: Served, address: str) -> float:
@@ -76,7 +78,7 @@ def waiting(served: Served, address: str) -> float:
 
 
 def test_requests_that_meet_a_dead_server_are_answered_by_another_pod_and_soon_none_meets_it(served: Served) -> None:
-    prefix = prompt(WORDS, 4)
+    prefix = prompt(PROMPT_WORDS, 4)
     first = served.ask(*[chat(f"{prefix} {n}") for n in range(3)])
     (victim,) = pods_of(first)
     (pod,) = [one for one in served.ready("server") if objects.name(one) == victim]
@@ -98,9 +100,9 @@ def answered_without(served: Served, prefix: str, victim: str) -> None:
     until(lambda: len(served.log()) > before + 5, "the first of the requests")
     server_of(victim).kill()
     asking.join()
-    found = pods_of(answers)
-    assert found[victim] >= 1, found
-    assert sum(found.values()) - found[victim] >= 1, f"nobody but the dead server answered: {found}"
+    pods = pods_of(answers)
+    assert pods[victim] >= 1, pods
+    assert sum(pods.values()) - pods[victim] >= 1, f"nobody but the dead server answered: {pods}"
     until(lambda: len(served.log()) >= before + len(many), "the log of the last request")
     retried = [entry for entry in served.log()[before:] if entry["attempts"] > 1]
     assert retried, "no request met the dead server, so nothing is shown"
@@ -137,9 +139,9 @@ def started_again(served: Served, pod: objects.Object) -> bool:
 
 def server_of(pod: str) -> psutil.Process:
     """The simulator of a pod: its name, with a random end, is nobody else's."""
-    found = [one for one in psutil.process_iter() if _is_server_of(one, pod)]
-    assert found, f"no server of {pod} runs"
-    return found[0]
+    processes = [one for one in psutil.process_iter() if _is_server_of(one, pod)]
+    assert processes, f"no server of {pod} runs"
+    return processes[0]
 
 
 def _is_server_of(process: psutil.Process, pod: str) -> bool:
@@ -153,14 +155,14 @@ def test_a_pod_that_is_deleted_loses_no_request(served: Served) -> None:
     (victim, *_) = served.ready("server")
     before = len(served.log())
     answers: list[Any] = []
-    many = [chat(prompt(WORDS, 5000 + n)) for n in range(40)]
+    many = [chat(prompt(PROMPT_WORDS, 5000 + n)) for n in range(40)]
     asking = threading.Thread(target=lambda: answers.extend(served.ask(*many, at_once=3)))
     asking.start()
     until(lambda: len(served.log()) > before + 5, "the first of the requests")
     served.laptop.kubectl("delete", "pod", objects.name(victim), "-n", served.namespace, "--wait=false")
     asking.join()
-    found = pods_of(answers)
-    assert len(found) >= 2, found
+    pods = pods_of(answers)
+    assert len(pods) >= 2, pods
     until(lambda: len(served.ready("server")) == 3, "the successor")
 
 
@@ -170,8 +172,8 @@ def test_without_its_picker_the_model_still_answers(served: Served) -> None:
     try:
         until(lambda: not objects.pods_of(served.laptop, "picker", served.namespace), "the picker's end")
         until(lambda: served.ask(chat("anybody there"))[0]["status"] == 200, "an answer without the picker")
-        found = pods_of(served.ask(*[chat(prompt(WORDS, 6)) for _ in range(20)]))
-        assert len(found) > 1, "one pod for one prefix: somebody still picks"
+        pods = pods_of(served.ask(*[chat(prompt(PROMPT_WORDS, 6)) for _ in range(20)]))
+        assert len(pods) > 1, "one pod for one prefix: somebody still picks"
     finally:
         served.put(picker)
         until(lambda: served.ready("picker"), "the picker")

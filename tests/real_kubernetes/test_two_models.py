@@ -114,9 +114,9 @@ def test_clients_of_the_first_model_notice_nothing_of_a_second_that_is_added(
 def pods_that_are(laptop: Laptop, model: str, workload: str) -> set[str]:
     """The pods of a model by what KServe says it made: ``primary`` or ``scheduler``."""
     deployment = models.service(laptop, model)["status"]["workloads"][workload]["name"]
-    found = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
-    assert found, f"{deployment} has no pods: the test would prove nothing"
-    return found
+    pods = objects.names(objects.pods_of(laptop, deployment, NAMESPACE))
+    assert pods, f"{deployment} has no pods: the test would prove nothing"
+    return pods
 
 
 @pytest.mark.parametrize("model", ["qwen", "small"])
@@ -171,8 +171,8 @@ def test_a_removed_model_leaves_nothing_behind_and_the_other_stays(two_models: L
     def left() -> set[str]:
         kinds = "deployments,services,pods,inferencepools.inference.networking.k8s.io,httproutes,serviceaccounts"
         more = "llminferenceserviceconfigs.serving.kserve.io,networkpolicies,secrets,configmaps"
-        found = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
-        names = {f"{thing['kind']}/{objects.name(thing)}" for thing in found}
+        obj = objects.every(laptop, f"{kinds},{more}", namespace=objects.MODELS)
+        names = {f"{thing['kind']}/{objects.name(thing)}" for thing in obj}
         return {one for one in names if one.partition("/")[2].startswith("small")}
 
     until(lambda: not left(), "nothing of the removed model")

@@ -92,22 +92,24 @@ def _fields(node: Table, path: str) -> Iterator[tuple[str, Table]]:
 
 def definition(facts: Table, kind: str) -> Table:
     """A CustomResourceDefinition with those facts and our rules."""
-    known = table(table(facts["kinds"])[kind])
+    kind_facts = table(table(facts["kinds"])[kind])
     schema: Table = {
         "type": "object",
-        "required": known["required"],
+        "required": kind_facts["required"],
         "properties": {"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": {"type": "object"}},
     }
-    for path, limits in table(known["fields"]).items():
+    for path, limits in table(kind_facts["fields"]).items():
         *parents, name = path.split(".")
-        place = schema
+        node = schema
         for parent in parents:
-            place = table(table(place["properties"])[parent])
-        told = rules().get(kind, {}).get(path, {})
-        checks: Table = {"x-kubernetes-validations": [{"rule": rule, "message": said} for rule, said in told.items()]}
-        cast("Table", place.setdefault("properties", {}))[name] = {**table(limits), **(checks if told else {})}
-    version = {"name": known["version"], "served": True, "schema": {"openAPIV3Schema": schema}}
-    return {"spec": {**{key: known[key] for key in ("group", "names", "scope")}, "versions": [version]}}
+            node = table(table(node["properties"])[parent])
+        rules_here = rules().get(kind, {}).get(path, {})
+        checks: Table = {
+            "x-kubernetes-validations": [{"rule": rule, "message": said} for rule, said in rules_here.items()]
+        }
+        cast("Table", node.setdefault("properties", {}))[name] = {**table(limits), **(checks if rules_here else {})}
+    version = {"name": kind_facts["version"], "served": True, "schema": {"openAPIV3Schema": schema}}
+    return {"spec": {**{key: kind_facts[key] for key in ("group", "names", "scope")}, "versions": [version]}}
 
 
 def read() -> Table:
@@ -118,10 +120,10 @@ def read() -> Table:
 def write(facts: Table) -> None:
     """Keeps them, one field a line."""
     lines: list[str] = []
-    for kind, known in table(facts["kinds"]).items():
-        fields = table(table(known).pop("fields"))
+    for kind, kind_facts in table(facts["kinds"]).items():
+        fields = table(table(kind_facts).pop("fields"))
         listed = ",\n".join(f"    {json.dumps(path)}: {json.dumps(limits)}" for path, limits in fields.items())
-        about = json.dumps(known)[:-1]
+        about = json.dumps(kind_facts)[:-1]
         lines.append(f'  {json.dumps(kind)}: {about}, "fields": {{\n{listed}\n  }}}}')
     head = json.dumps({key: facts[key] for key in ("source", "commit", "committed")})[:-1]
     FILE.write_text(f'{head}, "kinds": {{\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")

@@ -76,7 +76,7 @@ def verdicts(value: Table, schema: Table) -> list[Verdict]:
 
 def broken(value: Table, schema: Table) -> list[str]:
     """The rules an object breaks, in words. Empty for a valid object."""
-    return [f"{found.path}: {found.message} {found.error}" for found in verdicts(value, schema) if not found.holds]
+    return [f"{one.path}: {one.message} {one.error}" for one in verdicts(value, schema) if not one.holds]
 
 
 def _walk(value: object, node: Table, path: str) -> Iterator[Verdict]:

@@ -107,8 +107,8 @@ def list_errors(value: object, node: Table, path: str = "") -> Iterator[str]:
 def errors(value: Table, schema: Table, extra: frozenset[str] = frozenset()) -> list[str]:
     """Everything the API server would refuse or prune, CEL rules aside. Empty for a valid object."""
     full = defaulted(value, schema)
-    found = [
+    result = [
         f"{error.json_path}: {error.message}"
         for error in Draft202012Validator(json_schema(schema, root=True, extra=extra)).iter_errors(cast("Any", full))
     ]
-    return [*found, *list_errors(full, schema)]
+    return [*result, *list_errors(full, schema)]

@@ -41,8 +41,8 @@ def errors(thing: Table) -> list[str]:
 def judge(emitted: list[Table], *kinds: str) -> None:
     things = [thing for thing in emitted if thing["kind"] in kinds]
     assert {thing["kind"] for thing in things} == set(kinds)
-    found = {f"{thing['kind']} {table(thing['metadata'])['name']}": errors(thing) for thing in things}
-    assert {name: problems for name, problems in found.items() if problems} == {}
+    by_object = {f"{thing['kind']} {table(thing['metadata'])['name']}": errors(thing) for thing in things}
+    assert {name: problems for name, problems in by_object.items() if problems} == {}
 
 
 def test_the_api_that_is_waited_for_is_that_of_inference_pools(emitted: list[Table]) -> None:
@@ -100,9 +100,9 @@ def test_the_patch_of_the_gateway_class_names_a_version_that_is_served(emitted: 
 
 def test_routes_and_policies_name_the_inference_pool_as_its_crd_does(emitted: list[Table]) -> None:
     spec = table(sources.crd("InferencePool")["spec"])
-    found = re.findall(r"'group': '([^']*)', 'kind': 'InferencePool'", str(emitted))
-    assert found
-    assert set(found) == {spec["group"]}
+    matches = re.findall(r"'group': '([^']*)', 'kind': 'InferencePool'", str(emitted))
+    assert matches
+    assert set(matches) == {spec["group"]}
     assert structural.version_schema(sources.crd("InferencePool"), f"{spec['group']}/v1")
 
 
@@ -120,9 +120,9 @@ def test_no_rule_was_left_out(emitted: list[Table]) -> None:
     for thing in emitted:
         if thing["kind"] in BUILT_IN | DOCUMENTED or thing["kind"] == "GatewayClass":
             continue
-        found = rules.verdicts(thing, schema_of(thing))
-        judged += sum(verdict.judged for verdict in found)
-        left_out |= {verdict.rule for verdict in found if not verdict.judged}
+        result = rules.verdicts(thing, schema_of(thing))
+        judged += sum(verdict.judged for verdict in result)
+        left_out |= {verdict.rule for verdict in result if not verdict.judged}
     assert judged > 20
     assert left_out == set(), "these rules compare with an older object, which is not at hand"
 
@@ -133,10 +133,10 @@ Break = Callable[[Table], object]
 
 
 def inside(thing: Table, *path: str | int) -> Table:
-    place: object = thing
+    node: object = thing
     for step in path:
-        place = cast("list[object]", place)[step] if isinstance(step, int) else table(place)[step]
-    return cast("Table", place)
+        node = cast("list[object]", node)[step] if isinstance(step, int) else table(node)[step]
+    return cast("Table", node)
 
 
 def set_(*path: str | int, to: object) -> Break:
@@ -250,8 +250,8 @@ def test_what_is_broken_is_refused(one: dict[str, Table], name: str) -> None:
     thing = one[kind]
     assert errors(thing) == []
     break_(thing)
-    found = errors(thing)
-    assert any(complaint in error for error in found), f"{name} passes, or is refused for another reason: {found}"
+    problems = errors(thing)
+    assert any(complaint in error for error in problems), f"{name} passes, or is refused for another reason: {problems}"
 
 
 @pytest.mark.parametrize("kind", ["Gateway", "HTTPRoute", "LLMInferenceService", "HealthCheckPolicy"])

@@ -18,9 +18,9 @@ KINDS = record_gke.PLURALS
 
 @pytest.fixture(scope="module")
 def folder() -> Path:
-    found = sources.gke_folder()
-    assert found, "without the folder this file is not collected"
-    return found
+    result = sources.gke_folder()
+    assert result, "without the folder this file is not collected"
+    return result
 
 
 def published(folder: Path, kind: str) -> Table:
@@ -34,19 +34,19 @@ def test_what_is_kept_is_what_is_published(folder: Path) -> None:
 
 
 def node(definition: Table, path: str) -> Table:
-    found = structural.version_schema(definition, "networking.gke.io/v1")
+    result = structural.version_schema(definition, "networking.gke.io/v1")
     for step in path.split("."):
-        found = table(table(found["properties"])[step])
-    return found
+        result = table(table(result["properties"])[step])
+    return result
 
 
 def rules_of(definition: Table) -> Iterator[str]:
     """The fields that have rules."""
 
-    def below(found: Table, path: str) -> Iterator[str]:
-        if found.get("x-kubernetes-validations"):
+    def below(result: Table, path: str) -> Iterator[str]:
+        if result.get("x-kubernetes-validations"):
             yield path
-        for name, inner in table(found.get("properties")).items():
+        for name, inner in table(result.get("properties")).items():
             yield from below(table(inner), f"{path}.{name}".strip("."))
 
     yield from below(structural.version_schema(definition, "networking.gke.io/v1"), "")

@@ -34,9 +34,9 @@ def constants() -> dict[str, str]:
 
 
 def test_every_name_kserve_makes_of_the_longest_model_name_stays_whole() -> None:
-    found = suffixes()
-    assert len(found) > 10
-    too_long = {suffix for suffix in found if len(NAME + suffix) > 63}
+    suffixes_ = suffixes()
+    assert len(suffixes_) > 10
+    too_long = {suffix for suffix in suffixes_ if len(NAME + suffix) > 63}
     assert too_long == set(), "such a name would be cut and hashed, and nothing could refer to it"
 
 
@@ -45,9 +45,9 @@ def test_the_limit_of_a_models_name_is_as_generous_as_kserve_allows() -> None:
 
 
 def test_the_objects_policies_aim_at_are_named_as_kserve_names_them() -> None:
-    found = suffixes()
-    assert kserve.inference_pool("m").removeprefix("m") in found
-    assert kserve.workload_service("m").removeprefix("m") in found
+    suffixes_ = suffixes()
+    assert kserve.inference_pool("m").removeprefix("m") in suffixes_
+    assert kserve.workload_service("m").removeprefix("m") in suffixes_
 
 
 def test_our_own_names_are_not_among_those_kserve_manages() -> None:
@@ -55,14 +55,16 @@ def test_our_own_names_are_not_among_those_kserve_manages() -> None:
 
 
 def test_network_policies_select_labels_that_kserve_sets() -> None:
-    known = constants()
+    kserve_constants = constants()
     workload = naming.workload_labels("m")
-    assert workload[known["KServeComponentLabelKey"]] == known["KServeComponentWorkload"]
+    assert workload[kserve_constants["KServeComponentLabelKey"]] == kserve_constants["KServeComponentWorkload"]
     picker = naming.picker_labels("m")
-    assert picker[known["KubernetesComponentLabelKey"]] == known["LLMComponentRouterScheduler"]
+    assert picker[kserve_constants["KubernetesComponentLabelKey"]] == kserve_constants["LLMComponentRouterScheduler"]
     for labels in (workload, picker):
-        assert labels[known["KubernetesAppNameLabelKey"]] == "m"
-        assert labels[known["KubernetesPartOfLabelKey"]] == known["LLMInferenceServicePartOfValue"]
+        assert labels[kserve_constants["KubernetesAppNameLabelKey"]] == "m"
+        assert (
+            labels[kserve_constants["KubernetesPartOfLabelKey"]] == kserve_constants["LLMInferenceServicePartOfValue"]
+        )
 
 
 def source(module: str, file: str) -> str:
@@ -87,10 +89,10 @@ def test_kserve_refers_to_the_preset_of_workers_and_ships_none() -> None:
 
 
 def test_the_policy_of_a_group_selects_labels_that_kserve_sets() -> None:
-    known = constants()
+    labels = constants()
     (expression,) = cast("list[Table]", naming.group_selector("m")["matchExpressions"])
-    assert expression["key"] == known["KubernetesComponentLabelKey"]
-    assert expression["values"] == [known["LLMComponentWorkloadLeader"], known["LLMComponentWorkloadWorker"]]
+    assert expression["key"] == labels["KubernetesComponentLabelKey"]
+    assert expression["values"] == [labels["LLMComponentWorkloadLeader"], labels["LLMComponentWorkloadWorker"]]
     group = source(sources.KSERVE, f"{CONTROLLER}/workload_multi_node.go")
     workers = group.split("workerLabels := map[string]string{")[1].split("}")[0]
     assert "KServeComponentLabelKey" not in workers, "a worker beside a leader gets no requests"
@@ -145,7 +147,7 @@ def go_fields(module: str, file: str, struct: str) -> set[str]:
 
 
 def test_the_pickers_configuration_has_the_fields_that_its_schema_has() -> None:
-    place = "apix/config/v1alpha1/endpointpickerconfig_types.go"
+    file = "apix/config/v1alpha1/endpointpickerconfig_types.go"
     detector = "pkg/epp/framework/plugins/flowcontrol/saturationdetector/utilization"
     saturation = {
         "queueDepthThreshold": 9,
@@ -157,11 +159,11 @@ def test_the_pickers_configuration_has_the_fields_that_its_schema_has() -> None:
         {"name": "m", "uri": "hf://a/b", "pool": "p", "scheduler": {"saturation": saturation}}
     )
     config = serving.scheduler_config(model)
-    assert set(config) - {"apiVersion", "kind"} <= go_fields(sources.INFERENCE_EXTENSION, place, "EndpointPickerConfig")
+    assert set(config) - {"apiVersion", "kind"} <= go_fields(sources.INFERENCE_EXTENSION, file, "EndpointPickerConfig")
     (limits,) = [table(one) for one in cast("list[Table]", config["plugins"]) if "parameters" in one]
-    assert set(limits) <= go_fields(sources.INFERENCE_EXTENSION, place, "PluginSpec")
-    known = go_fields(sources.INFERENCE_EXTENSION, f"{detector}/config.go", "apiConfig")
-    assert set(table(limits["parameters"])) == known, "every threshold of the detector is a setting, and no other"
+    assert set(limits) <= go_fields(sources.INFERENCE_EXTENSION, file, "PluginSpec")
+    fields_ = go_fields(sources.INFERENCE_EXTENSION, f"{detector}/config.go", "apiConfig")
+    assert set(table(limits["parameters"])) == fields_, "every threshold of the detector is a setting, and no other"
     assert f'"{limits["type"]}"' in source(sources.INFERENCE_EXTENSION, f"{detector}/detector.go")
     assert table(config["saturationDetector"]) == {"pluginRef": limits["type"]}
 
@@ -200,12 +202,12 @@ def refused_by_webhook(service: Table) -> list[str]:
     """The two rules about routers that are in KServe's webhook and not in its CRD."""
     router = table(table(service["spec"]).get("router", {}))
     http, gateway = table(table(router.get("route", {})).get("http", {})), router.get("gateway")
-    found: list[str] = []
+    result: list[str] = []
     if http.get("refs") and "spec" in http:
-        found.append("refs and spec")
+        result.append("refs and spec")
     if http.get("refs") and gateway == {}:
-        found.append("refs with a managed gateway")
-    return found
+        result.append("refs with a managed gateway")
+    return result
 
 
 def test_our_services_pass_kserves_rules_about_routers(emitted: list[Table]) -> None:
@@ -239,12 +241,12 @@ def strangers(ours: object, theirs: object, path: str = "") -> list[str]:
     """Keys of our values that a chart does not have."""
     if not isinstance(ours, dict) or theirs in ({}, [], "", None):
         return []
-    known = table(theirs)
-    found: list[str] = []
+    fields_ = table(theirs)
+    result: list[str] = []
     for key, value in cast("Table", ours).items():
         where = f"{path}.{key}".strip(".")
-        found += strangers(value, known[key], where) if key in known else [where]
-    return found
+        result += strangers(value, fields_[key], where) if key in fields_ else [where]
+    return result
 
 
 @pytest.mark.parametrize("chart", RELEASES)

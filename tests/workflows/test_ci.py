@@ -118,8 +118,8 @@ def test_the_laptop_cloud_comes_before_the_tests() -> None:
 
 
 def test_every_test_of_the_laptop_cloud_is_in_exactly_one_long_suite() -> None:
-    found = re.findall(r'^  \[\w+\]="([\w ]+)"$', FULL.read_text(), re.MULTILINE)
-    names = [name for files in found for name in files.split()]
+    matches = re.findall(r'^  \[\w+\]="([\w ]+)"$', FULL.read_text(), re.MULTILINE)
+    names = [name for files in matches for name in files.split()]
     assert sorted(names) == sorted(LAPTOP_TESTS)
 
 

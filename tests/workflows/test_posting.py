@@ -91,20 +91,20 @@ def test_later_runs_write_over_it(post: Any) -> None:
 
 def test_only_the_pull_request_whose_head_was_checked_gets_it(post: Any) -> None:
     pulls = [pull(1, label="us:topic"), pull(2, sha="2" * 40), pull(4, state="closed")]
-    found = post(f"{MARKER}\n", pulls, {})
-    assert found["calls"] == []
-    assert "a newer push will comment" in found["said"][0][1]
+    posted = post(f"{MARKER}\n", pulls, {})
+    assert posted["calls"] == []
+    assert "a newer push will comment" in posted["said"][0][1]
     assert post(f"{MARKER}\n", [*pulls, pull(3)], {})["calls"][0][:2] == ["create", 3]
 
 
 def test_a_text_that_is_not_ours_is_refused(post: Any) -> None:
-    found = post("Please log in here\n", [pull(3)], {})
-    assert (found["calls"], found["said"][0][0]) == ([], "failed")
+    posted = post("Please log in here\n", [pull(3)], {})
+    assert (posted["calls"], posted["said"][0][0]) == ([], "failed")
 
 
 def test_of_two_pull_requests_with_one_head_the_one_that_github_names_gets_it(post: Any) -> None:
-    found = post(f"{MARKER}\n", [pull(3), pull(4)], {}, named=[4])
-    assert [call[:2] for call in found["calls"]] == [["create", 4]]
+    posted = post(f"{MARKER}\n", [pull(3), pull(4)], {}, named=[4])
+    assert [call[:2] for call in posted["calls"]] == [["create", 4]]
 
 
 def test_a_named_pull_request_whose_head_moved_on_gets_nothing(post: Any) -> None:
@@ -112,11 +112,11 @@ def test_a_named_pull_request_whose_head_moved_on_gets_nothing(post: Any) -> Non
 
 
 def test_without_a_name_two_pull_requests_with_one_head_get_nothing(post: Any) -> None:
-    found = post(f"{MARKER}\n", [pull(3), pull(4)], {})
-    assert found["calls"] == []
-    assert "several pull requests" in found["said"][0][1]
+    posted = post(f"{MARKER}\n", [pull(3), pull(4)], {})
+    assert posted["calls"] == []
+    assert "several pull requests" in posted["said"][0][1]
 
 
 def test_more_than_github_takes_is_cut(post: Any) -> None:
-    found = post(MARKER + "x" * 100_000, [pull(3)], {})
-    assert len(found["calls"][0][2]) == 65_000
+    posted = post(MARKER + "x" * 100_000, [pull(3)], {})
+    assert len(posted["calls"][0][2]) == 65_000

@@ -33,7 +33,7 @@ def changes_a_stack(line: str) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("line", "found"),
+    ("line", "result"),
     [
         ("pulumi up --yes --skip-preview", True),
         ("pulumi up \\\n  --yes --skip-preview", True),
@@ -43,18 +43,18 @@ def changes_a_stack(line: str) -> bool:
         ("pulumi up --yes", False),
     ],
 )
-def test_an_update_without_preview_is_recognized(line: str, found: bool) -> None:
-    assert any(map(changes_a_stack, commands(line))) is found
+def test_an_update_without_preview_is_recognized(line: str, result: bool) -> None:
+    assert any(map(changes_a_stack, commands(line))) is result
 
 
 def test_no_update_skips_its_preview() -> None:
     files = sources()
     assert {"deploy.yaml", "Makefile", "README.md", "operations.md"} <= {file.name for file in files}
-    found = [
+    result = [
         f"{file.relative_to(ROOT)}: {line}"
         for file in files
         if file.is_file()
         for line in commands(file.read_text(encoding="utf-8"))
         if changes_a_stack(line)
     ]
-    assert found == []
+    assert result == []

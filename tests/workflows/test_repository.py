@@ -19,9 +19,9 @@ OWNED = [
 
 
 def folders(update: dict[str, object]) -> list[str]:
-    found = update.get("directories") or [update["directory"]]
-    assert isinstance(found, list)
-    return [str(one) for one in found]
+    result = update.get("directories") or [update["directory"]]
+    assert isinstance(result, list)
+    return [str(one) for one in result]
 
 
 def test_every_kind_of_dependency_has_updates() -> None:

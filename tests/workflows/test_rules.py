@@ -33,15 +33,15 @@ ENVIRONMENTS = {
 
 
 def test_actions_are_pinned_by_full_commit_with_the_version_beside(workflow: Workflow) -> None:
-    found = USES.findall(workflow.text)
-    assert len(found) == workflow.text.count("uses:") > 0
-    for action, commit, version in found:
+    matches = USES.findall(workflow.text)
+    assert len(matches) == workflow.text.count("uses:") > 0
+    for action, commit, version in matches:
         assert re.fullmatch(r"[0-9a-f]{40}", commit), action
         assert re.fullmatch(r"v\d+\.\d+\.\d+", version), action
 
 
 def test_one_action_has_one_pin_everywhere() -> None:
-    pins = {found for file in FILES for found in USES.findall(file.read_text())}
+    pins = {matches for file in FILES for matches in USES.findall(file.read_text())}
     assert len({action for action, _, _ in pins}) == len(pins) > 5
 
 
@@ -53,14 +53,14 @@ def test_a_workflow_may_only_read_and_each_job_says_what_it_writes(workflow: Wor
 
 
 def test_no_permission_to_write_is_listed_that_no_job_has() -> None:
-    found = {
+    result = {
         (file.name, job, scope)
         for file in FILES
         for job, one in read(file.name).jobs.items()
         for scope, level in one.get("permissions", {}).items()
         if level == "write"
     }
-    assert found == MAY_WRITE
+    assert result == MAY_WRITE
 
 
 def test_checkouts_leave_no_token_behind(workflow: Workflow) -> None:
@@ -136,8 +136,8 @@ def trusted(job: dict[str, Any]) -> bool:
 
 
 def test_every_job_with_an_identity_or_a_secret_has_an_environment_of_its_stack(workflow: Workflow) -> None:
-    found = {job: one.get("environment") for job, one in workflow.jobs.items() if trusted(one)}
-    assert found == ENVIRONMENTS.get(workflow.name, {})
+    result = {job: one.get("environment") for job, one in workflow.jobs.items() if trusted(one)}
+    assert result == ENVIRONMENTS.get(workflow.name, {})
 
 
 def test_only_deploy_has_a_secret_and_previews_use_a_copy_without_any() -> None:

@@ -33,10 +33,10 @@ def clone(tmp_path: Path) -> Path:
     """The Makefile in a folder of its own; Python is a program that writes down its arguments."""
     shutil.copy(ROOT / "Makefile", tmp_path)
     makefile = (ROOT / "Makefile").read_text()
-    found = re.search(r"^SET_UP\s*= python3 (\S+)$", makefile, re.M)
-    assert found, "the Makefile sets up what is missing by a script"
-    (tmp_path / found[1]).parent.mkdir(parents=True)
-    (tmp_path / found[1]).write_text("")
+    match = re.search(r"^SET_UP\s*= python3 (\S+)$", makefile, re.M)
+    assert match, "the Makefile sets up what is missing by a script"
+    (tmp_path / match[1]).parent.mkdir(parents=True)
+    (tmp_path / match[1]).write_text("")
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     for name in ("python", "llmd-gke"):
         program = tmp_path / ".venv" / "bin" / name
@@ -45,11 +45,11 @@ def clone(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def make(clone: Path, target: str, *words: str, **variables: str) -> list[str]:
+def make(clone: Path, target: str, *arguments: str, **variables: str) -> list[str]:
     """The words that the programs behind a target get."""
     environment = {key: value for key, value in os.environ.items() if not key.startswith(("LLMD_GKE_", "MAKE"))}
     environment = {key: value for key, value in environment.items() if key not in ("STACK", "CLOUD")} | variables
-    subprocess.run(["make", target, *words], cwd=clone, env=environment, capture_output=True, timeout=60)
+    subprocess.run(["make", target, *arguments], cwd=clone, env=environment, capture_output=True, timeout=60)
     said = clone / "said"
     return said.read_text().split("\0") if said.exists() else []
 
@@ -59,10 +59,10 @@ def test_a_name_reaches_the_command_as_one_word(clone: Path, target: str) -> Non
     assert HOSTILE
     for hostile in HOSTILE:
         (clone / "said").unlink(missing_ok=True)
-        words = make(clone, target, STACK=hostile)
+        command = make(clone, target, STACK=hostile)
         assert not (clone / "mark").exists(), hostile
         if target != "shell":
-            assert words[words.index("--stack") + 1] == hostile
+            assert command[command.index("--stack") + 1] == hostile
 
 
 @pytest.mark.parametrize("variable", ["STACK", "CLOUD"])
@@ -72,8 +72,8 @@ def test_nothing_in_a_variable_is_run_however_it_is_given(clone: Path, variable:
         make(clone, target, f"{variable}={hostile}")
         make(clone, target, **{variable: hostile})
         assert not (clone / "mark").exists()
-    words = make(clone, "cost")
-    assert words[-5:-1] == ["--stack", "local", "--cloud", "rehearsal"], "the Makefile still works here"
+    command = make(clone, "cost")
+    assert command[-5:-1] == ["--stack", "local", "--cloud", "rehearsal"], "the Makefile still works here"
 
 
 def test_down_names_a_stack_only_where_one_is_given(clone: Path) -> None:

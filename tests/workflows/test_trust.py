@@ -23,8 +23,8 @@ def uses(job: dict[str, Any]) -> list[str]:
 
 
 def test_the_trusted_jobs_are_the_ones_that_are_listed() -> None:
-    found = [(file.name, job) for file in FILES for job, one in read(file.name).jobs.items() if trusted(one)]
-    assert sorted(found) == sorted(TRUSTED)
+    result = [(file.name, job) for file in FILES for job, one in read(file.name).jobs.items() if trusted(one)]
+    assert sorted(result) == sorted(TRUSTED)
 
 
 def test_no_trigger_runs_a_strangers_code_with_the_repositorys_rights(workflow: Workflow) -> None:
@@ -62,8 +62,8 @@ def test_secrets_are_in_the_environment_of_one_step_and_nowhere_else(workflow: W
 
 
 def test_the_repositorys_token_goes_to_the_one_step_that_needs_it(workflow: Workflow) -> None:
-    found = [step["uses"].split("@")[0] for _, step in workflow.steps if "github.token" in yaml.safe_dump(step)]
-    assert found == (["actions/download-artifact"] if workflow.name == "comment.yaml" else [])
+    result = [step["uses"].split("@")[0] for _, step in workflow.steps if "github.token" in yaml.safe_dump(step)]
+    assert result == (["actions/download-artifact"] if workflow.name == "comment.yaml" else [])
     assert "GITHUB_TOKEN" not in workflow.text
 
 

@@ -16,8 +16,8 @@ MakePool = Callable[..., TpuPoolSettings]
 
 def container(model: ModelSettings, pool: TpuPoolSettings) -> dict[str, Any]:
     """The server's container in the pods of a model on one host."""
-    found, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
-    return found
+    result, _ = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]["containers"]
+    return result
 
 
 @pytest.fixture

@@ -191,9 +191,9 @@ def backend_policies(model: ModelSettings) -> dict[str, Any]:
 
 
 def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None:
-    found = health_checks(model)
-    assert set(found) == {"health-pool", "health-service"}
-    for policy in found.values():
+    checks = health_checks(model)
+    assert set(checks) == {"health-pool", "health-service"}
+    for policy in checks.values():
         spec = policy["spec"]
         assert "group" in spec["targetRef"]
         default = spec["default"]
@@ -205,9 +205,9 @@ def test_health_checks_ask_what_the_server_answers(model: ModelSettings) -> None
 
 
 def test_backend_policies_replace_gkes_thirty_seconds(make_model: MakeModel) -> None:
-    found = backend_policies(make_model(request_timeout_seconds=900))
-    assert set(found) == {"backend-pool", "backend-service"}
-    assert [policy["spec"]["default"]["timeoutSec"] for policy in found.values()] == [900, 900]
+    policies = backend_policies(make_model(request_timeout_seconds=900))
+    assert set(policies) == {"backend-pool", "backend-service"}
+    assert [policy["spec"]["default"]["timeoutSec"] for policy in policies.values()] == [900, 900]
 
 
 def test_policies_aim_at_the_same_objects_as_the_route(model: ModelSettings) -> None:

@@ -119,12 +119,12 @@ def test_nothing_is_removed_while_programs_are_built(cache: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "typed", "goes"),
+    ("arguments", "typed", "goes"),
     [([], "", False), ([], "n\n", False), ([], "y\n", True), (["--yes"], "", True)],
 )
-def test_the_command_asks_unless_it_is_told_not_to(cache: Path, words: list[str], typed: str, goes: bool) -> None:
+def test_the_command_asks_unless_it_is_told_not_to(cache: Path, arguments: list[str], typed: str, goes: bool) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "localcloud", "--cloud", "laptop", "programs", "--prune", *words],
+        [sys.executable, "-m", "localcloud", "--cloud", "laptop", "programs", "--prune", *arguments],
         env={**os.environ, "LLMD_GKE_CACHE": str(cache)},
         cwd=CLONE,
         input=typed,

@@ -105,10 +105,10 @@ def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> Non
 def test_an_official_program_on_path_is_taken_when_its_version_fits(
     tmp_path: Path, name: str, prints: str, fits: bool
 ) -> None:
-    found = executable(tmp_path / "bin" / name, prints)
-    assert official.find(BY_NAME[name]) == (found if fits else None)
+    program = executable(tmp_path / "bin" / name, prints)
+    assert official.find(BY_NAME[name]) == (program if fits else None)
     if fits:
-        assert binaries.path(name) == found
+        assert binaries.path(name) == program
 
 
 def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
@@ -143,8 +143,8 @@ def test_the_official_provider_of_the_sdks_version_is_taken_from_the_plugin_cach
     executable(plugins / "resource-kubernetes-v4.1.0" / PROVIDER_NAME)
     assert official.find(BY_NAME[PROVIDER_NAME]) is None
     version = metadata.version("pulumi-kubernetes")
-    found = executable(plugins / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
-    assert binaries.path(PROVIDER_NAME) == found
+    program = executable(plugins / f"resource-kubernetes-v{version}" / PROVIDER_NAME)
+    assert binaries.path(PROVIDER_NAME) == program
 
 
 def test_a_script_in_the_plugin_folder_of_another_local_cloud_is_not_the_official_provider(

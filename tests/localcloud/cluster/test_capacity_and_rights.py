@@ -52,9 +52,9 @@ def test_a_user_namespace_is_taken_where_there_are_any() -> None:
 
 
 def test_root_does_without_one_where_they_are_off() -> None:
-    found = rights.options(only_without_a_user_namespace, is_root=True)
-    assert "--user" not in found
-    assert {"--net", "--mount", "--pid", "--kill-child"} <= set(found)
+    result = rights.options(only_without_a_user_namespace, is_root=True)
+    assert "--user" not in result
+    assert {"--net", "--mount", "--pid", "--kill-child"} <= set(result)
 
 
 def test_another_user_is_not_offered_what_only_root_may() -> None:

@@ -61,9 +61,9 @@ def calls(tmp_path: Path) -> Path:
 def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
     """Waits in a cluster of Deployments, by ``namespace/name`` with whether they are ready; gives what it says."""
 
-    def command(pid: int, words: Sequence[str]) -> list[str]:
+    def command(pid: int, arguments: Sequence[str]) -> list[str]:
         del pid
-        return list(words)
+        return list(arguments)
 
     def with_(table: Deployments | None) -> list[str]:
         kubectl = tmp_path / "kubectl"

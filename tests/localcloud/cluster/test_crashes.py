@@ -28,9 +28,9 @@ def process(name: str, state: status.ProcessState, exits: int, age_seconds: floa
 
 
 def say(layout: Layout, *processes: status.Process) -> status.Status:
-    known = status.Status("ready", "", list(processes))
-    status.write(layout.status, known)
-    return known
+    written = status.Status("ready", "", list(processes))
+    status.write(layout.status, written)
+    return written
 
 
 def pod(name: str, state: dict[str, Any], restarts: int, **metadata: Any) -> dict[str, Any]:
@@ -58,10 +58,10 @@ def of_deployment(template: str, created: str) -> dict[str, Any]:
 @pytest.fixture
 def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the API server lists as pods."""
-    found: list[Any] = []
-    monkeypatch.setattr(crashes, "pods", lambda _places: list(found))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    result: list[Any] = []
+    monkeypatch.setattr(crashes, "pods", lambda _places: list(result))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     monkeypatch.setattr(crashes, "LOOK_SECONDS", -1.0)
-    return found
+    return result
 
 
 class Watched:
@@ -142,17 +142,17 @@ def test_the_api_server_is_not_asked_while_it_is_down(
 
 @pytest.mark.parametrize(("age_seconds", "lines"), [(5.0, 1), (HOUR, 0)])
 def test_trouble_is_over_once_a_process_has_run_for_a_minute(layout: Layout, age_seconds: float, lines: int) -> None:
-    known = say(layout, process("gateway", "ready", 10, age_seconds))
-    found = crashes.processes(layout, known)
-    assert [one.ends for one in found] == [10] * lines
+    cluster = say(layout, process("gateway", "ready", 10, age_seconds))
+    crash = crashes.processes(layout, cluster)
+    assert [one.ends for one in crash] == [10] * lines
 
 
 def test_the_end_of_the_log_is_that_of_the_run_that_ended(layout: Layout) -> None:
     log = layout.pods / "models_server" / "main.2.log"
     log.parent.mkdir(parents=True)
     log.write_text("error: unknown flag --foo\n")
-    (found,) = crashes.containers(layout, [pod("server", BACK_OFF, restarts=2)])
-    assert "error: unknown flag --foo" in found.with_log()
+    (crash,) = crashes.containers(layout, [pod("server", BACK_OFF, restarts=2)])
+    assert "error: unknown flag --foo" in crash.with_log()
 
 
 ENGINE = """

@@ -27,9 +27,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What kubectl was asked; it answers with what stands in ``answers`` for the first word."""
     calls: list[str] = []
 
-    def kubectl(_places: Places, *words: str) -> str:
-        calls.append(" ".join(words))
-        return ANSWERS.get(words[words.index("-l") + 1] if "-l" in words else words[2], "")
+    def kubectl(_places: Places, *arguments: str) -> str:
+        calls.append(" ".join(arguments))
+        return ANSWERS.get(arguments[arguments.index("-l") + 1] if "-l" in arguments else arguments[2], "")
 
     monkeypatch.setattr(pending_creates, "_kubectl", kubectl)
     return calls

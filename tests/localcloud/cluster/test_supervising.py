@@ -92,35 +92,35 @@ def and_then_ready(source: str) -> list[str]:
 
 def until(layout: Layout, holds: Callable[[status.Status], bool], wait_seconds: float = 60.0) -> status.Status:
     deadline = time.monotonic() + wait_seconds
-    while not ((found := status.read(layout.status)) and holds(found)):
-        assert time.monotonic() < deadline, found
+    while not ((state := status.read(layout.status)) and holds(state)):
+        assert time.monotonic() < deadline, state
         time.sleep(0.05)
-    return found
+    return state
 
 
-def named(found: status.Status, name: str) -> status.Process:
-    return next(one for one in found.processes if one.name == name)
+def named(cluster: status.Status, name: str) -> status.Process:
+    return next(one for one in cluster.processes if one.name == name)
 
 
 def test_what_comes_after_starts_when_the_first_is_ready(layout: Layout, supervise: Supervise) -> None:
-    words = layout.home / "words"
-    os.mkfifo(words)
-    told = os.open(words, os.O_RDWR)
-    supervise(first=(and_then_ready(f"open({str(words)!r}).readline()"), ()), second=(FOREVER, ("first",)))
-    waiting = until(layout, lambda found: named(found, "first").state == "starting")
+    pipe = layout.home / "words"
+    os.mkfifo(pipe)
+    descriptor = os.open(pipe, os.O_RDWR)
+    supervise(first=(and_then_ready(f"open({str(pipe)!r}).readline()"), ()), second=(FOREVER, ("first",)))
+    waiting = until(layout, lambda state: named(state, "first").state == "starting")
     assert named(waiting, "second").state == "waiting"
-    os.write(told, b"be ready\n")
-    ready = until(layout, lambda found: found.state == "ready")
+    os.write(descriptor, b"be ready\n")
+    ready = until(layout, lambda state: state.state == "ready")
     assert named(ready, "second").since > named(ready, "first").since
-    os.close(told)
+    os.close(descriptor)
 
 
 def test_a_process_that_dies_is_started_again_and_its_death_is_told(layout: Layout, supervise: Supervise) -> None:
     supervise(one=(FOREVER, ()))
-    first = named(until(layout, lambda found: found.state == "ready"), "one").pid
+    first = named(until(layout, lambda state: state.state == "ready"), "one").pid
     os.kill(first, signal.SIGKILL)
     again = named(
-        until(layout, lambda found: named(found, "one").restarts == 1 and named(found, "one").pid != 0), "one"
+        until(layout, lambda state: named(state, "one").restarts == 1 and named(state, "one").pid != 0), "one"
     )
     assert again.pid != first
     assert again.last_exit == "signal SIGKILL"
@@ -198,7 +198,7 @@ def test_stopping_goes_backwards_and_kills_what_does_not_listen(layout: Layout, 
         second=([*and_then_ready(note), "second"], ("first",)),
         deaf=(and_then_ready(deaf), ("first",)),
     )
-    ready = until(layout, lambda found: found.state == "ready")
+    ready = until(layout, lambda state: state.state == "ready")
     supervisor.terminate()
     assert supervisor.wait(timeout=60) == 0
     assert ends.read_text().split() == ["second", "first"]
@@ -211,10 +211,10 @@ def test_a_renewal_forgets_what_was_stored_and_starts_everything_again(layout: L
         file.parent.mkdir(parents=True)
         file.write_text("of before")
     supervisor = supervise(first=(FOREVER, ()), second=(FOREVER, ("first",)))
-    before = until(layout, lambda found: found.state == "ready").processes
+    before = until(layout, lambda state: state.state == "ready").processes
     renew.asked(layout).touch()
     supervisor.send_signal(renew.RENEW)
-    after = until(layout, lambda found: not renew.asked(layout).exists() and found.state != "starting")
+    after = until(layout, lambda state: not renew.asked(layout).exists() and state.state != "starting")
     assert after.state == "ready"
     assert [file for file in stored if file.exists()] == []
     assert [one.state for one in after.processes] == ["ready", "ready"]

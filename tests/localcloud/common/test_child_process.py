@@ -59,8 +59,8 @@ def release(tmp_path: Path) -> Iterator[Callable[[], None]]:
 
 
 def follow(script: str, folder: Path, hear: Callable[[str], None], **more: object) -> int:
-    words = ["sh", "-c", script]
-    return child_process.follow(words, folder, os.environ, hear, **{"stop": ONCE, "group": False, **more})  # pyright: ignore[reportArgumentType]
+    command = ["sh", "-c", script]
+    return child_process.follow(command, folder, os.environ, hear, **{"stop": ONCE, "group": False, **more})  # pyright: ignore[reportArgumentType]
 
 
 def test_a_line_is_heard_while_the_process_goes_on(tmp_path: Path, release: Callable[[], None]) -> None:
@@ -122,7 +122,7 @@ def test_what_a_process_has_started_is_stopped_with_it_only_as_a_group(
     tmp_path: Path, interrupt: Callable[[], None], release: Callable[[], None], group: bool, last_words: bytes
 ) -> None:
     os.mkfifo(tmp_path / "words")
-    words = os.open(tmp_path / "words", os.O_RDONLY | os.O_NONBLOCK)
+    pipe = os.open(tmp_path / "words", os.O_RDONLY | os.O_NONBLOCK)
 
     def hear(line: str) -> None:
         if line == "started\n":
@@ -133,9 +133,9 @@ def test_what_a_process_has_started_is_stopped_with_it_only_as_a_group(
         follow(f"sh -c '{started}' & wait", tmp_path, hear, group=group)
     if not group:
         release()
-    assert select.select([words], [], [], 10)[0], "it waits on"
-    assert os.read(words, 100) == last_words
-    os.close(words)
+    assert select.select([pipe], [], [], 10)[0], "it waits on"
+    assert os.read(pipe, 100) == last_words
+    os.close(pipe)
 
 
 @pytest.mark.usefixtures("release")

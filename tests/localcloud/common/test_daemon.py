@@ -70,8 +70,8 @@ def test_a_signal_lets_a_daemon_end_in_order_and_a_second_one_does_not_cut_that_
         process.send_signal(sent)
         process.send_signal(signal.SIGWINCH)  # of signals that wait, the lowest number comes first
     finally:
-        told = ended(process)
-    assert told == (0, f"all of {tmp_path}\n", "")
+        output = ended(process)
+    assert output == (0, f"all of {tmp_path}\n", "")
 
 
 @pytest.mark.parametrize("where", ["itself", "a task", "a task's task"])
@@ -100,10 +100,10 @@ def test_a_daemon_tells_the_supervisor_that_it_is_ready(tmp_path: Path) -> None:
 
 def test_every_process_is_waited_for(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
-    found = {one.name: one for one in processes.services(layout, {})}
-    assert set(found) == set(processes.DAEMONS)
-    assert {one.mark for one in found.values()} == {layout.mark(name) for name in found}
-    assert [one.ready() for one in found.values()] == [f"{name}.ready is not there yet" for name in found]
+    result = {one.name: one for one in processes.services(layout, {})}
+    assert set(result) == set(processes.DAEMONS)
+    assert {one.mark for one in result.values()} == {layout.mark(name) for name in result}
+    assert [one.ready() for one in result.values()] == [f"{name}.ready is not there yet" for name in result]
 
 
 def test_a_defect_is_told_with_its_traceback(tmp_path: Path) -> None:

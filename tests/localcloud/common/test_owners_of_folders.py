@@ -20,8 +20,8 @@ def seen(monkeypatch: pytest.MonkeyPatch, **changes: int) -> None:
 
     def stat(self: Path, **options: bool) -> os.stat_result:
         fields = list(real(self, **options))
-        for place, name in enumerate(("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid")):
-            fields[place] = changes.get(name, fields[place])
+        for index, name in enumerate(("st_mode", "st_ino", "st_dev", "st_nlink", "st_uid", "st_gid")):
+            fields[index] = changes.get(name, fields[index])
         return os.stat_result(fields)
 
     monkeypatch.setattr(workdir.Path, "stat", stat)

@@ -58,7 +58,7 @@ class Lab:
 
     def answer(self, path: str) -> httpx.Response:
         """The first answer to a GET after the routes are there."""
-        return eventually(lambda: found if (found := self.client.get(path)).status_code != 404 else None)
+        return eventually(lambda: result if (result := self.client.get(path)).status_code != 404 else None)
 
     def _updates(self) -> int:
         return sum(count for name, count in self.stats("update_success").items() if "." in name)

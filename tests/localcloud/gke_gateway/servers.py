@@ -27,10 +27,10 @@ def eventually(look: Callable[[], T | None], seconds: float = 15) -> T:
     """The first answer that is true. Fails with the last one that was not."""
     ends = time.monotonic() + seconds
     while True:
-        found = look()
-        if found:
-            return found
-        assert time.monotonic() < ends, f"after {seconds} s still {found!r}"
+        result = look()
+        if result:
+            return result
+        assert time.monotonic() < ends, f"after {seconds} s still {result!r}"
         time.sleep(0.02)
 
 
@@ -88,8 +88,8 @@ class ModelServer:
             time.sleep(1.5)
         if path == "/stream":
             return self._stream(request)
-        told = {"path": request.path, "pod": self.address, "bytes": len(body), "headers": dict(request.headers)}
-        return self._send(request, 404 if path == "/" else 200, json.dumps(told).encode())
+        reply = {"path": request.path, "pod": self.address, "bytes": len(body), "headers": dict(request.headers)}
+        return self._send(request, 404 if path == "/" else 200, json.dumps(reply).encode())
 
     def _send(self, request: BaseHTTPRequestHandler, status: int, body: bytes) -> None:
         request.send_response(status)

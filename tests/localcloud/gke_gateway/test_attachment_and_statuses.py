@@ -21,8 +21,8 @@ def look(snapshot: World, folder: Path, of_class: str = "gke-l7-rilb") -> Transl
 
 
 def conditions(entry: JsonValue) -> dict[str, tuple[str, str]]:
-    found = each(entry, "conditions")
-    return {text(one, "type"): (text(one, "status"), text(one, "reason")) for one in found}
+    conditions = each(entry, "conditions")
+    return {text(one, "type"): (text(one, "status"), text(one, "reason")) for one in conditions}
 
 
 def namespace(name: str, **labels: str) -> JsonObject:
@@ -50,8 +50,8 @@ def test_a_listener_admits_the_namespaces_it_names(
     gateway = b.gateway(listeners=[{"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": allowed}])
     route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "namespace": "llm"}])
     route["metadata"] = {"name": "r", "namespace": home}
-    (found,) = attachments(gateway, world(gateway, route, namespace(home, **labels)))
-    assert (bool(found.listeners), found.problem) == (admitted, "" if admitted else "NotAllowedByListeners")
+    (attachment,) = attachments(gateway, world(gateway, route, namespace(home, **labels)))
+    assert (bool(attachment.listeners), attachment.problem) == (admitted, "" if admitted else "NotAllowedByListeners")
 
 
 @pytest.mark.parametrize(
@@ -75,8 +75,8 @@ def test_hostnames_are_those_that_listener_and_route_share(
 def test_a_route_of_an_unknown_section_is_told_so() -> None:
     gateway = b.gateway()
     route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "sectionName": "https"}])
-    (found,) = attachments(gateway, world(gateway, route))
-    assert (found.listeners, found.problem) == ((), "NoMatchingParent")
+    (attachment,) = attachments(gateway, world(gateway, route))
+    assert (attachment.listeners, attachment.problem) == ((), "NoMatchingParent")
 
 
 def test_a_route_whose_backend_is_missing_stays_accepted(tmp_path: Path) -> None:
@@ -133,8 +133,8 @@ def test_a_policy_is_attached_once_something_uses_its_target_and_the_oldest_wins
     ungrouped["metadata"] = {"name": "ungrouped", "namespace": "llm"}
     route = b.route("r", b.rule("/", b.to_service("models")))
     snapshot = world(b.gateway(), route, b.service("models"), old, new, stray, ungrouped)
-    found = policy_statuses(snapshot, [look(snapshot, tmp_path)])
-    assert {text(policy, "metadata", "name"): conditions(status)["Attached"][0] for policy, status in found} == {
+    statuses = policy_statuses(snapshot, [look(snapshot, tmp_path)])
+    assert {text(policy, "metadata", "name"): conditions(status)["Attached"][0] for policy, status in statuses} == {
         "old": "True",
         "new": "False",
         "unused-health": "False",

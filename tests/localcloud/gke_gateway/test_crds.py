@@ -122,7 +122,7 @@ def _spec(definition: Table) -> Table:
 
 
 def _fields(schema: Table, path: str = "") -> set[str]:
-    found: set[str] = set()
+    result: set[str] = set()
     for name, inner in cast("dict[str, Table]", schema.get("properties") or {}).items():
-        found |= {f"{path}.{name}", *_fields(inner, f"{path}.{name}")}
-    return found
+        result |= {f"{path}.{name}", *_fields(inner, f"{path}.{name}")}
+    return result

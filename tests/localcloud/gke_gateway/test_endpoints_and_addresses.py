@@ -54,8 +54,8 @@ def test_defaults_without_policies_are_those_of_gke() -> None:
 def test_a_policy_for_a_fixed_port_moves_the_health_check_there() -> None:
     block: JsonObject = {"port": 8001, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
     policy = b.health_policy("Service", "models", config={"type": "HTTP", "httpHealthCheck": block})
-    found = health_check(world(policy), ("Service", "llm", "models"))
-    assert (found.port, found.path, found.interval) == (8001, "/health", 1)
+    result = health_check(world(policy), ("Service", "llm", "models"))
+    assert (result.port, result.path, result.interval) == (8001, "/health", 1)
 
 
 def test_reserved_addresses_are_those_of_the_google_stand_in(tmp_path: Path) -> None:

@@ -30,8 +30,8 @@ def look(snapshot: World, folder: Path) -> Translation:
 
 
 def condition(status: object, kind: str) -> JsonObject:
-    found = each(status, "conditions")  # pyright: ignore[reportArgumentType]
-    return next(entry for entry in found if text(entry, "type") == kind)
+    conditions = each(status, "conditions")  # pyright: ignore[reportArgumentType]
+    return next(entry for entry in conditions if text(entry, "type") == kind)
 
 
 def test_a_refused_route_leaves_no_program_for_the_gateway(tmp_path: Path) -> None:
@@ -55,9 +55,9 @@ def test_the_refused_route_says_why_and_the_gateway_too(tmp_path: Path) -> None:
 
 def test_a_good_route_keeps_its_status_and_a_new_one_gets_none_while_frozen(tmp_path: Path) -> None:
     before = statuses.route_parents(GOOD, [look(world(GATEWAY, GOOD, *BACKENDS), tmp_path)])
-    known: JsonObject = {**GOOD, "status": {"parents": before}}
-    frozen = look(world(GATEWAY, known, BAD, NEW, *BACKENDS), tmp_path)
-    assert statuses.route_parents(known, [frozen]) == before
+    existing: JsonObject = {**GOOD, "status": {"parents": before}}
+    frozen = look(world(GATEWAY, existing, BAD, NEW, *BACKENDS), tmp_path)
+    assert statuses.route_parents(existing, [frozen]) == before
     assert statuses.route_parents(NEW, [frozen]) == []
 
 

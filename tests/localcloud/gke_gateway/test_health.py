@@ -51,9 +51,9 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
         eventually(lambda: bad.checked)
         (name,) = health.seen(tmp_path)
         assert "models" in name
-        found = health.seen(tmp_path)[name]
-        assert sorted((one.address, one.healthy) for one in found) == [("127.0.1.1", True), ("127.0.1.2", False)]
-        assert found[0].port == port
+        result = health.seen(tmp_path)[name]
+        assert sorted((one.address, one.healthy) for one in result) == [("127.0.1.1", True), ("127.0.1.2", False)]
+        assert result[0].port == port
 
         monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
         monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))

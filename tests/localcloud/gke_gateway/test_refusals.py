@@ -54,18 +54,18 @@ REFUSED: dict[str, tuple[JsonObject, str]] = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_route_is_refused_with_the_code_and_its_name(case: str) -> None:
     rule, error = REFUSED[case]
-    found = route_refusal(b.route("broken", b.rule("/fine", BACKEND), rule), REGIONAL)
-    assert found is not None
-    assert found.reason == "UnsupportedValue"
-    assert found.message.startswith('Error GWCER104: HTTPRoute "llm/broken" is misconfigured, err: ')
-    assert error in found.message
+    refusal = route_refusal(b.route("broken", b.rule("/fine", BACKEND), rule), REGIONAL)
+    assert refusal is not None
+    assert refusal.reason == "UnsupportedValue"
+    assert refusal.message.startswith('Error GWCER104: HTTPRoute "llm/broken" is misconfigured, err: ')
+    assert error in refusal.message
 
 
 def test_the_words_for_timeouts_are_those_of_gke() -> None:
-    found = route_refusal(b.route("py-api-route", b.rule("/", BACKEND, timeouts={"request": "600s"})), REGIONAL)
-    assert found is not None
+    refusal = route_refusal(b.route("py-api-route", b.rule("/", BACKEND, timeouts={"request": "600s"})), REGIONAL)
+    assert refusal is not None
     assert (
-        found.message
+        refusal.message
         == 'Error GWCER104: HTTPRoute "llm/py-api-route" is misconfigured, err: Timeouts are not supported.'
     )
 
@@ -73,9 +73,9 @@ def test_the_words_for_timeouts_are_those_of_gke() -> None:
 def test_only_the_classic_load_balancer_refuses_filters() -> None:
     route = b.route("filtered", b.rule("/a", BACKEND, filters=[b.rewrite("/")]))
     assert route_refusal(route, REGIONAL) is None
-    found = route_refusal(route, CLASSIC)
-    assert found is not None
-    assert "classic GXLB" in found.message
+    refusal = route_refusal(route, CLASSIC)
+    assert refusal is not None
+    assert "classic GXLB" in refusal.message
 
 
 @pytest.mark.parametrize("at_root", [False, True])
@@ -95,19 +95,19 @@ def test_the_routes_of_our_program_are_not_refused(at_root: bool) -> None:
     ],
 )
 def test_an_address_must_be_named_and_exist(address: JsonValue, error: str | None) -> None:
-    found = gateway_refusal(b.gateway(addresses=[address]), world(addresses={"there": "203.0.113.7"}))
+    refusal = gateway_refusal(b.gateway(addresses=[address]), world(addresses={"there": "203.0.113.7"}))
     if error is None:
-        assert found is None
+        assert refusal is None
     else:
-        assert found is not None
-        assert found.message.startswith('Error GWCER106: Gateway "llm/gateway" is invalid, err: ')
-        assert error in found.message
+        assert refusal is not None
+        assert refusal.message.startswith('Error GWCER106: Gateway "llm/gateway" is invalid, err: ')
+        assert error in refusal.message
 
 
 def test_a_missing_secret_stops_the_whole_gateway(tmp_path: Path) -> None:
     tls: JsonObject = {"mode": "Terminate", "certificateRefs": [{"name": "certificate"}]}
     gateway = b.gateway(listeners=[{"name": "https", "port": 443, "protocol": "HTTPS", "tls": tls}])
-    found = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), Files(tmp_path))
-    assert found.refusal is not None
-    assert found.refusal.message == "Error GWCER102: Secret llm/certificate not found."
-    assert found.program is None
+    result = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), Files(tmp_path))
+    assert result.refusal is not None
+    assert result.refusal.message == "Error GWCER102: Secret llm/certificate not found."
+    assert result.program is None

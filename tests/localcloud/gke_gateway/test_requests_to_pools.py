@@ -50,11 +50,11 @@ def pods(serve: Serve) -> list[ModelServer]:
 
 @pytest.fixture
 def pool(lab: Lab, picker: Picker, pods: list[ModelServer]) -> list[JsonObject]:
-    found = [*objects(lab, picker, pods[0].port), b.health_policy("InferencePool", "qwen")]
-    lab.apply(*found)
+    result = [*objects(lab, picker, pods[0].port), b.health_policy("InferencePool", "qwen")]
+    lab.apply(*result)
     lab.await_healthy("_pool_", 3)
     lab.await_healthy("_picker_")
-    return found
+    return result
 
 
 def ask(lab: Lab, size: int = 100) -> str:

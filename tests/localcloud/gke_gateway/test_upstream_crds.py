@@ -22,10 +22,10 @@ CRD = "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmeta
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Every module that is asked for; each has the files that are wanted of it."""
-    found: list[str] = []
+    result: list[str] = []
 
     def folder(module: str, version: str) -> Path:
-        found.append(f"{module}@{version}")
+        result.append(f"{module}@{version}")
         unpacked = tmp_path / "modules" / module
         for file in upstream.FILES[module]:
             (unpacked / file).parent.mkdir(parents=True, exist_ok=True)
@@ -33,7 +33,7 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
         return unpacked
 
     monkeypatch.setattr(modules, "folder", folder)
-    return found
+    return result
 
 
 @pytest.fixture

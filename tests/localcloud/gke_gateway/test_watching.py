@@ -28,14 +28,14 @@ def after(*events: Event) -> Watched:
     return watched
 
 
-def known(watched: Watched) -> list[Any]:
+def names(watched: Watched) -> list[Any]:
     return list(watched.world().all(HTTP_ROUTE))
 
 
 def test_what_a_write_gave_back_counts_at_once() -> None:
     watched = after(Event("ADDED", route(1)))
     watched.kinds[HTTP_ROUTE].put(route(2))
-    assert known(watched) == [route(2)]
+    assert names(watched) == [route(2)]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_a_write_gave_back_counts_at_once() -> None:
 def test_what_the_watch_said_meanwhile_stays(said: list[Event], stays: list[Object]) -> None:
     watched = after(Event("ADDED", route(1)), *said)
     watched.kinds[HTTP_ROUTE].put(route(9))
-    assert known(watched) == stays
+    assert names(watched) == stays
 
 
 def test_nothing_is_reconciled_before_all_kinds_are_listed() -> None:

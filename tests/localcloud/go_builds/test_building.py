@@ -65,7 +65,7 @@ def test_files_that_are_left_out_are_in_no_program(shop: Shop, monkeypatch: pyte
 
 def test_nothing_is_added_to_the_users_module_folder(shop: Shop) -> None:
     build(shop)
-    assert not [found for found in shop.user_modules.rglob(f"*{VERSION}*") if found.suffix != ".lock"]
+    assert not [file for file in shop.user_modules.rglob(f"*{VERSION}*") if file.suffix != ".lock"]
 
 
 def test_modules_that_the_user_has_are_taken_from_there(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,14 +209,14 @@ def test_when_the_builder_is_stopped_no_compiler_goes_on_and_the_next_one_can_bu
 
 def compilers(folder: Path) -> list[str]:
     """Commands of running processes that work in that folder, but for Python's own."""
-    found: list[str] = []
+    result: list[str] = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             command = process.cmdline()
             environment = process.environ() if command and Path(command[0]).name in {"go", "compile"} else {}
             if environment.get("GOCACHE", "").startswith(str(folder)):
-                found.append(" ".join(command))
-    return found
+                result.append(" ".join(command))
+    return result
 
 
 def await_(condition: Callable[[], object], what: str, patience_seconds: float = 60) -> None:

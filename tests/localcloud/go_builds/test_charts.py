@@ -41,20 +41,20 @@ def test_the_default_image_is_the_released_one(folder: Path, name: str) -> None:
 
 
 def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
-    found: list[str] = []
+    result: list[str] = []
     for key, value in values.items():
         where = f"{prefix}{key}"
-        found += paths(value, f"{where}.") if isinstance(value, dict) and value else [where]
-    return found
+        result += paths(value, f"{where}.") if isinstance(value, dict) and value else [where]
+    return result
 
 
 @pytest.mark.parametrize("name", FOLDER_RELEASES)
 def test_every_value_that_the_program_sets_is_one_the_chart_knows(folder: Path, name: str) -> None:
     release = FOLDER_RELEASES[name](str(folder))
-    known = load(folder / name / "values.yaml")
+    defaults = load(folder / name / "values.yaml")
 
     def is_known(path: str) -> bool:
-        level: Any = known
+        level: Any = defaults
         for part in path.split("."):
             if not isinstance(level, dict) or part not in level:
                 return False

@@ -46,7 +46,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Two:
     made = Two(open_shop(tmp_path, monkeypatch, standard))
     run = builder.Work.run
 
-    def told(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def recording(self: builder.Work, arguments: list[str], *rest: object) -> str:
         wrapper = self.source.name
         if wrapper == "tools" and arguments[0] == "build":
             assert made.listed.wait(60), "nobody looks at the second wrapper while the first is built"
@@ -55,7 +55,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Two:
             made.listed.set()
         return run(self, arguments, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(builder.Work, "run", told)
+    monkeypatch.setattr(builder.Work, "run", recording)
     return made
 
 

@@ -52,8 +52,8 @@ def shown(busy: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
     return busy
 
 
-def printed(*words: str) -> str:
-    done = CliRunner().invoke(cli.app, words, catch_exceptions=False)
+def printed(*arguments: str) -> str:
+    done = CliRunner().invoke(cli.app, arguments, catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done.output
 
@@ -94,15 +94,15 @@ def test_the_command_makes_nothing_where_there_is_no_emulator(tmp_path: Path, mo
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("words", [("faults", "[]"), ("page",)])
+@pytest.mark.parametrize("arguments", [("faults", "[]"), ("page",)])
 def test_the_command_writes_nothing_beside_what_the_hand_written_provider_made(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     monkeypatch.setenv(home.GOOGLE, "hand-written")
     with pytest.raises(BadInput, match="LLMD_GKE_GOOGLE=published"):
-        printed(*words)
+        printed(*arguments)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -213,7 +213,7 @@ def browsed(url: str, folder: Path) -> Page:
 
 @pytest.mark.skipif(BROWSER is None, reason="no browser is installed")
 @pytest.mark.parametrize(
-    ("tab", "words"),
+    ("tab", "arguments"),
     [
         ("", ["clusters", "gke/tpu", "us-east5"]),
         ("#operations", ["CREATE_CLUSTER", "CREATE_NODE_POOL", "RUNNING"]),
@@ -221,11 +221,11 @@ def browsed(url: str, folder: Path) -> Page:
     ],
 )  # fmt: skip
 def test_a_browser_shows_resources_operations_and_requests(
-    serving: Cloud, tmp_path_factory: pytest.TempPathFactory, tab: str, words: list[str]
+    serving: Cloud, tmp_path_factory: pytest.TempPathFactory, tab: str, arguments: list[str]
 ) -> None:
     page = browsed(f"{serving.url}/{tab}", tmp_path_factory.mktemp("browser"))
     assert [one.partition(" ")[0] for one in page.tabs] == ["resources", "operations", "requests", "faults"]
-    assert [word for word in words if word not in page.cells] == []
+    assert [word for word in arguments if word not in page.cells] == []
     assert "i" not in page.tags, "what somebody wrote into a name is text"
 
 

@@ -138,8 +138,8 @@ def test_hosts_that_are_reclaimed_come_back_and_the_size_of_their_group_stays(
 
     def group() -> tuple[int, bool, int]:
         listed = cluster.ok("GET", f"{COMPUTE}/zones/us-east5-b/instanceGroupManagers")["items"]
-        found = next(one for one in listed if "-tpu-" in one["name"])
-        return found["targetSize"], found["status"]["isStable"], found["currentActions"]["creating"]
+        result = next(one for one in listed if "-tpu-" in one["name"])
+        return result["targetSize"], result["status"]["isStable"], result["currentActions"]["creating"]
 
     assert group() == (1, False, 1)
     later(monkeypatch, 31)
@@ -172,7 +172,7 @@ def test_a_network_stays_in_use_for_a_while_after_its_cluster_is_gone(
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("fault", "text"),
     [
         ({"fault": "meteor"}, "'meteor' is not known. Allowed: error"),
         ({"fault": "slow", "second": 1}, "unknown second"),
@@ -187,5 +187,5 @@ def test_a_network_stays_in_use_for_a_while_after_its_cluster_is_gone(
         ({"fault": "world", "billing": "no"}, "Allowed: true or false"),
     ],
 )
-def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], words: str) -> None:
-    assert words in client.refused("PUT", "_emulator/faults", {"faults": [fault]})[2]
+def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], text: str) -> None:
+    assert text in client.refused("PUT", "_emulator/faults", {"faults": [fault]})[2]

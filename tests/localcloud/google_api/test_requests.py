@@ -16,7 +16,7 @@ from tests.localcloud.google_api.conftest import COMPUTE, GKE, Client, Props
 
 
 @pytest.mark.parametrize(
-    ("http", "path", "status", "words"),
+    ("http", "path", "status", "text"),
     [
         ("GET", f"{COMPUTE}/global/nets", 404, "know no such method"),
         ("PUT", f"{COMPUTE}/global/networks", 404, "know no such method"),
@@ -27,15 +27,15 @@ from tests.localcloud.google_api.conftest import COMPUTE, GKE, Client, Props
     ],
 )
 def test_what_is_not_there_is_refused_as_google_does(
-    client: Client, http: str, path: str, status: int, words: str
+    client: Client, http: str, path: str, status: int, text: str
 ) -> None:
     code, _, message = client.refused(http, path)
     assert code == status
-    assert words in message
+    assert text in message
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "text"),
     [
         ({"nam": "vpc"}, 'Unknown name "nam": Cannot find field.'),
         ({"name": "vpc", "routingConfig": {"mode": "GLOBAL"}}, "Unknown name \"mode\" at 'routingConfig'"),
@@ -50,10 +50,10 @@ def test_what_is_not_there_is_refused_as_google_does(
         ({"name": "vpc", "mtu": "wide"}, "a number is expected"),
     ],
 )
-def test_a_body_that_google_does_not_know_is_refused(client: Client, body: Props, words: str) -> None:
+def test_a_body_that_google_does_not_know_is_refused(client: Client, body: Props, text: str) -> None:
     status, reason, message = client.refused("POST", f"{COMPUTE}/global/networks", body)
     assert (status, reason) == (400, "badRequest")
-    assert words in message
+    assert text in message
 
 
 def test_a_parameter_that_the_method_does_not_have_is_refused(client: Client) -> None:
@@ -89,10 +89,10 @@ def test_an_api_that_is_not_enabled_is_refused_until_it_is(bare: Client) -> None
 
 
 def test_every_handler_answers_a_method_that_google_documents() -> None:
-    known = {
+    documented = {
         method.id for names in discovery.DOCUMENTS.values() for name in names for method in discovery._methods(name)
     }  # pyright: ignore[reportPrivateUsage]
-    assert HANDLERS.keys() - known == set()
+    assert HANDLERS.keys() - documented == set()
     assert len(HANDLERS) > 80
 
 

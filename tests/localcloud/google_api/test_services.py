@@ -78,11 +78,11 @@ def test_a_renamed_resource_policy_is_not_found(client: Client) -> None:
 
 
 def test_a_cluster_has_its_first_pool_and_the_pool_its_instance_group(cluster: Client) -> None:
-    found = cluster.ok("GET", f"{GKE}/clusters/gke")
-    assert (found["status"], [pool["name"] for pool in found["nodePools"]]) == ("RUNNING", ["default-pool"])
-    assert found["controlPlaneEndpointsConfig"]["ipEndpointsConfig"] == {"enabled": True, "enablePublicEndpoint": True}
-    assert found["controlPlaneEndpointsConfig"]["dnsEndpointConfig"]["endpoint"].endswith(".us-east5.gke.goog")
-    url = found["instanceGroupUrls"][0].removeprefix("https://www.googleapis.com/compute/v1/projects/my-project")
+    result = cluster.ok("GET", f"{GKE}/clusters/gke")
+    assert (result["status"], [pool["name"] for pool in result["nodePools"]]) == ("RUNNING", ["default-pool"])
+    assert result["controlPlaneEndpointsConfig"]["ipEndpointsConfig"] == {"enabled": True, "enablePublicEndpoint": True}
+    assert result["controlPlaneEndpointsConfig"]["dnsEndpointConfig"]["endpoint"].endswith(".us-east5.gke.goog")
+    url = result["instanceGroupUrls"][0].removeprefix("https://www.googleapis.com/compute/v1/projects/my-project")
     group = cluster.ok("GET", f"{COMPUTE}{url}")
     assert (group["targetSize"], group["name"]) == (1, url.rpartition("/")[2])
     listed = cluster.ok("GET", f"{COMPUTE}/zones/us-east5-a/instanceGroupManagers")["items"]
@@ -192,8 +192,8 @@ def test_a_change_of_records_is_made_in_whole_or_not_at_all(client: Client) -> N
 
 def test_a_key_is_older_than_the_stack(client: Client) -> None:
     name = "projects/p/locations/us-east5/keyRings/r/cryptoKeys/k"
-    found = client.ok("GET", f"cloudkms.googleapis.com/v1/{name}")
-    assert (found["name"], found["purpose"]) == (name, "ENCRYPT_DECRYPT")
+    result = client.ok("GET", f"cloudkms.googleapis.com/v1/{name}")
+    assert (result["name"], result["purpose"]) == (name, "ENCRYPT_DECRYPT")
 
 
 def test_what_one_emulator_made_another_in_the_same_folder_shows(cluster: Client, tmp_path: Path) -> None:

@@ -29,8 +29,8 @@ def listing(version: int, *pods: Object) -> Answer:
     return 200, json.dumps(content)
 
 
-def changes(*told: tuple[str, Object]) -> Answer:
-    return 200, "".join(json.dumps({"type": kind, "object": obj}) + "\n" for kind, obj in told)
+def changes(*events: tuple[str, Object]) -> Answer:
+    return 200, "".join(json.dumps({"type": kind, "object": obj}) + "\n" for kind, obj in events)
 
 
 class Server:
@@ -85,14 +85,14 @@ class Server:
 
 async def take(events: AsyncGenerator[Event, None], count: int) -> list[str]:
     """The next events, as ``ADDED a@3``."""
-    told: list[str] = []
+    lines: list[str] = []
     async with asyncio.timeout(10):
         async for event in events:
             meta = event.object.get("metadata", {})
-            told.append(f"{event.type} {meta['name']}@{meta['resourceVersion']}" if meta else event.type)
-            if len(told) == count:
+            lines.append(f"{event.type} {meta['name']}@{meta['resourceVersion']}" if meta else event.type)
+            if len(lines) == count:
                 break
-    return told
+    return lines
 
 
 def play(
@@ -143,9 +143,9 @@ def test_after_a_version_that_is_too_old_only_the_difference_is_told(tmp_path: P
     answer = changes(("ERROR", gone)) if as_event else (410, json.dumps(gone))
     before = listing(5, pod("kept", 1), pod("changed", 2), pod("removed", 3), pod("made anew", 4, "first"))
     after = listing(20, pod("kept", 1), pod("changed", 12), pod("made anew", 14, "second"), pod("new", 15))
-    told = play(tmp_path, Server([before, after], [answer, QUIET]), watched(10))
-    assert told[4] == "SYNCED"
-    assert told[5:] == [
+    changed = play(tmp_path, Server([before, after], [answer, QUIET]), watched(10))
+    assert changed[4] == "SYNCED"
+    assert changed[5:] == [
         "DELETED removed@3",
         "DELETED made anew@4",
         "MODIFIED changed@12",
@@ -166,7 +166,7 @@ def test_the_watch_survives_a_restart_of_the_server(tmp_path: Path, caplog: pyte
         handler = logging.Handler()
         handler.emit = lambda record: lost.set()
         async with contextlib.aclosing(watch.watch(cluster, client.PODS)) as events:
-            told = await take(events, 2)
+            changed = await take(events, 2)
             await server.stop()
             server.lists[:] = [listing(9, pod("a", 3), pod("b", 8))]
             with caplog.at_level(logging.INFO, watch.log.name):
@@ -175,10 +175,10 @@ def test_the_watch_survives_a_restart_of_the_server(tmp_path: Path, caplog: pyte
                 await asyncio.wait_for(lost.wait(), 10)
                 watch.log.removeHandler(handler)
             await server.start()
-            return told + await rest
+            return changed + await rest
 
-    told = play(tmp_path, Server([listing(5, pod("a", 3))], [QUIET]), story)
-    assert told == ["ADDED a@3", "SYNCED", "ADDED b@8"]
+    changed = play(tmp_path, Server([listing(5, pod("a", 3))], [QUIET]), story)
+    assert changed == ["ADDED a@3", "SYNCED", "ADDED b@8"]
 
 
 def test_a_refusal_has_the_servers_reason_and_words(tmp_path: Path) -> None:

@@ -38,11 +38,11 @@ def test_a_supervisor_that_ends_while_it_is_looked_at_is_none(
         """Ends as soon as its environment has been read."""
 
         def environ(self) -> dict[str, str]:
-            found = super().environ()
+            result = super().environ()
             named.kill()
             named.wait()
             looked.append(self.pid)
-            return found
+            return result
 
     def every() -> Iterator[psutil.Process]:
         yield Ending(named.pid)

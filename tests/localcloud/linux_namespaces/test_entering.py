@@ -43,7 +43,7 @@ class Entered:
     """The counting program, inside."""
 
     def __init__(self, terminal: int | None) -> None:
-        told, tell = os.pipe()
+        reading, tell = os.pipe()
         self.process = subprocess.Popen(
             [sys.executable, "-c", ENTER, sys.executable, "-c", COUNT, str(tell)],
             stdin=subprocess.DEVNULL,
@@ -52,24 +52,24 @@ class Entered:
             preexec_fn=None if terminal is None else lambda: os.login_tty(terminal),
         )
         os.close(tell)
-        self.told = os.fdopen(told)
+        self.reading_end = os.fdopen(reading)
         self.child = psutil.Process(int(self.line()))
 
     def line(self) -> str:
-        return self.told.readline().strip()
+        return self.reading_end.readline().strip()
 
     def rest(self) -> list[str]:
         """Ends the program, and says what came until then. Of signals that wait, the lowest number comes first."""
         self.process.send_signal(signal.SIGUSR1)
         assert self.process.wait(60) == 0
-        return self.told.read().split()
+        return self.reading_end.read().split()
 
     def close(self) -> None:
         self.process.kill()
         self.process.wait()
         if self.child.is_running():
             self.child.kill()
-        self.told.close()
+        self.reading_end.close()
 
 
 Enter = Callable[..., Entered]
@@ -119,7 +119,7 @@ def test_what_kills_the_process_group_leaves_no_command_behind(enter: Enter) -> 
     entered = enter()
     os.killpg(entered.process.pid, signal.SIGKILL)
     assert entered.process.wait(60) == -signal.SIGKILL
-    assert select.select([entered.told], [], [], 60)[0], "its end of the pipe closes as it ends"
+    assert select.select([entered.reading_end], [], [], 60)[0], "its end of the pipe closes as it ends"
     assert entered.line() == ""
 
 
@@ -127,8 +127,8 @@ def test_what_kills_the_process_group_leaves_no_command_behind(enter: Enter) -> 
 def test_an_engine_that_was_killed_is_told_from_one_that_failed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: str, status: int
 ) -> None:
-    def entered(_home: Path, words: Sequence[str]) -> list[str]:
-        return [sys.executable, "-c", ENTER, *words]
+    def entered(_home: Path, arguments: Sequence[str]) -> list[str]:
+        return [sys.executable, "-c", ENTER, *arguments]
 
     monkeypatch.setattr(inside, "command", entered)
     engine = tmp_path / "pulumi"

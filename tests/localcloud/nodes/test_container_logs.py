@@ -52,16 +52,16 @@ def test_following_goes_on_when_the_log_was_moved_aside(tmp_path: Path) -> None:
 
     async def story(reader: asyncio.StreamReader) -> list[bytes]:
         nonlocal runs
-        told = [await reader.readline()]
+        lines = [await reader.readline()]
         file.write_bytes(b"")
         with file.open("ab") as log:
             log.write(b"new\n")
-        told.append(await reader.readline())
+        lines.append(await reader.readline())
         runs = False
-        return told + await whole(reader)
+        return lines + await whole(reader)
 
-    told = ask(file, "?follow=true", story, lambda: runs)
-    assert told == [b"a first line that is longer than the next\n", b"new\n"]
+    lines = ask(file, "?follow=true", story, lambda: runs)
+    assert lines == [b"a first line that is longer than the next\n", b"new\n"]
 
 
 def test_logs_of_the_last_runs_are_kept_and_older_ones_go(tmp_path: Path) -> None:

@@ -64,25 +64,25 @@ def test_references_as_kubernetes_expands_them(text: str, expanded: str) -> None
 
 
 def test_variables_build_on_those_before_them() -> None:
-    found = env({"name": "A", "value": "1"}, {"name": "B", "value": "$(A)$(C)"}, {"name": "C", "value": "3"})
-    assert found["B"] == "1$(C)"
+    variables = env({"name": "A", "value": "1"}, {"name": "B", "value": "$(A)$(C)"}, {"name": "C", "value": "3"})
+    assert variables["B"] == "1$(C)"
 
 
 def test_the_api_server_is_found_by_every_pod() -> None:
-    found = env()
-    assert found["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
-    assert found["KUBERNETES_SERVICE_PORT"] == "443"
-    assert found["KUBERNETES_PORT_443_TCP_ADDR"] == "10.96.0.1"
+    variables = env()
+    assert variables["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
+    assert variables["KUBERNETES_SERVICE_PORT"] == "443"
+    assert variables["KUBERNETES_PORT_443_TCP_ADDR"] == "10.96.0.1"
 
 
 def test_services_of_the_namespace_are_told_unless_links_are_off() -> None:
     # A Service named `vllm` gives VLLM_PORT=tcp://…, which vLLM takes for its own setting.
     vllm = service("vllm", "n", "10.96.0.9", {"name": "http", "port": 8000})
     other = service("elsewhere", "m", "10.96.0.8", {"port": 80})
-    found = made({"name": "main"}, vllm, other)
-    assert found["VLLM_PORT"] == "tcp://10.96.0.9:8000"
-    assert found["VLLM_SERVICE_PORT_HTTP"] == "8000"
-    assert not [name for name in found if name.startswith("ELSEWHERE")]
+    result = made({"name": "main"}, vllm, other)
+    assert result["VLLM_PORT"] == "tcp://10.96.0.9:8000"
+    assert result["VLLM_SERVICE_PORT_HTTP"] == "8000"
+    assert not [name for name in result if name.startswith("ELSEWHERE")]
     without = made({"name": "main"}, vllm, enableServiceLinks=False)
     assert "VLLM_PORT" not in without
     assert without["KUBERNETES_SERVICE_HOST"] == "10.96.0.1"
@@ -93,16 +93,16 @@ def test_a_headless_service_has_no_variables() -> None:
 
 
 def test_secrets_and_config_maps() -> None:
-    found = made(
+    result = made(
         {
             "name": "main",
             "envFrom": [{"configMapRef": {"name": "c"}, "prefix": "P_"}],
             "env": [{"name": "TOKEN", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}],
         }
     )
-    assert found["TOKEN"] == "hidden"
-    assert (found["P_a"], found["P_b-c"]) == ("1", "2")
-    assert "P_not a name" not in found
+    assert result["TOKEN"] == "hidden"
+    assert (result["P_a"], result["P_b-c"]) == ("1", "2")
+    assert "P_not a name" not in result
 
 
 @pytest.mark.parametrize("reference", [{"name": "s", "key": "other"}, {"name": "absent", "key": "key"}])

@@ -11,20 +11,20 @@ from localcloud.nodes.images import Image, NoImage, Table, repository_of
 SERVED = ["--served-model-name", "qwen", "publishers/llm/models/qwen"]
 
 
-def words(*arguments: str, **environment: str) -> str:
+def translated(*arguments: str, **environment: str) -> str:
     return " ".join(translate(["/mnt/models", *arguments], environment)[0])
 
 
 def test_every_served_name_is_kept_and_the_first_is_the_model() -> None:
-    text = words(*SERVED, "--port", "8000")
+    text = translated(*SERVED, "--port", "8000")
     assert text.startswith("--model qwen ")
     assert " ".join(SERVED) in text
     assert "--port 8000" in text
 
 
 def test_both_spellings_of_an_option_are_one() -> None:
-    assert "--port 8000" in words("--port=8000")
-    assert "--max-model-len 4096" in words("--max_model_len", "4096")
+    assert "--port 8000" in translated("--port=8000")
+    assert "--max-model-len 4096" in translated("--max_model_len", "4096")
 
 
 def test_what_the_simulator_lacks_is_dropped_and_told() -> None:
@@ -40,12 +40,12 @@ def test_what_the_simulator_lacks_is_dropped_and_told() -> None:
 
 
 def test_it_answers_with_what_was_asked_and_downloads_nothing() -> None:
-    assert "--mode echo" in words()
-    assert "--force-dummy-tokenizer" in words()
+    assert "--mode echo" in translated()
+    assert "--force-dummy-tokenizer" in translated()
 
 
 def test_the_models_own_limits_win() -> None:
-    text = words("--max-num-seqs", "8", "--max-model-len", "2048")
+    text = translated("--max-num-seqs", "8", "--max-model-len", "2048")
     assert "--max-num-seqs 8" in text
     assert "--max-num-seqs 256" not in text
     assert "--max-model-len 2048" in text
@@ -53,7 +53,7 @@ def test_the_models_own_limits_win() -> None:
 
 @pytest.mark.parametrize("length", [2048, 8192, 131072])
 def test_what_the_simulator_sets_aside_stays_small(length: int) -> None:
-    arguments = words("--max-model-len", str(length)).split()
+    arguments = translated("--max-model-len", str(length)).split()
     waiting = int(arguments[arguments.index("--max-waiting-queue-length") + 1])
     # It sets 8 bytes aside for every token of every request; before, this was more than the machine had.
     assert (waiting + 256) * length * 8 < 400 << 20
@@ -61,7 +61,7 @@ def test_what_the_simulator_sets_aside_stays_small(length: int) -> None:
 
 
 def test_further_arguments_come_from_the_environment_and_win() -> None:
-    text = words(LLMD_GKE_SIMULATOR_ARGS="--time-to-first-token 200ms --mode random")
+    text = translated(LLMD_GKE_SIMULATOR_ARGS="--time-to-first-token 200ms --mode random")
     assert text.endswith("--time-to-first-token 200ms --mode random")
     assert "--mode echo" not in text
 

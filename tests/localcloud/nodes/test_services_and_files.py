@@ -31,8 +31,8 @@ ENDING = {"ready": False, "serving": True, "terminating": True}
 
 
 def test_ready_endpoints_take_the_connections() -> None:
-    found = table([service()], [endpoints(("10.244.1.3", READY), ("10.244.1.2", READY), ("10.244.1.4", UNREADY))])
-    assert found == {("10.96.0.9", 80): (("10.244.1.2", 8000), ("10.244.1.3", 8000))}
+    routes = table([service()], [endpoints(("10.244.1.3", READY), ("10.244.1.2", READY), ("10.244.1.4", UNREADY))])
+    assert routes == {("10.96.0.9", 80): (("10.244.1.2", 8000), ("10.244.1.3", 8000))}
 
 
 def test_ending_endpoints_serve_only_when_no_other_is_left() -> None:

@@ -48,8 +48,8 @@ def test_a_container_that_is_restarted_keeps_its_pod_running() -> None:
 
 
 def truths(pod: status.Pod, obj: dict[str, Any] | None = None) -> dict[str, str]:
-    told = status.status(pod, obj or {"metadata": {}, "spec": {}})
-    return {one["type"]: one["status"] for one in told["conditions"]}
+    reported = status.status(pod, obj or {"metadata": {}, "spec": {}})
+    return {one["type"]: one["status"] for one in reported["conditions"]}
 
 
 def test_a_pod_is_ready_when_every_container_and_side_car_is() -> None:
@@ -72,8 +72,8 @@ def test_a_condition_keeps_the_time_of_its_last_change() -> None:
     obj = {"metadata": {}, "spec": {}, "status": {"conditions": [old]}}
 
     def since(pod: status.Pod) -> str:
-        told = status.status(pod, obj)["conditions"]
-        return next(one["lastTransitionTime"] for one in told if one["type"] == "Ready")
+        reported = status.status(pod, obj)["conditions"]
+        return next(one["lastTransitionTime"] for one in reported if one["type"] == "Ready")
 
     assert since(made(RUNS)) == "2020-01-01T00:00:00Z"
     assert since(made(Waiting("x"))) > "2020-01-01T00:00:00Z"
@@ -81,6 +81,6 @@ def test_a_condition_keeps_the_time_of_its_last_change() -> None:
 
 def test_a_pod_has_one_address_whatever_it_had_before() -> None:
     # Lists of addresses are merged by address: without the mark, a second one would join the first, and be refused.
-    told = status.status(made(RUNS), {"metadata": {}, "spec": {}})["podIPs"]
-    assert {"$patch": "replace"} in told
-    assert [one for one in told if "ip" in one] == [{"ip": "10.244.1.2"}]
+    reported = status.status(made(RUNS), {"metadata": {}, "spec": {}})["podIPs"]
+    assert {"$patch": "replace"} in reported
+    assert [one for one in reported if "ip" in one] == [{"ip": "10.244.1.2"}]

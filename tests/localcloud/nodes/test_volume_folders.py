@@ -44,7 +44,7 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "weights"}}
 
 
 @pytest.mark.parametrize(
-    ("volume", "mount", "words"),
+    ("volume", "mount", "text"),
     [
         ({"emptyDir": {}}, {"subPath": "../.."}, "subPath"),
         ({"emptyDir": {}}, {"subPath": "a/../../.."}, "subPath"),
@@ -61,32 +61,32 @@ CLAIM = {"persistentVolumeClaim": {"claimName": "weights"}}
     ],
 )
 def test_a_path_that_leaves_its_folder_is_refused(
-    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], words: str
+    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], text: str
 ) -> None:
     made = volumes(tmp_path, volume)
-    if words:
-        with pytest.raises(Outside, match=words):
+    if text:
+        with pytest.raises(Outside, match=text):
             made.mounts(container(**mount))
     else:  # read as a name below the folder
-        [found] = made.mounts(container(**mount))
-        assert Path(found.source).is_relative_to(tmp_path)
+        [made_mount] = made.mounts(container(**mount))
+        assert Path(made_mount.source).is_relative_to(tmp_path)
 
 
 def test_a_link_that_a_container_made_is_not_followed_out_of_the_volume(tmp_path: Path) -> None:
     made = volumes(tmp_path, {"emptyDir": {}})
-    place = tmp_path / "pod" / "volumes" / "v"
-    place.mkdir(parents=True)
-    (place / "out").symlink_to("/etc")
-    (place / "in").symlink_to("there")
-    (place / "there").mkdir()
+    folder = tmp_path / "pod" / "volumes" / "v"
+    folder.mkdir(parents=True)
+    (folder / "out").symlink_to("/etc")
+    (folder / "in").symlink_to("there")
+    (folder / "there").mkdir()
     with pytest.raises(Outside, match="subPath"):
         made.mounts(container(subPath="out"))
-    [found] = made.mounts(container(subPath="in"))
-    assert Path(found.source) == (place / "there").resolve()
+    [mount] = made.mounts(container(subPath="in"))
+    assert Path(mount.source) == (folder / "there").resolve()
 
 
 @pytest.mark.parametrize(
-    ("volume", "mount", "place"),
+    ("volume", "mount", "location"),
     [
         ({"emptyDir": {}}, {"subPath": "a/b"}, "pod/volumes/v/a/b"),
         (CLAIM, {"subPath": "qwen"}, "shared/claims/n_weights/qwen"),
@@ -95,7 +95,7 @@ def test_a_link_that_a_container_made_is_not_followed_out_of_the_volume(tmp_path
     ],
 )
 def test_ordinary_paths_are_where_they_were(
-    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], place: str
+    tmp_path: Path, volume: dict[str, Any], mount: dict[str, Any], location: str
 ) -> None:
-    [found] = volumes(tmp_path, volume).mounts(container(**mount))
-    assert Path(found.source) == tmp_path / place
+    [made_mount] = volumes(tmp_path, volume).mounts(container(**mount))
+    assert Path(made_mount.source) == tmp_path / location

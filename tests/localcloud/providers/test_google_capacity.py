@@ -25,13 +25,13 @@ def test_a_pool_recovers_when_capacity_is_back(google: Standin, cluster: Result)
     google.faults(enabledApis=["*"], stockout=["europe-west4-a"])
     with pytest.raises(Exception, match="GCE_STOCKOUT"):
         google.create(POOL, pool(initialNodeCount=1))
-    found = google.read(POOL, f"{cluster.id}/nodePools/tpu")
-    assert found is not None
+    current = google.read(POOL, f"{cluster.id}/nodePools/tpu")
+    assert current is not None
     google.faults(enabledApis=["*"])
     from localcloud.providers.protocol.protos import provider_pb2
     from localcloud.providers.protocol.values import encode
 
-    bag = encode(found[0].values)
+    bag = encode(current[0].values)
     google.stub.Update(
         provider_pb2.UpdateRequest(
             id=f"{cluster.id}/nodePools/tpu",
@@ -111,9 +111,9 @@ def tokyo(google: Standin, network: Result) -> Result:
 
 
 def flex(**over: Any) -> Props:
-    place: Props = {"location": "asia-northeast1", "nodeLocations": ["asia-northeast1-b"]}
+    location: Props = {"location": "asia-northeast1", "nodeLocations": ["asia-northeast1-b"]}
     config = node(flexStart=True, maxRunDuration="604800s")
-    return pool(nodeConfig=config, management={"autoRepair": False}, **place) | over
+    return pool(nodeConfig=config, management={"autoRepair": False}, **location) | over
 
 
 def test_flex_start_draws_on_the_preemptible_quota(google: Standin, tokyo: Result):

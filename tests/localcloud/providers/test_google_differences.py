@@ -166,6 +166,6 @@ def test_the_traits_are_of_types_and_properties_that_exist() -> None:
     for kind in KINDS:
         traits = schema.traits(kind)
         paths = [*traits.sets, *traits.links, *traits.defaults]
-        known = [path for path in paths if schema.type_of(kind, path)]
-        assert sorted(known) == sorted(paths), kind
+        typed = [path for path in paths if schema.type_of(kind, path)]
+        assert sorted(typed) == sorted(paths), kind
     assert schema.traits(POOL).sets

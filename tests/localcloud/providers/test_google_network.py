@@ -209,13 +209,13 @@ def test_read_shows_what_was_changed_behind_the_engines_back(google: Standin, su
     content = json.loads(file.read_text())
     content["objects"][SUBNETWORK][subnet.id]["inputs"]["privateIpGoogleAccess"] = True
     file.write_text(json.dumps(content))
-    found = google.read(SUBNETWORK, subnet.id, subnet.inputs)
-    assert found is not None
-    assert found[0].values["privateIpGoogleAccess"] is True
-    assert found[1].values["privateIpGoogleAccess"] is True
+    current = google.read(SUBNETWORK, subnet.id, subnet.inputs)
+    assert current is not None
+    assert current[0].values["privateIpGoogleAccess"] is True
+    assert current[1].values["privateIpGoogleAccess"] is True
 
 
 def test_read_without_any_knowledge_finds_inputs_for_an_import(google: Standin, subnet: Result):
-    found = google.read(SUBNETWORK, subnet.id)
-    assert found is not None
-    assert found[0].values["ipCidrRange"] == "10.0.0.0/20"
+    current = google.read(SUBNETWORK, subnet.id)
+    assert current is not None
+    assert current[0].values["ipCidrRange"] == "10.0.0.0/20"

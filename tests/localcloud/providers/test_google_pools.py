@@ -117,8 +117,8 @@ def iowa(google: Standin, network: Result) -> Result:
 
 
 def ironwood(**placement: str) -> Props:
-    place: Props = {"location": "us-central1", "nodeLocations": ["us-central1-c"]}
-    return slice_("2x2x2", 2, nodeConfig=IRONWOOD, placementPolicy={"tpuTopology": "2x2x2", **placement}, **place)
+    location: Props = {"location": "us-central1", "nodeLocations": ["us-central1-c"]}
+    return slice_("2x2x2", 2, nodeConfig=IRONWOOD, placementPolicy={"tpuTopology": "2x2x2", **placement}, **location)
 
 
 def workload(topology: str) -> Props:

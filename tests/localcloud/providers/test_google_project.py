@@ -85,9 +85,9 @@ def test_the_project_has_a_number(google: Standin):
     from localcloud.providers.protocol.values import decode
 
     answer = google.stub.Invoke(provider_pb2.InvokeRequest(tok="gcp:organizations/getProject:getProject"))
-    found = decode(getattr(answer, "return")).values
-    assert found["projectId"] == "rehearsal"
-    assert str(found["number"]).isdecimal()
+    result = decode(getattr(answer, "return")).values
+    assert result["projectId"] == "rehearsal"
+    assert str(result["number"]).isdecimal()
 
 
 def test_the_token_of_the_client_is_secret(google: Standin):

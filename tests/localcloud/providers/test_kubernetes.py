@@ -208,10 +208,10 @@ def test_the_contents_of_a_secret_are_secret_and_in_no_file(kubernetes: Standin,
     for file in kubernetes.folder.iterdir():
         assert "hf_verysecret" not in file.read_text()
         assert "aGZfdmVyeXNlY3JldA" not in file.read_text()
-    found = kubernetes.read(SECRET, made.id, made.inputs)
-    assert found is not None
-    assert found[0].values["stringData"] == {"HF_TOKEN": "hf_verysecret"}, "what the engine knows fits the digest"
-    assert ("stringData",) in found[0].secrets
+    current = kubernetes.read(SECRET, made.id, made.inputs)
+    assert current is not None
+    assert current[0].values["stringData"] == {"HF_TOKEN": "hf_verysecret"}, "what the engine knows fits the digest"
+    assert ("stringData",) in current[0].secrets
 
 
 @pytest.mark.parametrize(

@@ -47,8 +47,8 @@ def seen(google: Standin) -> list[Pool]:
 
 def view(google: Standin, inputs: Props) -> Pool:
     google.create(POOL, inputs)
-    (found,) = seen(google)
-    return found
+    (result,) = seen(google)
+    return result
 
 
 def test_a_single_host_tpu_pool_has_gkes_labels_taint_and_chips(google: Standin, cluster: Result) -> None:
@@ -122,6 +122,6 @@ def test_a_deleted_pool_and_a_pool_of_a_deleted_cluster_are_gone(google: Standin
 
 def test_reserved_addresses_are_found_by_name(google: Standin) -> None:
     made = google.create("gcp:compute/address:Address", {"name": "gateway"})
-    (found,) = pools_view.addresses(json.loads((google.folder / "google.json").read_text()))
-    assert (found.name, found.region, found.internal) == ("gateway", "europe-west4", False)
-    assert found.address == made.outputs["address"]
+    (result,) = pools_view.addresses(json.loads((google.folder / "google.json").read_text()))
+    assert (result.name, result.region, result.internal) == ("gateway", "europe-west4", False)
+    assert result.address == made.outputs["address"]

@@ -112,16 +112,16 @@ def test_it_ends_orderly_on_a_signal(launch: Start, sort: signal.Signals):
 
 def test_without_a_folder_it_says_what_it_is(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("LLMD_GKE_CLOUD_FOLDER", raising=False)
-    found = subprocess.run(
+    done = subprocess.run(
         [sys.executable, "-m", "localcloud.providers.google"],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert found.returncode != 0
-    assert "only runs in the rehearsal" in found.stderr
-    assert "Traceback" not in found.stderr
+    assert done.returncode != 0
+    assert "only runs in the rehearsal" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_cancel_ends_a_long_wait_and_the_object_is_in_the_cloud(launch: Start, tmp_path: Path):

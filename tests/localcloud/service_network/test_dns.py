@@ -164,18 +164,21 @@ def test_the_whole_of_a_long_answer_comes_by_tcp() -> None:
         await resolver.open("127.0.0.1", port)
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            told: list[bytes] = []
+            answers: list[bytes] = []
             for number in (1, 2):  # one connection may carry several
                 question = query("group.models.svc.cluster.local", number=number)
                 writer.write(len(question).to_bytes(2) + question)
                 async with asyncio.timeout(10):
-                    told.append(await reader.readexactly(int.from_bytes(await reader.readexactly(2))))
+                    answers.append(await reader.readexactly(int.from_bytes(await reader.readexactly(2))))
             writer.close()
-            return told
+            return answers
         finally:
             resolver.close()
 
-    told = asyncio.run(ask())
-    assert [struct.unpack_from("!6H", one) for one in told] == [(n, 0x8500, 1, 300, 0, 0) for n in (1, 2)]
-    found = {".".join(map(str, told[0][at + 12 : at + 16])) for at in range(len(told[0]) - 300 * 16, len(told[0]), 16)}
-    assert found == set(MANY["group.models.svc.cluster.local"])
+    answers = asyncio.run(ask())
+    assert [struct.unpack_from("!6H", one) for one in answers] == [(n, 0x8500, 1, 300, 0, 0) for n in (1, 2)]
+    result = {
+        ".".join(map(str, answers[0][at + 12 : at + 16]))
+        for at in range(len(answers[0]) - 300 * 16, len(answers[0]), 16)
+    }
+    assert result == set(MANY["group.models.svc.cluster.local"])

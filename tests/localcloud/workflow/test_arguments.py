@@ -34,8 +34,8 @@ def select(places: Places, stack: str) -> None:
     (folder / f"llmd-gke-{digest}-workspace.json").write_text(json.dumps({"stacks": {"file:///x": name}}))
 
 
-def prepared(places: Places, *words: str) -> tuple[list[list[str]], list[str]]:
-    return wrapper.prepared(places, arguments.parse(["-C", str(places.root), *words]), {})
+def prepared(places: Places, *command: str) -> tuple[list[list[str]], list[str]]:
+    return wrapper.prepared(places, arguments.parse(["-C", str(places.root), *command]), {})
 
 
 @pytest.mark.parametrize(
@@ -61,12 +61,12 @@ def test_flags_are_added_before_two_dashes() -> None:
 
 
 @pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "refresh", "destroy", "dn", "import", "watch"])
-@pytest.mark.parametrize("words", [["--stack", "eu4a"], ["-s", "eu4a"], ["--stack=organization/llmd-gke/eu4a"]])
+@pytest.mark.parametrize("arguments", [["--stack", "eu4a"], ["-s", "eu4a"], ["--stack=organization/llmd-gke/eu4a"]])
 def test_commands_that_read_settings_get_the_copy(
-    places: Places, monkeypatch: pytest.MonkeyPatch, command: str, words: list[str]
+    places: Places, monkeypatch: pytest.MonkeyPatch, command: str, arguments: list[str]
 ) -> None:
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
-    first, then = prepared(places, command, *words)
+    first, then = prepared(places, command, *arguments)
     assert first == []
     assert then[-2:] == ["--config-file", str(places.stack_copy("eu4a"))]
     assert places.stack_copy("eu4a").exists()
@@ -82,23 +82,23 @@ def test_without_a_stack_the_engine_says_itself_what_is_missing(places: Places) 
 
 
 @pytest.mark.parametrize(
-    "words",
+    "arguments",
     [["stack", "output"], ["stack", "ls"], ["version"], ["up", "--help"], ["state", "delete", "x"], ["cancel", "--yes"],
      ["refresh", "--config-file", "mine.yaml"], ["config", "set", "a", "b"]],
 )  # fmt: skip
-def test_everything_else_passes_through(places: Places, words: list[str]) -> None:
+def test_everything_else_passes_through(places: Places, arguments: list[str]) -> None:
     select(places, "local")
-    assert prepared(places, *words) == ([], ["-C", str(places.root), *words])
+    assert prepared(places, *arguments) == ([], ["-C", str(places.root), *arguments])
 
 
-def packs(words: list[str]) -> list[str]:
-    return [value for flag, value in pairwise(words) if flag == "--policy-pack"]
+def packs(arguments: list[str]) -> list[str]:
+    return [value for flag, value in pairwise(arguments) if flag == "--policy-pack"]
 
 
 @pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "watch"])
-@pytest.mark.parametrize("words", [[], ["--stack", "eu4a"], ["--config-file", "mine.yaml"], ["--", "x"]])
-def test_previews_and_updates_run_the_pack(places: Places, command: str, words: list[str]) -> None:
-    assert packs(prepared(places, command, *words)[1]) == [str(places.root / "policies")]
+@pytest.mark.parametrize("arguments", [[], ["--stack", "eu4a"], ["--config-file", "mine.yaml"], ["--", "x"]])
+def test_previews_and_updates_run_the_pack(places: Places, command: str, arguments: list[str]) -> None:
+    assert packs(prepared(places, command, *arguments)[1]) == [str(places.root / "policies")]
 
 
 @pytest.mark.parametrize("command", ["refresh", "destroy", "import"])
@@ -130,8 +130,8 @@ def test_a_missing_pack_is_an_error(places: Places) -> None:
 def test_another_project_is_left_alone(places: Places, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "Pulumi.yaml").write_text("name: other\nruntime: yaml\n")
-    words = ["-C", str(tmp_path / "other"), "up", "--stack", "local"]
-    assert wrapper.prepared(places, arguments.parse(words), {}) == ([], words)
+    command = ["-C", str(tmp_path / "other"), "up", "--stack", "local"]
+    assert wrapper.prepared(places, arguments.parse(command), {}) == ([], command)
 
 
 def test_secrets_are_set_in_the_copy(places: Places) -> None:

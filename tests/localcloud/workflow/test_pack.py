@@ -31,8 +31,8 @@ def configured(places: Places, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def values(words: list[str], flag: str) -> list[str]:
-    return [Path(words[index + 1]).name for index, word in enumerate(words) if word == flag]
+def values(arguments: list[str], flag: str) -> list[str]:
+    return [Path(arguments[index + 1]).name for index, word in enumerate(arguments) if word == flag]
 
 
 def test_without_settings_only_the_project_s_pack_runs(places: Places) -> None:
@@ -41,19 +41,19 @@ def test_without_settings_only_the_project_s_pack_runs(places: Places) -> None:
 
 @pytest.mark.usefixtures("configured")
 def test_each_pack_has_a_configuration_once_one_has(places: Places) -> None:
-    words = pack.flags(places)
-    assert values(words, "--policy-pack") == ["policies", "house", "other"]
+    flags = pack.flags(places)
+    assert values(flags, "--policy-pack") == ["policies", "house", "other"]
     none = "no-policy-config.json"
-    assert values(words, "--policy-pack-config") == ["config.json", none, none]
+    assert values(flags, "--policy-pack-config") == ["config.json", none, none]
 
 
 @pytest.mark.usefixtures("configured")
 def test_a_pack_on_the_command_line_gets_one_too(places: Places) -> None:
     call = arguments.parse(["up", "--policy-pack", "mine"])
-    words = [*call.arguments, *pack.missing_flags(places, call)]
-    assert values(words, "--policy-pack") == ["mine", "policies", "house", "other"]
+    command = [*call.arguments, *pack.missing_flags(places, call)]
+    assert values(command, "--policy-pack") == ["mine", "policies", "house", "other"]
     none = "no-policy-config.json"
-    assert values(words, "--policy-pack-config") == [none, "config.json", none, none]
+    assert values(command, "--policy-pack-config") == [none, "config.json", none, none]
 
 
 def test_what_is_no_pack_is_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:

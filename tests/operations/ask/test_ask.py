@@ -88,7 +88,7 @@ def ask(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> Callable[..., int]:
     monkeypatch.setenv("LLMD_GKE_ROOT", str(clone.root))
     for name in ("STACK", "CLOUD", "LLMD_GKE_CLOUD"):
         monkeypatch.delenv(name, raising=False)
-    return lambda *words: main(["ask", "--stack", "one", *words])
+    return lambda *arguments: main(["ask", "--stack", "one", *arguments])
 
 
 def direct(**more: Any) -> Behaviour:
@@ -199,7 +199,7 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "part"),
+    ("arguments", "status", "part"),
     [
         (("--pod", "no-such"), 2, f"--pod no-such: qwen has {GOOD}.\nFix: --pod with one of them"),
         (("--model", "llama"), 2, "--model llama: stack one has qwen.\nFix: --model with one of them"),
@@ -209,7 +209,7 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
     ],
 )
 def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
-    words: tuple[str, ...],
+    arguments: tuple[str, ...],
     status: int,
     part: str,
     ask: Callable[..., int],
@@ -217,7 +217,7 @@ def test_a_wrong_call_names_option_value_what_is_allowed_and_the_fix(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     machine.pods(qwen_kserve_abc_1=direct())
-    assert ask("--context", "mine", *words) == status
+    assert ask("--context", "mine", *arguments) == status
     assert part in capsys.readouterr().err
 
 

@@ -22,15 +22,15 @@ class Entered(Exception):
 @pytest.fixture
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What happens, in order."""
-    found: list[str] = []
+    result: list[str] = []
 
     def installed(say: Callable[[str], None]) -> Path:
         del say
-        found.append("load generator")
+        result.append("load generator")
         return Path(sys.executable)
 
     def entered(target: Target) -> None:
-        found.append("enter")
+        result.append("enter")
         if discover.running(target.places.home) is None:
             raise NotUp("The laptop cloud does not run.")
         raise Entered
@@ -38,7 +38,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     monkeypatch.setattr(environment, "python", installed)
     monkeypatch.setattr(command, "enter", entered)
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
-    return found
+    return result
 
 
 def test_the_load_generator_is_installed_before_the_command_enters(

@@ -22,7 +22,7 @@ def python() -> Path:
     return generator.python()
 
 
-def quiet(words: str) -> None:
+def quiet(text: str) -> None:
     pass
 
 
@@ -30,10 +30,10 @@ def test_a_level_measures_what_the_simulator_was_set_to(
     python: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pace = ("--max-model-len", "4096", "--time-to-first-token", "200ms", "--inter-token-latency", "20ms")
-    words = ["--workload", "random", "--first", "2", "--most", "2", "--seconds", "5", "--warmup", "1", "-o", "json"]
+    command = ["--workload", "random", "--first", "2", "--most", "2", "--seconds", "5", "--warmup", "1", "-o", "json"]
     lengths = ["--prompt-tokens", "200", "--prefix-tokens", "100", "--output-tokens", "16"]
     with simulating(*pace) as url:
-        call = ["bench", "--stack", "local", "--url", url, "--model", "qwen", *words, *lengths]
+        call = ["bench", "--stack", "local", "--url", url, "--model", "qwen", *command, *lengths]
         assert main([*call, "--folder", str(tmp_path)]) == 0
     result = json.loads(capsys.readouterr().out)
     [level] = result["levels"]

@@ -28,8 +28,8 @@ def first(kind: Any, seed: str, count: int = 40) -> list[str]:
     return list(itertools.islice(prompts(Workload(kind, 300, 256, groups=4), seed), count))
 
 
-def beginnings(found: list[str]) -> set[str]:
-    return {" ".join(prompt.split()[:256]) for prompt in found}
+def beginnings(result: list[str]) -> set[str]:
+    return {" ".join(prompt.split()[:256]) for prompt in result}
 
 
 def test_shared_prompts_have_as_many_beginnings_as_groups_and_random_ones_share_none() -> None:
@@ -39,9 +39,9 @@ def test_shared_prompts_have_as_many_beginnings_as_groups_and_random_ones_share_
 
 def test_prompts_of_both_kinds_are_equally_long_and_each_is_another() -> None:
     for kind in ("shared", "random"):
-        found = first(kind, "run x 1")
-        assert {len(prompt.split()) for prompt in found} == {300}
-        assert len(set(found)) == 40
+        result = first(kind, "run x 1")
+        assert {len(prompt.split()) for prompt in result} == {300}
+        assert len(set(result)) == 40
 
 
 def test_levels_of_a_run_share_beginnings_but_no_prompt_and_another_run_shares_nothing() -> None:
@@ -212,7 +212,7 @@ def test_the_price_is_that_of_the_models_own_hosts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "status", "part"),
+    ("arguments", "status", "part"),
     [
         (["compare", "one"], 2, "bench compare OLD.json NEW.json"),
         (["--stack", "local"], 7, "CLOUD=laptop"),
@@ -223,7 +223,7 @@ def test_the_price_is_that_of_the_models_own_hosts() -> None:
     ],
 )
 def test_wrong_calls_say_what_is_wrong(
-    words: list[str], status: int, part: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], status: int, part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["bench", *words]) == status
+    assert main(["bench", *arguments]) == status
     assert part in capsys.readouterr().err

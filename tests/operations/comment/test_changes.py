@@ -80,9 +80,9 @@ def test_a_difference_is_shown_by_its_path_and_short_values(
 @pytest.mark.parametrize("before", [{}, {"x": "0", "args": ["0"], "apiKey": "0", "data": {"x": "0"}}])
 def test_what_could_be_a_secret_is_not_shown_on_either_side(type_: str, inputs: Any, before: Any) -> None:
     for one, other in ((before, inputs), (inputs, before)):
-        found = values.changed(type_, one, other)
-        assert found
-        assert "geheim" not in str(found)
+        changes = values.changed(type_, one, other)
+        assert changes
+        assert "geheim" not in str(changes)
 
 
 def step(op: str, name: str = "one", **more: object) -> dict[str, object]:
@@ -97,7 +97,7 @@ def plan(tmp_path: Path, *steps: dict[str, object]) -> list[Change]:
 
 
 def test_the_engines_plan_says_what_is_replaced_and_by_which_input(tmp_path: Path) -> None:
-    found = plan(
+    steps = plan(
         tmp_path,
         step("same", "kept"),
         step("delete-replaced"),
@@ -109,15 +109,15 @@ def test_the_engines_plan_says_what_is_replaced_and_by_which_input(tmp_path: Pat
         step("refresh", "read"),
     )
     thing = "gcp:test:Thing"
-    assert found == [
+    assert steps == [
         Change("replace", "one", thing, (("machineType", "replaces"), ("size", ""))),
         Change("delete", "old", thing),
         Change("update", "three", thing, (("zone", "replaces"),)),
         Change("update", "two", thing, (("spec.replicas", ""),)),
     ]
     compared = [Change("update", "two", thing, (("spec.replicas", "3 → 4"),))]
-    assert changes.with_steps(found, compared)[3].details == (("spec.replicas", "3 → 4"),)
-    assert "geheim" not in str(found)
+    assert changes.with_steps(steps, compared)[3].details == (("spec.replicas", "3 → 4"),)
+    assert "geheim" not in str(steps)
 
 
 def test_components_and_providers_of_a_plan_are_no_resources(tmp_path: Path) -> None:

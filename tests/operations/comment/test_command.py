@@ -42,8 +42,8 @@ def project(clone: Clone) -> Clone:
     return clone
 
 
-def stacks(project: Clone, *words: str, status: int = 0) -> dict[str, dict]:  # pyright: ignore[reportMissingTypeArgument]
-    done = run("comment", "--against", "HEAD", "--output", "json", *words, root=project.root)
+def stacks(project: Clone, *arguments: str, status: int = 0) -> dict[str, dict]:  # pyright: ignore[reportMissingTypeArgument]
+    done = run("comment", "--against", "HEAD", "--output", "json", *arguments, root=project.root)
     assert done.returncode == status, done.stderr
     return {one["stack"]: one for one in json.loads(done.stdout)["stacks"]}
 
@@ -52,11 +52,11 @@ def test_the_base_is_recorded_by_the_program_of_the_base(project: Clone) -> None
     program(project, size=2)
     project.write(replicas=2)
     project.write("two")
-    found = stacks(project)
-    assert [(one["op"], one["name"]) for one in found["one"]["changes"]] == [("update", "box-one")]
-    totals = [found["one"][side]["totals"]["running"]["chips"] for side in ("before", "after")]
+    stack_reports = stacks(project)
+    assert [(one["op"], one["name"]) for one in stack_reports["one"]["changes"]] == [("update", "box-one")]
+    totals = [stack_reports["one"][side]["totals"]["running"]["chips"] for side in ("before", "after")]
     assert totals == [12, 8]
-    assert (found["two"]["status"], found["two"]["before"]) == ("new", None)
+    assert (stack_reports["two"]["status"], stack_reports["two"]["before"]) == ("new", None)
     shown = run("comment", "--against", "HEAD", "--stack", "one", root=project.root).stdout
     assert shown.startswith(MARKER)
     assert "| changed | `box-one` | `Thing` | `size` `1 → 2` |" in shown
@@ -65,16 +65,16 @@ def test_the_base_is_recorded_by_the_program_of_the_base(project: Clone) -> None
 
 def test_a_removed_stack_is_shown_with_what_stays_behind(project: Clone) -> None:
     (project.root / "Pulumi.one.yaml").unlink()
-    found = stacks(project)["one"]
-    assert (found["status"], found["after"]) == ("removed", None)
-    assert [(one["op"], one["name"]) for one in found["changes"]] == [("delete", "box-one")]
+    stack_reports = stacks(project)["one"]
+    assert (stack_reports["status"], stack_reports["after"]) == ("removed", None)
+    assert [(one["op"], one["name"]) for one in stack_reports["changes"]] == [("delete", "box-one")]
     assert "pulumi destroy --stack one" in run("comment", "--against", "HEAD", root=project.root).stdout
 
 
 def test_a_program_that_a_policy_refuses_is_status_1_and_said(project: Clone) -> None:
     program(project, more=GATEWAY)
-    found = stacks(project, status=1)["one"]
-    assert "gateway-class" in {one["policy"] for one in found["policies"] if one["mandatory"]}
+    stack_reports = stacks(project, status=1)["one"]
+    assert "gateway-class" in {one["policy"] for one in stack_reports["policies"] if one["mandatory"]}
     done = run("comment", "--against", "HEAD", root=project.root)
     assert (done.returncode, "`pulumi up` would refuse stack `one`" in done.stdout) == (1, True)
 
@@ -110,7 +110,7 @@ def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, 
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("arguments", "said"),
     [
         (["--against", "nowhere"], "nowhere is not a commit"),
         (["--against", "HEAD", "--stack", "three"], "There is no stack three"),
@@ -118,8 +118,8 @@ def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, 
         (["--against", "HEAD", "--preview", "one=none.json"], "none.json does not exist"),
     ],
 )
-def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, words: list[str], said: str) -> None:
-    done = run("comment", *words, root=project.root)
+def test_a_wrong_call_is_status_2_with_a_fix(project: Clone, arguments: list[str], said: str) -> None:
+    done = run("comment", *arguments, root=project.root)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert "Fix: " in done.stderr
@@ -138,8 +138,8 @@ def of_the_stand_ins(project: Clone) -> Clone:
 
 
 def test_a_stack_of_the_stand_ins_has_a_base_also_when_it_is_the_only_one(of_the_stand_ins: Clone) -> None:
-    for words in ((), ("--stack", "one")):
-        shown = run("comment", "--against", "HEAD", *words, root=of_the_stand_ins.root).stdout
+    for command in ((), ("--stack", "one")):
+        shown = run("comment", "--against", "HEAD", *command, root=of_the_stand_ins.root).stdout
         assert "### No stack changes" in shown
         assert "base not known" not in shown
 

@@ -85,10 +85,10 @@ def filled(text: str) -> dict[str, Any]:
 STATES = ("idle", "running", "full")
 
 
-def rendered(tmp_path: Path, content: object, *words: str) -> str:
+def rendered(tmp_path: Path, content: object, *arguments: str) -> str:
     file = tmp_path / "comment.json"
     file.write_text(content if isinstance(content, str) else json.dumps(content))
-    done = run("comment", "--render", str(file), *words)
+    done = run("comment", "--render", str(file), *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -182,7 +182,7 @@ def test_what_is_no_regular_file_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("stacks", "count"), [(1, 3000), (4, 3000), (150, 60)])
 def test_whatever_is_written_can_be_read_and_fits_into_a_comment(tmp_path: Path, stacks: int, count: int) -> None:
-    made = data.document([huge(f"s{place}", count) for place in range(stacks)], "b", "h")
+    made = data.document([huge(f"s{index}", count) for index in range(stacks)], "b", "h")
     text = rendered(tmp_path, made, "--fork")
     assert len(text) <= LIMIT
     assert OF_A_FORK in text

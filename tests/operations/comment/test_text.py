@@ -61,16 +61,16 @@ def test_nothing_to_say_is_said_in_a_line_and_a_table() -> None:
 
 
 def huge(stack: str, count: int) -> Report:
-    details = tuple((f"spec.path.number{place}", "something → something else") for place in range(20))
-    many = [Change("update", f"resource-{place}", "gcp:test:Thing", details) for place in range(count)]
-    verdicts = [Verdict(f"rule-{place}", True, f"resource-{place}", "long " * 300) for place in range(count)]
-    drawn = Picture(tuple(Box(f"box-{place}", "Kind") for place in range(count)), frozenset())
+    details = tuple((f"spec.path.number{index}", "something → something else") for index in range(20))
+    many = [Change("update", f"resource-{index}", "gcp:test:Thing", details) for index in range(count)]
+    verdicts = [Verdict(f"rule-{index}", True, f"resource-{index}", "long " * 300) for index in range(count)]
+    drawn = Picture(tuple(Box(f"box-{index}", "Kind") for index in range(count)), frozenset())
     return Report(stack, changes=many, verdicts=verdicts, before=SMALL, after=LARGE, picture=drawn)
 
 
 @pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 5000), (4, 400), (40, 300), (900, 3)])
 def test_a_comment_is_never_longer_than_github_takes_and_stays_whole(stacks: int, count: int) -> None:
-    text = comment([huge(f"stack-{place}", count) for place in range(stacks)], "main", "this")
+    text = comment([huge(f"stack-{index}", count) for index in range(stacks)], "main", "this")
     assert len(text) <= LIMIT < 65_536
     assert text.startswith(MARKER)
     assert "`pulumi up` would refuse" in text

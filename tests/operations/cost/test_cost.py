@@ -14,15 +14,15 @@ from tests.operations.conftest import Clone
 from tests.operations.support import ROOT, run, same_as_golden
 
 
-def cost(clone: Clone, *words: str) -> dict[str, Any]:
-    done = run("cost", "--stack", "one", "--output", "json", *words, root=clone.root)
+def cost(clone: Clone, *arguments: str) -> dict[str, Any]:
+    done = run("cost", "--stack", "one", "--output", "json", *arguments, root=clone.root)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def test_chips_nodes_and_price_are_the_pools_hosts_times_the_zones_price_and_the_fee(clone: Clone) -> None:
-    found = cost(clone)
-    amounts = {state: found["totals"][state] for state in ("idle", "running", "full")}
+    price = cost(clone)
+    amounts = {state: price["totals"][state] for state in ("idle", "running", "full")}
     assert {state: (one["nodes"], one["chips"]) for state, one in amounts.items()} == {
         "idle": (0, 0),
         "running": (3, 12),
@@ -48,12 +48,12 @@ def test_spot_capacity_has_its_own_price(clone: Clone) -> None:
 )
 def test_where_no_price_is_public_there_is_none_not_a_sum_with_a_hole(clone: Clone, zone: str, more: str) -> None:
     clone.write(zone=zone, more=more)
-    found = cost(clone)
-    assert found["pools"][0]["usdPerChipHour"] is None
-    assert found["totals"]["running"]["usdPerHour"] is None
-    assert found["totals"]["running"]["usdPerMonth"] is None
-    assert found["totals"]["running"]["chips"] == 12
-    assert found["totals"]["idle"]["usdPerHour"] == 0.10
+    price = cost(clone)
+    assert price["pools"][0]["usdPerChipHour"] is None
+    assert price["totals"]["running"]["usdPerHour"] is None
+    assert price["totals"]["running"]["usdPerMonth"] is None
+    assert price["totals"]["running"]["chips"] == 12
+    assert price["totals"]["idle"]["usdPerHour"] == 0.10
     shown = run("cost", "--stack", "one", root=clone.root).stdout
     assert "no public price" in shown
 
@@ -67,8 +67,8 @@ def test_a_reservation_is_not_called_free_while_its_hosts_do_not_run(clone: Clon
 
 
 def test_a_million_tokens_cost_the_running_stacks_price_over_what_it_makes(clone: Clone) -> None:
-    found = cost(clone, "--tokens-per-second", "1000")
-    assert found["usdPerMillionOutputTokens"] == round(32.5 / 3.6, 4)
+    price = cost(clone, "--tokens-per-second", "1000")
+    assert price["usdPerMillionOutputTokens"] == round(32.5 / 3.6, 4)
 
 
 def test_a_token_has_no_price_where_the_stack_has_none(clone: Clone) -> None:
@@ -92,8 +92,8 @@ def test_a_throughput_that_is_none_is_refused(clone: Clone, given: str) -> None:
 def test_a_comparison_shows_both_sides_and_the_step(clone: Clone) -> None:
     before = clone.git("rev-parse", "HEAD")
     clone.write(replicas=2, most=3)
-    found = cost(clone, "--against", before)
-    assert found["change"] == {
+    price = cost(clone, "--against", before)
+    assert price["change"] == {
         "idle": {"nodes": 0, "chips": 0, "usdPerHour": 0.0},
         "running": {"nodes": -1, "chips": -4, "usdPerHour": -10.8},
         "full": {"nodes": -1, "chips": -4, "usdPerHour": -10.8},
@@ -103,16 +103,16 @@ def test_a_comparison_shows_both_sides_and_the_step(clone: Clone) -> None:
 
 def test_a_step_to_a_stack_without_price_has_none(clone: Clone) -> None:
     clone.write(more=", capacity: flex-start")
-    found = cost(clone, "--against", "HEAD")
-    assert found["change"]["running"] == {"nodes": 0, "chips": 0, "usdPerHour": None}
+    price = cost(clone, "--against", "HEAD")
+    assert price["change"]["running"] == {"nodes": 0, "chips": 0, "usdPerHour": None}
 
 
 def test_a_stack_that_the_revision_did_not_have_is_new(clone: Clone) -> None:
     clone.write("two")
     done = run("cost", "--stack", "two", "--against", "main", "--output", "json", root=clone.root)
-    found = json.loads(done.stdout)
-    assert found["before"] is None
-    assert found["after"]["totals"]["full"]["chips"] == 16
+    data = json.loads(done.stdout)
+    assert data["before"] is None
+    assert data["after"]["totals"]["full"]["chips"] == 16
 
 
 @pytest.mark.parametrize("revision", ["no-such-branch", "--help", "HEAD~99", ":/", ""])
@@ -172,15 +172,15 @@ def test_it_says_what_share_of_the_memory_the_weights_take(clone: Clone) -> None
 
 
 @pytest.mark.parametrize(
-    ("fit", "words"),
+    ("fit", "text"),
     [
         (ModelFit("big", 65.6, True, 128), "big: weights take 51% of HBM (66 of 128 GB)"),
         (ModelFit("big", 14.0, False, 32), "big: weights take 44% of HBM (14 of 32 GB, by its name)"),
         (ModelFit("big", None, False, 32), "whether they fit 32 GB is not checked"),
     ],
 )
-def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, words: str) -> None:
-    assert words in str(fit)
+def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, text: str) -> None:
+    assert text in str(fit)
 
 
 def test_only_a_zonal_cluster_is_said_to_be_one_whose_fee_is_waived() -> None:

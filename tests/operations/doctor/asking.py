@@ -7,8 +7,8 @@ from operations.doctor.context import Context
 from operations.doctor.result import Result
 
 
-def only(found: list[Result], check: str) -> Result:
-    (one,) = [result for result in found if result.check == check]
+def only(results: list[Result], check: str) -> Result:
+    (one,) = [result for result in results if result.check == check]
     return one
 
 

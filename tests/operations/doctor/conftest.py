@@ -29,9 +29,9 @@ def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[Elsewhere]:
 
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, elsewhere: Elsewhere) -> Iterator[Google]:
-    with emulating(tmp_path / "google") as found:
-        monkeypatch.setenv(ENDPOINT, found.url)
-        yield found
+    with emulating(tmp_path / "google") as emulator:
+        monkeypatch.setenv(ENDPOINT, emulator.url)
+        yield emulator
 
 
 @pytest.fixture(scope="module")

@@ -28,10 +28,10 @@ class Elsewhere:
 
     def status(self, path: str) -> int:
         """What a path answers."""
-        if found := MANIFEST.fullmatch(path):
-            return 404 if found["path"] in self.images_gone else 200
-        if found := FILE.fullmatch(path):
-            return self.weights.get(found["name"], 200)
+        if match := MANIFEST.fullmatch(path):
+            return 404 if match["path"] in self.images_gone else 200
+        if match := FILE.fullmatch(path):
+            return self.weights.get(match["name"], 200)
         return 404
 
 

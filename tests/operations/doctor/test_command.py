@@ -15,8 +15,8 @@ from tests.operations.doctor.emulated import PROJECT, Google
 ROOT = Path(__file__).resolve().parents[3]
 
 
-def doctor(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "operations", "doctor", *words]
+def doctor(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "operations", "doctor", *arguments]
     import os
 
     environment = {**os.environ, "LLMD_GKE_ROOT": str(root)}
@@ -46,10 +46,10 @@ def test_the_command_leaves_1_when_something_would_stop_the_stack_and_names_the_
     google.world(quota={"CT6E": 0})
     done = doctor(stack, "--stack", "eu4a", "--output", "json")
     assert done.returncode == 1, done.stderr
-    found = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
-    assert found["TPU quota"]["verdict"] == "failed"
-    assert "console.cloud.google.com" in found["TPU quota"]["fix"]
-    assert found["billing"]["verdict"] == "ok"
+    result = {one["check"]: one for one in json.loads(done.stdout)["findings"]}
+    assert result["TPU quota"]["verdict"] == "failed"
+    assert "console.cloud.google.com" in result["TPU quota"]["fix"]
+    assert result["billing"]["verdict"] == "ok"
 
 
 def test_nothing_is_made_without_consent(google: Google, stack: Path) -> None:
@@ -82,10 +82,10 @@ def test_before_a_laptop_cloud_is_up_its_google_is_asked_and_has_everything(
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "laptop"))
     done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)["findings"]
-    assert {one["verdict"] for one in found} == {"ok"}
-    assert {one["check"] for one in found} >= {"APIs", "billing", "TPU quota", "capacity of v6e4", "network"}
-    assert not {"images", "weights", "Kubernetes sign-in"} & {one["check"] for one in found}
+    data = json.loads(done.stdout)["findings"]
+    assert {one["verdict"] for one in data} == {"ok"}
+    assert {one["check"] for one in data} >= {"APIs", "billing", "TPU quota", "capacity of v6e4", "network"}
+    assert not {"images", "weights", "Kubernetes sign-in"} & {one["check"] for one in data}
     assert "at list price" not in done.stderr, "nobody is asked about money"
 
 

@@ -37,8 +37,8 @@ def test_every_chart_and_image_gets_its_digest_and_nothing_else_changes(file: Pa
     before = tomllib.loads(file.read_text())
     assert digests.main(file, says(ONE)) == 0
     after = tomllib.loads(file.read_text())
-    found = [entry.pop("digest") for part in ("charts", "images") for entry in after[part].values()]
-    assert found == [ONE] * PINS
+    result = [entry.pop("digest") for part in ("charts", "images") for entry in after[part].values()]
+    assert result == [ONE] * PINS
     for part in ("charts", "images"):
         for entry in before[part].values():
             entry.pop("digest", None)
@@ -80,10 +80,10 @@ def test_an_image_with_a_digest_is_pulled_by_it_and_keeps_its_tag() -> None:
 def test_a_chart_whose_version_was_replaced_is_refused(elsewhere: Elsewhere, context: Context) -> None:
     elsewhere.digest = OTHER
     with recorded(ONE):
-        found = ask(context, "charts")
-    assert {one.verdict for one in found[:-1]} == {Verdict.FAILED}
-    assert len(found) == len(versions.charts()) + 1
-    assert OTHER in found[0].said
+        result = ask(context, "charts")
+    assert {one.verdict for one in result[:-1]} == {Verdict.FAILED}
+    assert len(result) == len(versions.charts()) + 1
+    assert OTHER in result[0].said
     with recorded(OTHER):
         assert [one.verdict for one in ask(context, "charts")] == [Verdict.OK]
 

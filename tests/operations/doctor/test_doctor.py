@@ -28,11 +28,11 @@ GOOGLE_CHECKS = [
 
 
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:
-    found = run.run(context, GOOGLE_CHECKS)
-    assert [(one.check, one.said) for one in found if one.verdict is not Verdict.OK] == []
-    assert {one.check for one in found} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
-    assert "64 chips" in only(found, "TPU quota").said
-    assert "1.36.2-gke.2154000" in only(found, "GKE version").said
+    results = run.run(context, GOOGLE_CHECKS)
+    assert [(one.check, one.said) for one in results if one.verdict is not Verdict.OK] == []
+    assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
+    assert "64 chips" in only(results, "TPU quota").said
+    assert "1.36.2-gke.2154000" in only(results, "GKE version").said
 
 
 @pytest.mark.parametrize("check", ["billing", CHECK])
@@ -48,8 +48,8 @@ def test_the_emulator_is_asked_past_a_proxy(
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")  # nobody listens there
     google.world(identities={"emulator": "me@example.com"})
-    (found,) = ask(context, check)
-    assert found.verdict is Verdict.OK
+    (result,) = ask(context, check)
+    assert result.verdict is Verdict.OK
 
 
 def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> None:
@@ -72,9 +72,9 @@ def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> No
 def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, context: Context) -> None:
     google.emulator.hold = "serverConfig"
     checks = [check for check in run.CHECKS if check.name in ("GKE version", "billing")]
-    found = run.run(context, checks, limit_seconds=5)
-    assert only(found, "billing").verdict is Verdict.OK
-    late = only(found, "GKE version")
+    results = run.run(context, checks, limit_seconds=5)
+    assert only(results, "billing").verdict is Verdict.OK
+    late = only(results, "GKE version")
     assert late.verdict is Verdict.FAILED
     assert "no answer within 5 s" in late.said
 
@@ -93,26 +93,26 @@ def test_an_error_of_googles_names_its_cause_and_a_fix(
     # The client library waits longer and longer between its attempts.
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)
     google.fails(SERVER_CONFIG, code, message)
-    (found,) = ask(context, "GKE version")
-    assert found.verdict is Verdict.FAILED
-    assert said in found.said
-    assert fix in found.fix
+    (result,) = ask(context, "GKE version")
+    assert result.verdict is Verdict.FAILED
+    assert said in result.said
+    assert fix in result.fix
 
 
 def test_an_api_that_is_off_is_named_with_the_command(google: Google, context: Context) -> None:
     google.world(enabledApis=["compute.googleapis.com"])
-    (found,) = ask(context, "GKE version")
-    assert found.verdict is Verdict.FAILED
-    assert "container.googleapis.com is off" in found.said
-    assert "gcloud services enable" in found.fix
+    (result,) = ask(context, "GKE version")
+    assert result.verdict is Verdict.FAILED
+    assert "container.googleapis.com is off" in result.said
+    assert "gcloud services enable" in result.fix
 
 
 def test_a_server_that_takes_too_long_is_not_waited_for(google: Google, context: Context) -> None:
     google.emulator.hold = "billingInfo"
     context.google.seconds = 1
-    (found,) = run.results(run.Check("billing", project.billing), context)
-    assert found.verdict is Verdict.FAILED
-    assert "did not answer within 1 s" in found.said
+    (results,) = run.results(run.Check("billing", project.billing), context)
+    assert results.verdict is Verdict.FAILED
+    assert "did not answer within 1 s" in results.said
 
 
 def test_a_busy_moment_of_googles_is_tried_again(
@@ -121,8 +121,8 @@ def test_a_busy_moment_of_googles_is_tried_again(
     waited: list[float] = []
     monkeypatch.setattr("googleapiclient.http.time.sleep", waited.append)
     google.fails(SERVER_CONFIG, 503, "backend error", times=1)
-    (found,) = ask(context, "GKE version")
-    assert found.verdict is Verdict.OK
+    (result,) = ask(context, "GKE version")
+    assert result.verdict is Verdict.OK
     assert len(waited) == 1
 
 
@@ -132,27 +132,27 @@ def test_without_credentials_google_is_not_asked(
     monkeypatch.delenv(ENDPOINT)
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/there/is/no/such/file.json")
     checks = [check for check in run.CHECKS if check.google]
-    found = run.run(context, checks)
-    assert found[0].verdict is Verdict.FAILED
-    assert found[0].fix == project.LOGIN
-    assert {one.verdict for one in found[1:]} == {Verdict.SKIPPED}
+    results = run.run(context, checks)
+    assert results[0].verdict is Verdict.FAILED
+    assert results[0].fix == project.LOGIN
+    assert {one.verdict for one in results[1:]} == {Verdict.SKIPPED}
     assert google.calls == []
 
 
 def test_another_project_looks_like_none(google: Google, eu4a: StackSettings) -> None:
     google.fails("cloudresourcemanager.projects.get", 403, "The caller does not have permission")
-    (found,) = ask(Context("eu4a", eu4a.model_copy(update={"project": "somebody-elses"})), "project")
-    assert found.verdict is Verdict.FAILED
-    assert "somebody-elses" in found.said
-    assert "pulumi config set gcp:project" in found.fix
+    (result,) = ask(Context("eu4a", eu4a.model_copy(update={"project": "somebody-elses"})), "project")
+    assert result.verdict is Verdict.FAILED
+    assert "somebody-elses" in result.said
+    assert "pulumi config set gcp:project" in result.fix
 
 
 def test_a_project_without_billing_or_to_be_deleted_stops_the_stack(google: Google, context: Context) -> None:
     google.world(billing=False, projectState="DELETE_REQUESTED")
     assert ask(context, "billing")[0].verdict is Verdict.FAILED
-    (found,) = ask(context, "project")
-    assert found.verdict is Verdict.FAILED
-    assert "DELETE_REQUESTED" in found.said
+    (result,) = ask(context, "project")
+    assert result.verdict is Verdict.FAILED
+    assert "DELETE_REQUESTED" in result.said
 
 
 @pytest.mark.parametrize(("api", "verdict"), [("compute", Verdict.FAILED), ("networkservices", Verdict.WARNING)])
@@ -160,50 +160,50 @@ def test_apis_that_are_off_are_named_with_the_command(
     google: Google, context: Context, api: str, verdict: Verdict
 ) -> None:
     google.world(enabledApis=[f"{one}.googleapis.com" for one in context.settings.apis if one != api])
-    (found,) = ask(context, "APIs")
-    assert found.verdict is verdict
-    assert found.fix == f"gcloud services enable {api}.googleapis.com --project {PROJECT}"
+    (result,) = ask(context, "APIs")
+    assert result.verdict is verdict
+    assert result.fix == f"gcloud services enable {api}.googleapis.com --project {PROJECT}"
 
 
 def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, context: Context) -> None:
     google.world(permissions=["container.clusters.get", "compute.networks.create"])
-    (found,) = ask(context, "permissions")
-    assert found.verdict is Verdict.FAILED
-    assert "container.clusters.create" in found.said
-    assert "container.clusters.get" not in found.said
+    (result,) = ask(context, "permissions")
+    assert result.verdict is Verdict.FAILED
+    assert "container.clusters.create" in result.said
+    assert "container.clusters.get" not in result.said
 
 
 def test_more_permissions_than_one_question_may_name_are_asked_in_several(google: Google, eu4a: StackSettings) -> None:
     everything = (*GOOGLE, "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace")
-    (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
-    assert found.verdict is Verdict.OK, found.said
+    (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
+    assert result.verdict is Verdict.OK, result.said
     google.world(permissions=["container.clusters.create"])
-    (found,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
-    assert "container.clusterRoles.escalate" in found.said
-    assert "container.clusters.delete" in found.said
+    (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
+    assert "container.clusterRoles.escalate" in result.said
+    assert "container.clusters.delete" in result.said
 
 
 def test_a_channel_that_is_older_than_the_floor_names_one_that_is_not(google: Google, context: Context) -> None:
     google.world(versions={"REGULAR": ["1.33.9-gke.1000000"]})
-    (found,) = ask(context, "GKE version")
-    assert found.verdict is Verdict.FAILED
-    assert "RAPID has 1.36.2-gke.2154000" in found.fix
+    (result,) = ask(context, "GKE version")
+    assert result.verdict is Verdict.FAILED
+    assert "RAPID has 1.36.2-gke.2154000" in result.fix
 
 
 def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSettings) -> None:
     exact = eu4a.cluster.model_copy(update={"min_version": "1.35.1-gke.5"})
-    found = list(availability.gke_version(Context("eu4a", eu4a.model_copy(update={"cluster": exact}))))
-    assert found[0].verdict is Verdict.FAILED
-    assert "1.35.2-gke.1751000" in found[0].said
+    result = list(availability.gke_version(Context("eu4a", eu4a.model_copy(update={"cluster": exact}))))
+    assert result[0].verdict is Verdict.FAILED
+    assert "1.35.2-gke.1751000" in result[0].said
 
 
 def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
     (pool,) = eu4a.tpu_pools
     elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
-    found = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is Verdict.FAILED]
-    assert len(found) == 1
-    assert found[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is in ")
-    assert {ZONE, "us-east5-a"} <= set(found[0].partition("it is in ")[2].split(", "))
+    result = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is Verdict.FAILED]
+    assert len(result) == 1
+    assert result[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is in ")
+    assert {ZONE, "us-east5-a"} <= set(result[0].partition("it is in ")[2].split(", "))
 
 
 @pytest.mark.parametrize(
@@ -213,17 +213,17 @@ def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
     google: Google, context: Context, limit: str, verdict: Verdict
 ) -> None:
     google.world(quota={"CT6E": int(limit)})
-    (found,) = ask(context, "TPU quota")
-    assert found.verdict is verdict
-    assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in found.said
+    (result,) = ask(context, "TPU quota")
+    assert result.verdict is verdict
+    assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in result.said
     assert any("tpus_per_tpu_family" in path for path in google.calls)
 
 
 def test_spot_pools_draw_on_a_quota_of_their_own(google: Google, eu4a: StackSettings) -> None:
     (pool,) = eu4a.tpu_pools
     spot = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"capacity": "spot"}),)})
-    (found,) = list(quota.chips(Context("eu4a", spot)))
-    assert "PREEMPTIBLE_TPU_V6E in europe-west4" in found.said
+    (result,) = list(quota.chips(Context("eu4a", spot)))
+    assert "PREEMPTIBLE_TPU_V6E in europe-west4" in result.said
 
 
 def test_of_several_limits_the_one_for_the_place_counts() -> None:
@@ -247,12 +247,12 @@ def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itse
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
     google.world(quota={"HDB_TOTAL_GB": 500})
-    (found,) = ask(context, "quota of the region")
-    assert found.verdict is Verdict.FAILED
-    assert "HDB_TOTAL_GB has 500 of 500 left, 600 are asked for" in found.said
+    (result,) = ask(context, "quota of the region")
+    assert result.verdict is Verdict.FAILED
+    assert "HDB_TOTAL_GB has 500 of 500 left, 600 are asked for" in result.said
     google.make_cluster(eu4a)
-    (found,) = ask(Context("eu4a", eu4a), "quota of the region")
-    assert found.verdict is Verdict.WARNING
+    (result,) = ask(Context("eu4a", eu4a), "quota of the region")
+    assert result.verdict is Verdict.WARNING
 
 
 def test_a_left_over_network_is_found_before_it_stops_the_stack(

@@ -54,10 +54,10 @@ def test_gated_weights_that_cannot_be_read_say_what_to_do_and_never_the_token(
     elsewhere: Elsewhere, eu4a: StackSettings, token: str | None, status: int, fix: str
 ) -> None:
     elsewhere.weights["meta-llama/Llama-3.1-8B-Instruct"] = status
-    (found,) = ask(gated(eu4a, token), "weights")
-    assert found.verdict is Verdict.FAILED
-    assert fix in found.fix
-    assert token is None or token not in f"{found}"
+    (result,) = ask(gated(eu4a, token), "weights")
+    assert result.verdict is Verdict.FAILED
+    assert fix in result.fix
+    assert token is None or token not in f"{result}"
 
 
 def asked_for_weights(elsewhere: Elsewhere) -> list[str | None]:
@@ -78,8 +78,8 @@ def test_without_a_model_behind_a_gate_the_token_is_not_even_read(elsewhere: Els
     def read() -> str:
         raise AssertionError("the token was read")
 
-    (found,) = ask(Context("eu4a", eu4a, read), "weights")
-    assert found.verdict is Verdict.OK
+    (result,) = ask(Context("eu4a", eu4a, read), "weights")
+    assert result.verdict is Verdict.OK
     assert asked_for_weights(elsewhere) == [None]
 
 
@@ -87,8 +87,8 @@ def test_the_token_is_not_sent_without_encryption(
     elsewhere: Elsewhere, eu4a: StackSettings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example")
-    (found,) = ask(gated(eu4a, "hf_good"), "weights")
-    assert found.verdict is Verdict.FAILED
-    assert "https://" in found.fix
-    assert "hf_good" not in f"{found}"
+    (result,) = ask(gated(eu4a, "hf_good"), "weights")
+    assert result.verdict is Verdict.FAILED
+    assert "https://" in result.fix
+    assert "hf_good" not in f"{result}"
     assert asked_for_weights(elsewhere) == []

@@ -53,8 +53,8 @@ def existing(eu4a: StackSettings, **changes: str) -> list[Result]:
 
 def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: StackSettings) -> None:
     there(google, SUBNET, PROXY_ONLY, ROUTER)
-    found = existing(eu4a)
-    assert {one.check: one.verdict for one in found} == dict.fromkeys(
+    cloud = existing(eu4a)
+    assert {one.check: one.verdict for one in cloud} == dict.fromkeys(
         ("subnet", "proxy-only subnet", "NAT"), Verdict.OK
     )
     assert all("/projects/host/" in path for path in google.calls)
@@ -62,10 +62,10 @@ def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: S
 
 def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     there(google, SUBNET, PROXY_ONLY, ROUTER)
-    found = existing(eu4a, proxies="create", nat="create")
-    assert only(found, "NAT").verdict is Verdict.FAILED
-    assert "out/all" in only(found, "NAT").said
-    assert only(found, "proxy-only subnet").verdict is Verdict.FAILED
+    cloud = existing(eu4a, proxies="create", nat="create")
+    assert only(cloud, "NAT").verdict is Verdict.FAILED
+    assert "out/all" in only(cloud, "NAT").said
+    assert only(cloud, "proxy-only subnet").verdict is Verdict.FAILED
 
 
 def test_a_nat_for_other_subnets_is_none_for_this_one(google: Google, eu4a: StackSettings) -> None:
@@ -78,16 +78,16 @@ def test_a_nat_for_other_subnets_is_none_for_this_one(google: Google, eu4a: Stac
 
 def test_missing_parts_of_an_existing_network_are_found(google: Google, eu4a: StackSettings) -> None:
     there(google, {**SUBNET, "secondaryIpRanges": []})
-    found = existing(eu4a)
-    assert {one.check: one.verdict for one in found} == dict.fromkeys(
+    cloud = existing(eu4a)
+    assert {one.check: one.verdict for one in cloud} == dict.fromkeys(
         ("subnet", "proxy-only subnet", "NAT"), Verdict.FAILED
     )
-    assert "no secondary range pods, services" in only(found, "subnet").said
+    assert "no secondary range pods, services" in only(cloud, "subnet").said
 
 
 def test_a_proxy_only_range_that_overlaps_a_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     taken = {"name": "old", "network": NETWORK, "ipCidrRange": eu4a.network.proxies}
     there(google, SUBNET, taken, ROUTER)
-    found = only(existing(eu4a, proxies="create"), "ranges")
-    assert found.verdict is Verdict.FAILED
-    assert "of subnet old" in found.said
+    cloud = only(existing(eu4a, proxies="create"), "ranges")
+    assert cloud.verdict is Verdict.FAILED
+    assert "of subnet old" in cloud.said

@@ -13,8 +13,8 @@ from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, context: Context) -> None:
     google.make_subnet()
-    (found,) = probe(context, context.settings.tpu_pools[0])
-    assert found.verdict is Verdict.OK
+    (result,) = probe(context, context.settings.tpu_pools[0])
+    assert result.verdict is Verdict.OK
     (body,) = google.made()
     assert body["machineType"].endswith(f"zones/{ZONE}/machineTypes/ct6e-standard-4t")
     assert body["disks"][0]["initializeParams"]["diskType"].endswith("hyperdisk-balanced")
@@ -25,9 +25,9 @@ def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, c
 def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
     google.make_subnet()
     google.world(stockout=[ZONE])
-    (found,) = probe(context, context.settings.tpu_pools[0])
-    assert found.verdict is Verdict.FAILED
-    assert "stock-out" in found.said
+    (result,) = probe(context, context.settings.tpu_pools[0])
+    assert result.verdict is Verdict.FAILED
+    assert "stock-out" in result.said
     assert google.named("instances") == set()
 
 
@@ -74,10 +74,10 @@ def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it
 ) -> None:
     google.make_subnet()
     google.fails("compute.instances.delete", 403)
-    found = list(probe(context, context.settings.tpu_pools[0]))
-    assert found[-1].verdict is Verdict.WARNING
-    assert "costs money" in found[-1].said
-    assert "gcloud compute instances delete llmd-gke-probe-" in found[-1].fix
+    result = list(probe(context, context.settings.tpu_pools[0]))
+    assert result[-1].verdict is Verdict.WARNING
+    assert "costs money" in result[-1].said
+    assert "gcloud compute instances delete llmd-gke-probe-" in result[-1].fix
 
 
 def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
@@ -103,8 +103,8 @@ def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
 
 
 def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Google, context: Context) -> None:
-    (found,) = probe(context, context.settings.tpu_pools[0])
-    assert found.verdict is Verdict.OK, found.said
+    (result,) = probe(context, context.settings.tpu_pools[0])
+    assert result.verdict is Verdict.OK, result.said
     network, subnet, host = google.made()
     assert network["autoCreateSubnetworks"] is False
     assert subnet["network"].endswith(network["name"])
@@ -114,15 +114,15 @@ def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Go
 
 def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
     google.fails("compute.instances.insert", 400, "ZONE_RESOURCE_POOL_EXHAUSTED")
-    (found,) = probe(context, context.settings.tpu_pools[0])
-    assert found.verdict is Verdict.FAILED
+    (result,) = probe(context, context.settings.tpu_pools[0])
+    assert result.verdict is Verdict.FAILED
     assert google.named("networks") == set()
 
 
 def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:
-    (found,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
-    assert found.verdict is Verdict.OK
-    assert "us-east5-b" in found.said
+    (result,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
+    assert result.verdict is Verdict.OK
+    assert "us-east5-b" in result.said
     assert any("/regions/us-east5/subnetworks" in path for path in google.calls)
 
 
@@ -133,7 +133,7 @@ def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
 
 
 @pytest.mark.parametrize(
-    ("used", "machine", "verdict", "words"),
+    ("used", "machine", "verdict", "text"),
     [
         ("0", "ct6e-standard-4t", Verdict.OK, "4 of 4 hosts free"),
         ("3", "ct6e-standard-4t", Verdict.FAILED, "1 of 4 hosts free, the pool may take 4"),
@@ -141,22 +141,22 @@ def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
     ],
 )
 def test_a_reservation_is_read_instead_of_probed(
-    google: Google, context: Context, used: str, machine: str, verdict: Verdict, words: str
+    google: Google, context: Context, used: str, machine: str, verdict: Verdict, text: str
 ) -> None:
     hosts = {"count": "4", "inUseCount": used, "instanceProperties": {"machineType": machine}}
     google.make(f"zones/{ZONE}/reservations", {"name": "mine", "specificReservation": hosts})
-    (found,) = probe(context, reserved(context))
-    assert (found.verdict, words in found.said) == (verdict, True), found.said
+    (result,) = probe(context, reserved(context))
+    assert (result.verdict, text in result.said) == (verdict, True), result.said
     assert google.made() == []
 
 
 def test_a_reservation_that_is_not_there_is_named(google: Google, context: Context) -> None:
-    (found,) = probe(context, reserved(context))
-    assert found.verdict is Verdict.FAILED
-    assert f"no reservation mine in {ZONE}" in found.said
+    (result,) = probe(context, reserved(context))
+    assert result.verdict is Verdict.FAILED
+    assert f"no reservation mine in {ZONE}" in result.said
 
 
 def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context) -> None:
     (pool,) = context.settings.tpu_pools
-    (found,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
-    assert (found.verdict, "queue" in found.said) == (Verdict.SKIPPED, True)
+    (result,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
+    assert (result.verdict, "queue" in result.said) == (Verdict.SKIPPED, True)

@@ -35,25 +35,25 @@ def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def only(context: Context) -> Result:
-    (found,) = ask(context, CHECK)
-    return found
+    (result,) = ask(context, CHECK)
+    return result
 
 
 def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
     google.world(identities={**ME, "gcloud-token": "me@example.com"})
-    found = only(context)
-    assert (found.verdict, found.said) == (Verdict.OK, "both halves act as me@example.com")
+    result = only(context)
+    assert (result.verdict, result.said) == (Verdict.OK, "both halves act as me@example.com")
 
 
 def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
     google: Google, context: Context, plugin: Path
 ) -> None:
     google.world(identities={**ME, "gcloud-token": "other@example.com"})
-    found = only(context)
-    assert found.verdict is Verdict.FAILED
-    assert "other@example.com" in found.said
-    assert "me@example.com" in found.said
-    assert found.fix == LOGIN == "gcloud auth login --update-adc"
+    result = only(context)
+    assert result.verdict is Verdict.FAILED
+    assert "other@example.com" in result.said
+    assert "me@example.com" in result.said
+    assert result.fix == LOGIN == "gcloud auth login --update-adc"
 
 
 @pytest.mark.parametrize("answer", ["", "ERROR: You do not currently have an active account", "[]", '{"status": {}}'])
@@ -61,18 +61,18 @@ def test_application_default_credentials_alone_are_not_enough(
     google: Google, context: Context, plugin: Path, answer: str
 ) -> None:
     (plugin / "answer").write_text(answer)
-    found = only(context)
-    assert found.verdict is Verdict.FAILED
-    assert "gcloud is not signed in" in found.said
-    assert found.fix == LOGIN
+    result = only(context)
+    assert result.verdict is Verdict.FAILED
+    assert "gcloud is not signed in" in result.said
+    assert result.fix == LOGIN
 
 
 def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
     google: Google, eu4a: StackSettings, plugin: Path
 ) -> None:
     google.world(identities={**ME, "gcloud-token": ROBOT})
-    found = only(Context("eu4a", eu4a, impersonate=ROBOT))
-    assert (found.verdict, found.said) == (Verdict.OK, f"both halves act as {ROBOT}")
+    result = only(Context("eu4a", eu4a, impersonate=ROBOT))
+    assert (result.verdict, result.said) == (Verdict.OK, f"both halves act as {ROBOT}")
     assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
 
 
@@ -80,9 +80,9 @@ def test_impersonation_by_the_environment_reaches_one_half_only(
     google: Google, context: Context, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(VARIABLE, ROBOT)
-    found = only(context)
-    assert found.verdict is Verdict.FAILED
-    assert "gcp:impersonateServiceAccount" in found.fix
+    result = only(context)
+    assert result.verdict is Verdict.FAILED
+    assert "gcp:impersonateServiceAccount" in result.fix
 
 
 def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:

@@ -70,25 +70,25 @@ def test_names_that_mermaid_or_xml_would_read_as_their_own_are_kept_apart() -> N
 
 @pytest.mark.parametrize("stack", ["dev", "eu4a", "local", "prod"])
 def test_a_shipped_stack_is_drawn_with_its_models_at_the_end_of_the_chain(stack: str) -> None:
-    found = json.loads(run("graph", "--stack", stack, "--output", "json").stdout)
-    names = [part["name"] for part in found["components"]]
+    data = json.loads(run("graph", "--stack", stack, "--output", "json").stdout)
+    names = [part["name"] for part in data["components"]]
     assert {"project", "network", "cluster", "platform", "edge", "qwen"} <= set(names)
     assert names[0] == "project"
     assert names[-1] == "qwen"
-    assert found["criticalChain"][-1] == "qwen-service"
-    assert {tuple(edge) for edge in found["edges"]} >= {("project", "network"), ("platform", "qwen"), ("edge", "qwen")}
-    assert ["network", "platform"] not in found["edges"]  # implied by the cluster
+    assert data["criticalChain"][-1] == "qwen-service"
+    assert {tuple(edge) for edge in data["edges"]} >= {("project", "network"), ("platform", "qwen"), ("edge", "qwen")}
+    assert ["network", "platform"] not in data["edges"]  # implied by the cluster
 
 
 def test_the_svg_shows_every_component_and_every_edge_once() -> None:
-    found = json.loads(run("graph", "--stack", "eu4a", "--output", "json").stdout)
+    data = json.loads(run("graph", "--stack", "eu4a", "--output", "json").stdout)
     drawn = ET.fromstring(run("graph", "--stack", "eu4a", "--format", "svg").stdout)
     space = "{http://www.w3.org/2000/svg}"
     texts = [text.text for text in drawn.iter(f"{space}text")]
-    assert [part["name"] for part in found["components"] if part["name"] not in texts] == []
+    assert [part["name"] for part in data["components"] if part["name"] not in texts] == []
     arrows = [line for line in run("graph", "--stack", "eu4a").stdout.splitlines() if "-->" in line or "==>" in line]
     assert len(drawn.findall(f"{space}path")) == len(set(arrows)) == len(arrows)
-    assert len(arrows) >= len(found["edges"])
+    assert len(arrows) >= len(data["edges"])
 
 
 def test_every_resource_of_the_recording_stands_in_exactly_one_component() -> None:

@@ -66,13 +66,13 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     project.answers("bench", {}, said="random prompts, 4 at a time, before: 900 tokens/s ...\n")
     (tmp_path / "history").write_text(json.dumps([{"resourceChanges": UNCHANGED}]))
 
-    def asked(_: Target, *words: str) -> str:
-        assert words[:3] == ("stack", "history", "--json")
+    def asked(_: Target, *arguments: str) -> str:
+        assert arguments[:3] == ("stack", "history", "--json")
         return (tmp_path / "history").read_text()
 
     monkeypatch.setattr(outputs, "_ask", asked)
-    for name, words in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["true"])):
-        monkeypatch.setattr(engine, name, lambda target, words=words: words)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    for name, command in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["true"])):
+        monkeypatch.setattr(engine, name, lambda target, command=command: command)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return project
 
 
@@ -167,14 +167,14 @@ def test_what_a_run_calls_are_calls_that_the_commands_understand_and_that_lead_i
         raise Entered
 
     go(laptop, tmp_path)
-    assert [words[0] for words, _ in laptop.calls] == ["status", "smoke", "bench"]
+    assert [command[0] for command, _ in laptop.calls] == ["status", "smoke", "bench"]
     monkeypatch.setenv("LLMD_GKE_ROOT", str(laptop.root))
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "no-laptop-cloud"))
-    for words, path in laptop.calls:
+    for command, path in laptop.calls:
         assert path == str(ROOT)
-        monkeypatch.setattr(import_module(f"operations.{words[0]}.command"), "enter", entered)
+        monkeypatch.setattr(import_module(f"operations.{command[0]}.command"), "enter", entered)
         with pytest.raises(Entered):
-            main(words)
+            main(command)
 
 
 def test_ctrl_c_is_passed_on_to_a_called_command_which_has_ended_when_the_run_goes_on(project: Project) -> None:

@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[3]
 TARGET = Target("eu4a", Cloud.GOOGLE, ROOT)
 
 
-def quiet(words: str) -> None:
+def quiet(text: str) -> None:
     pass
 
 
@@ -84,8 +84,8 @@ def test_a_step_that_breaks_does_not_keep_the_destroy_from_coming(
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(live_run.Run, "_smoke", broken)
-    found = verdicts(go(commands))
-    assert (found["smoke"], found["bench"], found["destroy"]) == ("failed", "passed", "passed")
+    result = verdicts(go(commands))
+    assert (result["smoke"], result["bench"], result["destroy"]) == ("failed", "passed", "passed")
 
 
 def test_an_interrupt_ends_the_steps_and_the_destroy_comes(commands: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,9 +93,9 @@ def test_an_interrupt_ends_the_steps_and_the_destroy_comes(commands: Path, monke
         raise KeyboardInterrupt
 
     monkeypatch.setattr(live_run.Run, "_status", interrupted)
-    found = verdicts(go(commands))
-    assert found["interrupted"] == "failed"
-    assert "bench" not in found
+    result = verdicts(go(commands))
+    assert result["interrupted"] == "failed"
+    assert "bench" not in result
     assert calls(commands)[-1] == "down"
 
 
@@ -233,9 +233,9 @@ def test_doctor_is_asked_about_google_cloud_whatever_the_environment_names(
 ) -> None:
     monkeypatch.setenv("CLOUD", "rehearsal")
     assert preconditions.preflight(project.target("eu4a", Cloud.GOOGLE)).verdict == "passed"
-    words, path = project.calls[0]
-    assert words[0] == "doctor"
-    assert words[words.index("--cloud") + 1] == "google"
+    command, path = project.calls[0]
+    assert command[0] == "doctor"
+    assert command[command.index("--cloud") + 1] == "google"
     assert path == str(ROOT)  # the project may lie in another folder than the package
 
 
@@ -273,7 +273,7 @@ def test_every_open_point_of_the_page_is_answered_or_said_to_need_a_hand() -> No
 
 def test_a_run_on_another_cloud_answers_no_open_point() -> None:
     seen = Evidence("local", "rehearsal", TARGET.settings, steps=[Step("up", "passed", "")])
-    assert {found for _, found, _ in open_claims.answers(seen)} == {"open"}
+    assert {result for _, result, _ in open_claims.answers(seen)} == {"open"}
 
 
 def test_points_are_answered_by_what_was_seen_and_not_by_what_was_not() -> None:
@@ -281,11 +281,11 @@ def test_points_are_answered_by_what_was_seen_and_not_by_what_was_not() -> None:
     seen.smoke = {"qwen: completion": "passed"}
     seen.up_log = " +  kubernetes:gateway.networking.k8s.io/v1:Gateway edge-gateway created (95s)\n"
     seen.left = "disks x"
-    found = {point.number: (answer, words) for point, answer, words in open_claims.answers(seen)}
-    assert found[10][0] == "yes"
-    assert "created (95s)" in found[4][1]
-    assert found[12] == ("no", "disks x")
-    assert found[3][0] == "open"
+    result = {point.number: (answer, text) for point, answer, text in open_claims.answers(seen)}
+    assert result[10][0] == "yes"
+    assert "created (95s)" in result[4][1]
+    assert result[12] == ("no", "disks x")
+    assert result[3][0] == "open"
 
 
 def test_the_report_holds_steps_and_points_and_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,9 +337,9 @@ def test_a_run_on_the_rehearsal_brings_up_reports_and_leaves_nothing(tmp_path: P
         timeout=600,
     )
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    steps = {step["name"]: step["verdict"] for step in found["steps"]}
+    data = json.loads(done.stdout)
+    steps = {step["name"]: step["verdict"] for step in data["steps"]}
     assert (steps["up"], steps["smoke"], steps["destroy"]) == ("passed", "skipped", "passed")
-    assert (steps["second up"], found["unchanged"]) == ("passed", True)
+    assert (steps["second up"], data["unchanged"]) == ("passed", True)
     assert (tmp_path / "out" / "report.md").exists()
     assert not list((tmp_path / "home" / "state" / ".pulumi" / "stacks").rglob("local.json"))

@@ -27,19 +27,19 @@ def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def look(behaviour: Behaviour, **options: int) -> dict[str, Outcome]:
     with serving(behaviour) as url:
         endpoint = Endpoint("qwen", url, "qwen")
-        found = asyncio.run(smoke([endpoint], "eu4a", Options(**options), seconds=20))
-    return {outcome.name: outcome for outcome in found}
+        result = asyncio.run(smoke([endpoint], "eu4a", Options(**options), seconds=20))
+    return {outcome.name: outcome for outcome in result}
 
 
-def verdicts(found: dict[str, Outcome], verdict: str) -> set[str]:
-    return {name for name, outcome in found.items() if outcome.verdict == verdict}
+def verdicts(result: dict[str, Outcome], verdict: str) -> set[str]:
+    return {name for name, outcome in result.items() if outcome.verdict == verdict}
 
 
 def test_a_server_that_behaves_passes_every_check() -> None:
-    found = look(SLOW)
-    assert {name: outcome.detail for name, outcome in found.items() if outcome.verdict != "passed"} == {}
-    assert len(found) == 10
-    assert "still arriving after 1 s" in found["longer than 30 s"].detail
+    result = look(SLOW)
+    assert {name: outcome.detail for name, outcome in result.items() if outcome.verdict != "passed"} == {}
+    assert len(result) == 10
+    assert "still arriving after 1 s" in result["longer than 30 s"].detail
 
 
 def test_both_names_are_really_sent_to_the_server() -> None:
@@ -49,23 +49,23 @@ def test_both_names_are_really_sent_to_the_server() -> None:
 
 
 def test_a_pool_without_healthy_backends_is_named_with_cause_and_command() -> None:
-    found = look(replace(SLOW, unhealthy=True))
-    assert verdicts(found, "failed") == set(found)
-    assert "health check" in found["health"].cause
-    assert found["health"].fix == "llmd-gke status --stack eu4a"
+    result = look(replace(SLOW, unhealthy=True))
+    assert verdicts(result, "failed") == set(result)
+    assert "health check" in result["health"].cause
+    assert result["health"].fix == "llmd-gke status --stack eu4a"
 
 
 def test_an_answer_that_the_gateway_cuts_fails_and_blames_the_backend_timeout() -> None:
-    found = look(replace(SLOW, cuts_after=0.5))
-    assert found["longer than 30 s"].verdict == "failed"
-    assert "was cut after 0." in found["longer than 30 s"].detail
-    assert found["completion"].verdict == "passed"
+    result = look(replace(SLOW, cuts_after=0.5))
+    assert result["longer than 30 s"].verdict == "failed"
+    assert "was cut after 0." in result["longer than 30 s"].detail
+    assert result["completion"].verdict == "passed"
 
 
 def test_a_server_too_quick_for_the_limit_is_skipped_and_the_way_to_force_it_is_told() -> None:
-    found = look(replace(SLOW, seconds_a_token=0.0001, max_model_len=256))
-    assert found["longer than 30 s"].verdict == "skipped"
-    assert "--long-tokens" in found["longer than 30 s"].detail
+    result = look(replace(SLOW, seconds_a_token=0.0001, max_model_len=256))
+    assert result["longer than 30 s"].verdict == "skipped"
+    assert "--long-tokens" in result["longer than 30 s"].detail
 
 
 def test_the_length_of_the_long_answer_can_be_chosen() -> None:
@@ -75,31 +75,31 @@ def test_the_length_of_the_long_answer_can_be_chosen() -> None:
 
 
 def test_a_stream_that_is_held_back_until_its_end_fails() -> None:
-    found = look(replace(SLOW, seconds_a_token=0.005, holds_streams_back=True, max_model_len=300))
-    assert found["streaming"].verdict == "failed"
-    assert "collects the answer" in found["streaming"].detail
+    result = look(replace(SLOW, seconds_a_token=0.005, holds_streams_back=True, max_model_len=300))
+    assert result["streaming"].verdict == "failed"
+    assert "collects the answer" in result["streaming"].detail
 
 
 def test_a_second_name_that_is_missing_fails_where_it_is_listed_and_where_it_is_used() -> None:
-    found = look(replace(SLOW, names=("qwen",)))
-    assert verdicts(found, "failed") == {"models", "both names"}
-    assert "publishers/models/models/qwen is not listed" in found["models"].detail
+    result = look(replace(SLOW, names=("qwen",)))
+    assert verdicts(result, "failed") == {"models", "both names"}
+    assert "publishers/models/models/qwen is not listed" in result["models"].detail
 
 
 def test_an_answer_of_another_model_fails() -> None:
-    found = look(replace(SLOW, answers_as="other"))
-    assert "answered by 'other'" in found["completion"].detail
+    result = look(replace(SLOW, answers_as="other"))
+    assert "answered by 'other'" in result["completion"].detail
 
 
 def test_a_server_that_answers_under_its_first_name_as_vllm_does_passes() -> None:
-    found = look(replace(SLOW, answers_as="qwen"))
-    assert verdicts(found, "passed") == set(found)
+    result = look(replace(SLOW, answers_as="qwen"))
+    assert verdicts(result, "passed") == set(result)
 
 
 def test_errors_that_clients_cannot_read_fail() -> None:
-    found = look(replace(SLOW, plain_errors=True))
-    assert verdicts(found, "failed") == {"unknown model"}
-    assert "not a JSON object" in found["unknown model"].detail
+    result = look(replace(SLOW, plain_errors=True))
+    assert verdicts(result, "failed") == {"unknown model"}
+    assert "not a JSON object" in result["unknown model"].detail
 
 
 def test_a_server_that_takes_bad_json_fails() -> None:
@@ -107,29 +107,29 @@ def test_a_server_that_takes_bad_json_fails() -> None:
 
 
 def test_requests_at_once_that_are_turned_away_are_counted() -> None:
-    found = look(replace(SLOW, one_at_a_time=True, seconds_a_token=0.01, max_model_len=200), together=4)
-    assert "of 4 failed" in found["several at once"].detail
-    assert "saturated" in found["several at once"].cause
+    result = look(replace(SLOW, one_at_a_time=True, seconds_a_token=0.01, max_model_len=200), together=4)
+    assert "of 4 failed" in result["several at once"].detail
+    assert "saturated" in result["several at once"].cause
 
 
 def test_a_path_without_a_route_is_told_from_a_server_without_the_page() -> None:
     with serving(SLOW) as url:
         endpoint = Endpoint("qwen", url.replace("/qwen", "/other"), "qwen")
-        found = asyncio.run(smoke([endpoint], "eu4a", Options(), seconds=20))
-    assert found[0].verdict == "failed"
-    assert "no route for that path" in found[0].cause
+        result = asyncio.run(smoke([endpoint], "eu4a", Options(), seconds=20))
+    assert result[0].verdict == "failed"
+    assert "no route for that path" in result[0].cause
 
 
 def test_where_nothing_answers_the_other_checks_are_not_tried() -> None:
     with serving(SLOW) as url:
         pass  # the port is free again
-    found = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "eu4a", Options(), seconds=20))
-    assert [outcome.verdict for outcome in found] == ["failed"] * 2 + ["skipped"] * 8
-    assert "internal" in found[0].cause
+    result = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "eu4a", Options(), seconds=20))
+    assert [outcome.verdict for outcome in result] == ["failed"] * 2 + ["skipped"] * 8
+    assert "internal" in result[0].cause
 
 
 def test_the_time_for_all_checks_is_kept() -> None:
     with serving(replace(SLOW, seconds_a_token=0.02)) as url:
-        found = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "eu4a", Options(long_tokens=4000), seconds=0.6))
-    assert "--timeout" in next(o.detail for o in found if o.name == "longer than 30 s")
-    assert len(found) == 10
+        result = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "eu4a", Options(long_tokens=4000), seconds=0.6))
+    assert "--timeout" in next(o.detail for o in result if o.name == "longer than 30 s")
+    assert len(result) == 10

@@ -86,7 +86,7 @@ def test_in_the_rehearsal_there_is_nothing_to_ask_and_the_laptop_cloud_is_named(
 
 
 @pytest.mark.parametrize(
-    ("words", "part"),
+    ("arguments", "part"),
     [
         (["--stack", "absent"], "Pulumi.absent.yaml does not exist"),
         (["--stack", "local", "--url", "http://127.0.0.1:1"], "--url needs --model"),
@@ -95,7 +95,7 @@ def test_in_the_rehearsal_there_is_nothing_to_ask_and_the_laptop_cloud_is_named(
     ],
 )
 def test_wrong_calls_leave_status_2_and_say_what_is_wrong(
-    words: list[str], part: str, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], part: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["smoke", *words]) == 2
+    assert main(["smoke", *arguments]) == 2
     assert part in capsys.readouterr().err

@@ -25,25 +25,25 @@ PACE = (
 
 
 def look(url: str) -> dict[str, str]:
-    found = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "local", Options(), seconds=60))
-    return {outcome.name: f"{outcome.verdict}: {outcome.detail}" for outcome in found}
+    result = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "local", Options(), seconds=60))
+    return {outcome.name: f"{outcome.verdict}: {outcome.detail}" for outcome in result}
 
 
 def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "GKE_DEFAULT_SECONDS", 1.0)
     monkeypatch.setattr(checks, "CLEARLY_LONGER", 2.0)
     with simulating(*PACE) as url:
-        found = look(url)
-    other = found.pop("both names")
-    assert {name: said for name, said in found.items() if not said.startswith("passed")} == {}
-    assert "publishers/models/models/qwen" in found["models"]
+        result = look(url)
+    other = result.pop("both names")
+    assert {name: said for name, said in result.items() if not said.startswith("passed")} == {}
+    assert "publishers/models/models/qwen" in result["models"]
     assert other.startswith("skipped: the URL holds no namespace")
 
 
 def test_failures_that_the_simulator_injects_fail_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "CLEARLY_LONGER", 1.0)
     with simulating(*PACE, "--failure-injection-rate", "100", "--failure-types", "server_error") as url:
-        found = look(url)
-    assert found["health"].startswith("passed")
+        result = look(url)
+    assert result["health"].startswith("passed")
     for name in ("completion", "chat", "streaming", "several at once"):
-        assert found[name].startswith("failed"), name
+        assert result[name].startswith("failed"), name

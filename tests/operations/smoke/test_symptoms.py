@@ -37,9 +37,9 @@ PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
     ],
 )
 def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
-    found = explain(said)
-    assert found is not None
-    assert found.key == key
+    explanation = explain(said)
+    assert explanation is not None
+    assert explanation.key == key
 
 
 @pytest.mark.parametrize(
@@ -53,9 +53,9 @@ def test_what_is_said_finds_its_cause(said: str, key: str) -> None:
     ],
 )
 def test_a_server_that_may_not_use_its_chips_says_so_in_its_log(said: str) -> None:
-    found = explain_log(f"INFO starting\n{said}\n")
-    assert found is not None
-    assert found.key == "tpu-privileges"
+    explanation = explain_log(f"INFO starting\n{said}\n")
+    assert explanation is not None
+    assert explanation.key == "tpu-privileges"
 
 
 def test_a_timeout_in_a_servers_log_is_not_taken_for_one_of_the_gateway() -> None:

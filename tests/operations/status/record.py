@@ -51,11 +51,11 @@ def trimmed(value: Any) -> Any:
 
 def kinds(snapshot: Snapshot) -> dict[str, list[Any]]:
     """The objects of a snapshot that are recorded: of pods those of models, of events there one for each reason."""
-    found = {kind: [trimmed(one) for one in getattr(snapshot, kind)] for kind, *_ in KINDS}
+    result = {kind: [trimmed(one) for one in getattr(snapshot, kind)] for kind, *_ in KINDS}
     for kind in ("pods", "events"):
-        found[kind] = [one for one in found[kind] if one["metadata"]["namespace"] == "models"]
-    found["events"] = list({one["reason"]: one for one in found["events"]}.values())
-    return found
+        result[kind] = [one for one in result[kind] if one["metadata"]["namespace"] == "models"]
+    result["events"] = list({one["reason"]: one for one in result["events"]}.values())
+    return result
 
 
 def _is_ready(pod: Any) -> bool:
@@ -85,18 +85,18 @@ async def record(target: Target, seconds: float) -> dict[str, Any]:
         "now": snapshot.now.isoformat(timespec="seconds"),
         "gatewayIp": outputs.read(target).gateway_ip,
         "objects": now,
-        "passing": {kind: _only(found, now[kind]) for kind, found in passing.items()},
+        "passing": {kind: _only(result, now[kind]) for kind, result in passing.items()},
     }
 
 
 def _only(passing: list[Any], there: list[Any]) -> list[Any]:
     """Those that have a path which neither what is there at the end has, nor one before them."""
-    known, found = structure.of(there), list[Any]()
+    shape, kept = structure.of(there), list[Any]()
     for one in passing:
-        if new := structure.of([one]) - known:
-            known |= new
-            found.append(one)
-    return found
+        if new := structure.of([one]) - shape:
+            shape |= new
+            kept.append(one)
+    return kept
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def read() -> Recorded:
     objects, passing = content["objects"], content["passing"]
     return Recorded(
         Snapshot(**objects, now=datetime.fromisoformat(content["now"])),
-        {kind: [*found, *passing.get(kind, [])] for kind, found in objects.items()},
+        {kind: [*result, *passing.get(kind, [])] for kind, result in objects.items()},
         content["gatewayIp"],
     )
 
@@ -125,8 +125,8 @@ def main() -> None:
     parser.add_argument("--stack", default="local")
     parser.add_argument("--seconds", type=float, default=90)
     arguments = parser.parse_args()
-    found = asyncio.run(record(Target.choose(arguments.stack, Cloud.LAPTOP), arguments.seconds))
-    FILE.write_text(json.dumps(found, sort_keys=True, separators=(",", ":")) + "\n")
+    result = asyncio.run(record(Target.choose(arguments.stack, Cloud.LAPTOP), arguments.seconds))
+    FILE.write_text(json.dumps(result, sort_keys=True, separators=(",", ":")) + "\n")
     print(f"{FILE}: {FILE.stat().st_size >> 10} KB", file=sys.stderr)
 
 

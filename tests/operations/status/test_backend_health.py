@@ -22,19 +22,19 @@ Gateway = dict[str, tuple[Seen, ...]]
 
 @pytest.fixture
 def settings() -> StackSettings:
-    found = load_stack(Path(__file__).parents[3], "eu4a").settings
-    return found.model_copy(update={"project": PROJECT})
+    stack = load_stack(Path(__file__).parents[3], "eu4a").settings
+    return stack.model_copy(update={"project": PROJECT})
 
 
 @pytest.fixture
 def google(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, settings: StackSettings) -> Iterator[Google]:
     """With the stack's cluster, and the backends that the test says its gateway has."""
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
-    with emulating(tmp_path / "cloud") as found:
-        found.make_cluster(settings)
+    with emulating(tmp_path / "cloud") as emulator:
+        emulator.make_cluster(settings)
         monkeypatch.setattr(load_balancers.control_plane, "is_real", lambda: True)
-        monkeypatch.setenv(ENDPOINT, found.url)
-        yield found
+        monkeypatch.setenv(ENDPOINT, emulator.url)
+        yield emulator
 
 
 @pytest.fixture
@@ -46,10 +46,10 @@ def gateway(monkeypatch: pytest.MonkeyPatch) -> Gateway:
 
 
 def pods(*addresses: str, ready: bool = True) -> Snapshot:
-    found = [server(f"qwen-kserve-abc-{address}", ready=ready) for address in addresses]
-    for pod, address in zip(found, addresses, strict=True):
+    result = [server(f"qwen-kserve-abc-{address}", ready=ready) for address in addresses]
+    for pod, address in zip(result, addresses, strict=True):
         pod["status"]["podIP"] = address
-    return Snapshot(now=NOW, pods=found)
+    return Snapshot(now=NOW, pods=result)
 
 
 def states(**addresses: str) -> tuple[Seen, ...]:

@@ -94,17 +94,17 @@ def test_lists_come_from_our_namespaces_and_what_cannot_be_read_is_named() -> No
         "/api/v1/namespaces/models/pods/qwen-kserve-abc-1/log": "Precompile backbone",
         "/api/v1/namespaces/models/events": "forbidden",
     }
-    for place in ("models", "kserve", "inference-gateway"):
-        items = [READY_SERVICE] if place == "models" else []
-        pages[f"/apis/serving.kserve.io/v1alpha2/namespaces/{place}/llminferenceservices"] = {"items": items}
+    for namespace in ("models", "kserve", "inference-gateway"):
+        items = [READY_SERVICE] if namespace == "models" else []
+        pages[f"/apis/serving.kserve.io/v1alpha2/namespaces/{namespace}/llminferenceservices"] = {"items": items}
     with api(pages) as text:
-        found = read(text)
-    assert [len(found.nodes), len(found.pods), len(found.services)] == [1, 1, 1]
-    assert found.logs == {("models", "qwen-kserve-abc-1"): "Precompile backbone"}
+        result = read(text)
+    assert [len(result.nodes), len(result.pods), len(result.services)] == [1, 1, 1]
+    assert result.logs == {("models", "qwen-kserve-abc-1"): "Precompile backbone"}
     said = "events cannot be read: 403 events is forbidden: User x cannot list"
-    assert found.unreadable["events"] == said, "the words of the refusal, not its JSON"
-    assert found.unreadable["gateways"] == "the cluster does not know gateways"
-    assert "services" not in found.unreadable
+    assert result.unreadable["events"] == said, "the words of the refusal, not its JSON"
+    assert result.unreadable["gateways"] == "the cluster does not know gateways"
+    assert "services" not in result.unreadable
 
 
 def test_a_cluster_that_does_not_answer_is_said_to_be_out_of_reach() -> None:

@@ -89,15 +89,15 @@ def test_the_screen_reads_from_the_nodes_to_the_events(capsys: pytest.CaptureFix
 
 
 def test_a_served_stack_is_as_it_should_be() -> None:
-    found = sections(snapshot(server(ready=True)), SETTINGS, OUTPUTS, "eu4a")
-    assert worst(found) is State.GOOD
-    assert verdict(found) == "Everything is as it should be."
+    shown = sections(snapshot(server(ready=True)), SETTINGS, OUTPUTS, "eu4a")
+    assert worst(shown) is State.GOOD
+    assert verdict(shown) == "Everything is as it should be."
 
 
 def test_a_stack_on_its_way_is_neither_good_nor_bad() -> None:
-    found = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
-    assert worst(found) is State.BUSY
-    assert "waiting for 1 item" in verdict(found)
+    shown = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
+    assert worst(shown) is State.BUSY
+    assert "waiting for 1 item" in verdict(shown)
 
 
 def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:
@@ -105,8 +105,8 @@ def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:
 
 
 def test_the_json_holds_every_line_of_the_screen() -> None:
-    found = sections(STARTING, SETTINGS, OUTPUTS, "eu4a")
-    data = json.loads(json.dumps(as_json("eu4a", "google", found)))
+    shown = sections(STARTING, SETTINGS, OUTPUTS, "eu4a")
+    data = json.loads(json.dumps(as_json("eu4a", "google", shown)))
     assert data["state"] == "bad"
-    assert [section["title"] for section in data["sections"]] == [section.title for section in found]
+    assert [section["title"] for section in data["sections"]] == [section.title for section in shown]
     assert sum(len(section["lines"]) for section in data["sections"]) == 11

@@ -64,7 +64,7 @@ def test_what_is_no_hanging_update_is_not_called_one(pods: list[dict[str, Any]])
 
 
 @pytest.mark.parametrize(
-    ("kind", "status", "reason", "message", "words", "state"),
+    ("kind", "status", "reason", "message", "text", "state"),
     [
         ("HTTPRoutesReady", "False", "RefsInvalid", "HTTPRoute models/x not found", "does not exist", State.BAD),
         ("PresetsCombined", "False", "ConfigNotFound", "", "does not exist", State.BAD),
@@ -80,12 +80,12 @@ def test_what_is_no_hanging_update_is_not_called_one(pods: list[dict[str, Any]])
     ],
 )
 def test_kserves_reasons_are_told_in_words(
-    kind: str, status: str, reason: str, message: str, words: str, state: State
+    kind: str, status: str, reason: str, message: str, text: str, state: State
 ) -> None:
     conditions = [condition(kind, status, reason, message), condition("Ready", "False", reason)]
     lines = services.service_lines(service(*conditions), "eu4a")
     assert [line.state for line in lines] == [state, state]
-    assert words in lines[1].text
+    assert text in lines[1].text
     assert "{" not in lines[1].fix
 
 
@@ -96,8 +96,8 @@ def test_a_reason_nobody_has_met_is_shown_as_kserve_writes_it() -> None:
 
 
 def test_presets_that_cannot_be_merged_are_bad_although_ready_stays_unknown() -> None:
-    found = service(condition("PresetsCombined", "False", "ConfigNotFound"), condition("Ready", "Unknown"))
-    assert services.service_lines(found, "eu4a")[0].state is State.BAD
+    result = service(condition("PresetsCombined", "False", "ConfigNotFound"), condition("Ready", "Unknown"))
+    assert services.service_lines(result, "eu4a")[0].state is State.BAD
 
 
 def test_a_service_that_kserve_has_not_looked_at_again_is_not_called_finished() -> None:
@@ -123,7 +123,7 @@ def test_a_programmed_gateway_with_routes_is_good() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "state", "part"),
+    ("result", "state", "part"),
     [
         (a_gateway(address="10.9.9.9"), State.BAD, "outputs say 10.0.0.9"),
         (a_gateway(routes=0), State.BUSY, "no route attached"),
@@ -136,8 +136,8 @@ def test_a_programmed_gateway_with_routes_is_good() -> None:
         (a_gateway(condition("Accepted")), State.BUSY, "Programmed is not said"),
     ],
 )
-def test_a_gateway_that_does_not_serve_says_why(found: dict[str, Any], state: State, part: str) -> None:
-    [line] = gateway.lines(Snapshot(gateways=[found]), "10.0.0.9", "eu4a")
+def test_a_gateway_that_does_not_serve_says_why(result: dict[str, Any], state: State, part: str) -> None:
+    [line] = gateway.lines(Snapshot(gateways=[result]), "10.0.0.9", "eu4a")
     assert line.state is state
     assert part in line.text
 
@@ -188,9 +188,9 @@ def test_a_route_that_gke_has_not_reconciled_is_bad_although_it_is_accepted(stat
     reconciled = condition("Reconciled", status, "ReconciliationFailed", "GWCER102")
     route = attached("HTTPRoute", "qwen-route", *GOOD_PARENT, reconciled)
     lines = gateway.model_lines(Snapshot(now=NOW, routes=[route]), "models", "qwen", "eu4a")
-    (found,) = [line for line in lines if line.subject == "qwen: route"]
-    assert found.state is state
-    assert (status == "True") or "kubectl -n models get httproute qwen-route" in found.fix
+    (result,) = [line for line in lines if line.subject == "qwen: route"]
+    assert result.state is state
+    assert (status == "True") or "kubectl -n models get httproute qwen-route" in result.fix
 
 
 def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
@@ -213,7 +213,7 @@ def test_a_pool_without_nodes_costs_nothing_and_is_no_fault() -> None:
 
 def test_events_are_translated_once_and_old_or_settled_ones_are_left_out() -> None:
     stockout = "Node scale up in zones europe-west4-a associated with this pod failed: GCE_STOCKOUT. Pod is at risk"
-    found = events.lines(
+    lines = events.lines(
         [
             event("FailedScaleUp", "qwen-1", stockout, ago=2, count=3),
             event("FailedScaleUp", "qwen-1", stockout, ago=4),
@@ -227,7 +227,7 @@ def test_events_are_translated_once_and_old_or_settled_ones_are_left_out() -> No
         "eu4a",
         {"qwen-0", "qwen-1", "qwen-2"},
     )
-    assert [(line.subject, line.state) for line in found] == [("qwen-1", State.BAD), ("qwen-2", State.UNKNOWN)]
-    assert "no such TPU free" in found[0].text
-    assert "3 times" in found[0].text
-    assert found[0].fix == "llmd-gke doctor --stack eu4a --probe"
+    assert [(line.subject, line.state) for line in lines] == [("qwen-1", State.BAD), ("qwen-2", State.UNKNOWN)]
+    assert "no such TPU free" in lines[0].text
+    assert "3 times" in lines[0].text
+    assert lines[0].fix == "llmd-gke doctor --stack eu4a --probe"

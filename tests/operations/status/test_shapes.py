@@ -44,10 +44,10 @@ def test_recorded_objects_of_a_stack_that_serves_give_a_screen_without_a_complai
 ) -> None:
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     recorded = record.read()
-    found = screen.sections(
+    shown = screen.sections(
         recorded.snapshot, load_stack(ROOT, "local").settings, Outputs(recorded.gateway_ip, (), {}, {}), "local"
     )
-    wrong = [line for section in found for line in section.lines if line.state in (State.BAD, State.BUSY)]
+    wrong = [line for section in shown for line in section.lines if line.state in (State.BAD, State.BUSY)]
     assert wrong == []
-    titles = [section.title for section in found if section.lines]
+    titles = [section.title for section in shown if section.lines]
     assert titles[:3] == ["Nodes", "Model qwen", "Gateway"]

@@ -27,9 +27,9 @@ PODS = "/api/v1/pods"
 
 def cluster(pod: dict[str, Any]) -> dict[str, Any]:
     service = "/apis/serving.kserve.io/v1alpha2/namespaces/{}/llminferenceservices"
-    found: dict[str, Any] = {"/api/v1/nodes": {"items": [node("n", "system")]}, PODS: {"items": [pod]}}
-    found[service.format("models")] = {"items": [READY_SERVICE]}
-    return found
+    result: dict[str, Any] = {"/api/v1/nodes": {"items": [node("n", "system")]}, PODS: {"items": [pod]}}
+    result[service.format("models")] = {"items": [READY_SERVICE]}
+    return result
 
 
 STARTING = server("qwen-kserve-abc-1", container("main"), container("warm-up"))
@@ -47,8 +47,8 @@ def up(monkeypatch: pytest.MonkeyPatch) -> Any:
     return given
 
 
-def lines(found: list[Section], title: str) -> list[str]:
-    return [line.text for section in found if section.title == title for line in section.lines]
+def lines(sections: list[Section], title: str) -> list[str]:
+    return [line.text for section in sections if section.title == title for line in section.lines]
 
 
 def test_a_pod_that_becomes_ready_is_seen_by_the_next_look(up: Any) -> None:
@@ -86,9 +86,9 @@ def test_a_cluster_out_of_reach_does_not_hide_that_the_model_answers(
 def test_the_token_can_be_left_out(up: Any) -> None:
     async def one() -> list[Section]:
         seen = looks(TARGET, ask=False)
-        found = await anext(seen)
+        snapshot = await anext(seen)
         await seen.aclose()
-        return found
+        return snapshot
 
     with api(cluster(STARTING)) as kubeconfig:
         up("http://127.0.0.1:1/models/qwen", kubeconfig)
@@ -110,9 +110,9 @@ def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
 def look(target: Target, up: Any) -> list[Section]:
     async def one() -> list[Section]:
         seen = looks(target, ask=False)
-        found = await anext(seen)
+        snapshot = await anext(seen)
         await seen.aclose()
-        return found
+        return snapshot
 
     with api(cluster(STARTING)) as kubeconfig:
         up("http://127.0.0.1:1/models/qwen", kubeconfig)
@@ -127,9 +127,9 @@ def test_a_laptop_cloud_without_the_emulator_has_no_load_balancer_and_nobody_sig
 
     monkeypatch.setenv("LLMD_GKE_GOOGLE", "hand-written")
     monkeypatch.setattr("operations.status.backend_health.login", signed_in)
-    found = look(laptop, up)
-    assert "Google's load balancer" not in [section.title for section in found]
-    assert lines(found, "Model qwen")[0].startswith("4/7 server starts")
+    result = look(laptop, up)
+    assert "Google's load balancer" not in [section.title for section in result]
+    assert lines(result, "Model qwen")[0].startswith("4/7 server starts")
     assert list(laptop.places.cloud.iterdir()) == []
 
 

@@ -30,7 +30,9 @@ cluster = container.Cluster(
     deletion_protection=False,
 )
 parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
-kubeconfig = pulumi.Output.secret(parts.apply(lambda found: access.kubeconfig("agree", str(found[0]), str(found[1]))))
+kubeconfig = pulumi.Output.secret(
+    parts.apply(lambda values: access.kubeconfig("agree", str(values[0]), str(values[1])))
+)
 provider = k8s.Provider("k8s", kubeconfig=kubeconfig, cluster_identifier="agree")
 inside = pulumi.ResourceOptions(provider=provider)
 

@@ -27,7 +27,7 @@ class Step:
 
 def steps(events: Iterable[Event]) -> dict[str, list[Step]]:
     """The steps of every Kubernetes resource and of the provider itself, by the resource's name, in their order."""
-    found: dict[str, list[Step]] = {}
+    result: dict[str, list[Step]] = {}
     planned: dict[tuple[str, str], Mapping[str, str]] = {}
     for event in events:
         if pre := event.get("resourcePreEvent"):
@@ -37,8 +37,8 @@ def steps(events: Iterable[Event]) -> dict[str, list[Step]]:
         if out and _counts(out["metadata"]):
             about = out["metadata"]
             step = Step(about["op"], planned.get((about["urn"], about["op"]), {}), outputs(about.get("new")))
-            found.setdefault(about["urn"].rpartition("::")[2], []).append(step)
-    return found
+            result.setdefault(about["urn"].rpartition("::")[2], []).append(step)
+    return result
 
 
 def _counts(about: Mapping[str, Any]) -> bool:

@@ -24,13 +24,13 @@ def test_every_panel_is_there_with_its_expressions_legends_and_description(stack
 
 
 def test_panels_have_numbers_of_their_own_and_places_that_do_not_overlap(stack: StackSettings) -> None:
-    found = made(stack)
-    assert len({one["id"] for one in found}) == len(found)
+    result = made(stack)
+    assert len({one["id"] for one in result}) == len(result)
     blocks = [
         (x, y)
-        for place in (one["gridPos"] for one in found)
-        for x in range(place["x"], place["x"] + place["w"])
-        for y in range(place["y"], place["y"] + place["h"])
+        for position in (one["gridPos"] for one in result)
+        for x in range(position["x"], position["x"] + position["w"])
+        for y in range(position["y"], position["y"] + position["h"])
     ]
     assert len(blocks) == len(set(blocks))
     assert max(x for x, _ in blocks) == grafana.COLUMNS - 1

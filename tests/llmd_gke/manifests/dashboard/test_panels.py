@@ -50,10 +50,10 @@ def test_every_metric_is_asked_of_this_cluster_or_network_only(stack: StackSetti
 
 
 def test_keys_and_titles_are_unique_and_every_panel_says_what_one_reads_from_it(stack: StackSettings) -> None:
-    found = panels(stack)
-    assert len({panel.key for panel in found}) == len({panel.title for panel in found}) == len(found) >= 20
-    assert all(panel.reading.endswith(".") and panel.queries for panel in found)
-    assert [panel for section in sections(stack) for panel in section.panels] == list(found)
+    result = panels(stack)
+    assert len({panel.key for panel in result}) == len({panel.title for panel in result}) == len(result) >= 20
+    assert all(panel.reading.endswith(".") and panel.queries for panel in result)
+    assert [panel for section in sections(stack) for panel in section.panels] == list(result)
 
 
 def test_a_legend_names_only_labels_that_the_query_keeps(stack: StackSettings) -> None:

@@ -40,12 +40,12 @@ class Cost(NamedTuple):
     cpu: float
 
 
-def first_output(*words: str) -> Cost:
+def first_output(*arguments: str) -> Cost:
     """Starts an interpreter, waits for its first output, and ends it."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "LLMD_GKE_ROOT": str(ROOT)}
     with subprocess.Popen(
-        [sys.executable, *words],
+        [sys.executable, *arguments],
         cwd=ROOT,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -63,13 +63,13 @@ def first_output(*words: str) -> Cost:
 def measured() -> dict[str, Callable[[], Cost]]:
     """What is measured, by name."""
     run = ("-m", "operations")
-    found: dict[str, Callable[[], Cost]] = {BARE: lambda: first_output("-c", "")}
+    measurements: dict[str, Callable[[], Cost]] = {BARE: lambda: first_output("-c", "")}
     for name in sorted(COMMANDS):
-        found[f"{name} --help"] = lambda name=name: first_output(*run, name, "--help")
+        measurements[f"{name} --help"] = lambda name=name: first_output(*run, name, "--help")
     for name in sorted(COMMANDS):
         against = ("--against", "HEAD") if name == "comment" else ("--stack", "eu4a")
-        found[name] = lambda name=name, against=against: first_output(*run, name, *against)
-    return found
+        measurements[name] = lambda name=name, against=against: first_output(*run, name, *against)
+    return measurements
 
 
 def main() -> None:
@@ -89,8 +89,8 @@ def main() -> None:
     for heading in ("wall", "CPU", "CPU / bare", f"within {LIMIT_SECONDS} s"):
         table.add_column(heading, justify="right")
     bare = statistics.median(cost.cpu for cost in costs[BARE])
-    for name, found in costs.items():
-        wall, cpu = (statistics.median(getattr(cost, part) for cost in found) for part in Cost._fields)
+    for name, calls in costs.items():
+        wall, cpu = (statistics.median(getattr(cost, part) for cost in calls) for part in Cost._fields)
         table.add_row(name, f"{wall:.2f}", f"{cpu:.2f}", f"{cpu / bare:.1f}", "yes" if wall <= LIMIT_SECONDS else "no")
     console.print(table)
 

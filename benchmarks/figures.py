@@ -65,22 +65,22 @@ def seconds(*command: str) -> float:
 
 def of_commands(runs: int) -> list[Figure]:
     """Commands for operators; the first run, which writes what Python keeps of compiled modules, is left out."""
-    found: list[Figure] = []
-    for words in (*HELP, *CALLS):
-        taken = [seconds(sys.executable, "-m", "operations", *words.split()) for _ in range(runs + 1)][1:]
-        found.append(Figure(f"llmd-gke {words}", statistics.median(taken)))
-    return found
+    figures: list[Figure] = []
+    for command in (*HELP, *CALLS):
+        taken = [seconds(sys.executable, "-m", "operations", *command.split()) for _ in range(runs + 1)][1:]
+        figures.append(Figure(f"llmd-gke {command}", statistics.median(taken)))
+    return figures
 
 
 def of_cloud(cloud: str) -> list[Figure]:
     """A local cloud from nothing to nothing, with everything built before."""
-    found: list[Figure] = []
+    figures: list[Figure] = []
     for step in STEPS:
-        again = " (nothing to do)" if step == "up" and found else ""
-        found.append(
+        again = " (nothing to do)" if step == "up" and figures else ""
+        figures.append(
             Figure(f"make {step} CLOUD={cloud}{again}", seconds("make", step, f"CLOUD={cloud}", "STACK=local"))
         )
-    return found
+    return figures
 
 
 def main() -> None:

@@ -56,8 +56,10 @@ def make(places: Places, command: str) -> float:
         "PYTHONPATH": str(ROOT),
     }
     began = time.perf_counter()
-    words = [sys.executable, "-m", "localcloud", command, "--stack", STACK]
-    done = subprocess.run(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    command_line = [sys.executable, "-m", "localcloud", command, "--stack", STACK]
+    done = subprocess.run(
+        command_line, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode:
         sys.exit(f"{command} failed:\n{done.stdout}")
     return time.perf_counter() - began

@@ -17,9 +17,10 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import cast
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
@@ -29,7 +30,7 @@ import yaml  # noqa: E402
 from google.protobuf import struct_pb2  # noqa: E402
 from pulumi.runtime.proto import analyzer_pb2  # noqa: E402
 from pulumi_policy import EnforcementLevel  # noqa: E402
-from pulumi_policy.policy import _PolicyAnalyzerServicer  # noqa: E402
+from pulumi_policy.policy import _PolicyAnalyzerServicer  # noqa: E402  # pyright: ignore[reportPrivateUsage]
 from rich.console import Console  # noqa: E402
 
 from llmd_gke.graph.recording import load  # noqa: E402
@@ -64,12 +65,14 @@ for crd in json.loads(Path("crds.json").read_text()):
 
 def crds_in(folder: Path) -> list[dict[str, object]]:
     """The CustomResourceDefinitions of a folder."""
-    found = [yaml.load(file.read_text(), yaml.CSafeLoader) for file in sorted(folder.rglob("*.yaml"))]
-    return [one for one in found if isinstance(one, dict) and one.get("kind") == "CustomResourceDefinition"]
+    documents: list[dict[str, object] | None] = [
+        yaml.load(file.read_text(), yaml.CSafeLoader) for file in sorted(folder.rglob("*.yaml"))
+    ]
+    return [one for one in documents if isinstance(one, dict) and one.get("kind") == "CustomResourceDefinition"]
 
 
 @contextmanager
-def project(crds: list[dict[str, object]] | None) -> Iterator[Runner]:
+def project(crds: list[dict[str, object]] | None) -> Generator[Runner]:
     """A copy of the project (with a program of CRDs, if there are any) and a rehearsal of its own."""
     engine = resolve.ready(cache_folder())
     if engine is None:
@@ -136,7 +139,7 @@ def compare(name: str, crds: list[dict[str, object]] | None, runs: int) -> None:
 def request(type_: str, name: str, inputs: dict[str, object]) -> analyzer_pb2.AnalyzeRequest:
     """A resource as the engine shows it."""
     properties = struct_pb2.Struct()
-    properties.update(inputs)
+    properties.update(inputs)  # pyright: ignore[reportArgumentType]
     return analyzer_pb2.AnalyzeRequest(
         type=type_, name=name, urn=f"urn:pulumi:{STACK}::benchmark::{type_}::{name}", properties=properties
     )
@@ -170,9 +173,10 @@ def main() -> None:
         programs[f"{len(crds)} CRDs"] = [request(CRD_TYPE, f"crd-{i}", crd) for i, crd in enumerate(crds)]
     plain = [policy(rule, Collected([])) for rule in ALL]
     sdk = _PolicyAnalyzerServicer("llmd-gke", "0", plain, EnforcementLevel.ADVISORY)
+    analyze = cast("Callable[..., object]", sdk.Analyze)  # pyright: ignore[reportUnknownMemberType]
     for name, requests in programs.items():
         per_resource(f"{name}, the pack's server", requests, Analyzer().Analyze)
-        per_resource(f"{name}, the SDK's server, {len(ALL)} policies", requests, sdk.Analyze)
+        per_resource(f"{name}, the SDK's server, {len(ALL)} policies", requests, analyze)
     if not given.no_engine:
         compare(f"preview of stack {STACK}", None, given.runs)
         if crds is not None:

@@ -48,12 +48,12 @@ def project(folder: Path, empty: bool) -> Runner:
     else:
         (root / "__main__.py").symlink_to(ROOT / "__main__.py")
     places = Places(root, root / ".rehearsal")
-    found = resolve.ready(cache_folder())
-    if found is None:
+    engine = resolve.ready(cache_folder())
+    if engine is None:
         sys.exit("The engine is not set up. Fix: make up")
-    home.prepare(places, found)
+    home.prepare(places, engine)
     config.sync(places, STACK)
-    runner = Runner(places, found)
+    runner = Runner(places, engine)
     commands.ensure_stack(runner, STACK, select=True)
     return runner
 

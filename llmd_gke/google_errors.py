@@ -82,7 +82,7 @@ def explained(messages: Iterable[str], stack: str) -> Iterator[tuple[str, str]]:
     """Cause and fix of every message that is known, each once."""
     seen: set[GoogleError] = set()
     for message in messages:
-        known = next((one for one in ERRORS if re.search(one.sign, message)), None)
-        if known is not None and known not in seen:
-            seen.add(known)
-            yield known.cause, known.fix.format(stack=stack)
+        explanation = next((one for one in ERRORS if re.search(one.sign, message)), None)
+        if explanation is not None and explanation not in seen:
+            seen.add(explanation)
+            yield explanation.cause, explanation.fix.format(stack=stack)

@@ -175,8 +175,8 @@ def _without_objects(value: Value, taken: list[Value], *, root: bool = True) -> 
         table = {key: _without_objects(item, taken, root=False) for key, item in value.items()}
         return table if any(table[key] is not item for key, item in value.items()) else value
     if entries := _items(value):
-        found = [_without_objects(item, taken, root=False) for item in entries]
-        return found if any(new is not old for new, old in zip(found, entries, strict=True)) else value
+        remaining = [_without_objects(item, taken, root=False) for item in entries]
+        return remaining if any(new is not old for new, old in zip(remaining, entries, strict=True)) else value
     return value
 
 
@@ -255,8 +255,8 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
         if value is None:
             continue
         for position, part in enumerate(_items(value) or (value,)):
-            place = f"{field}[{position}]" if _items(value) else field
-            for item in _documents(part, place) if isinstance(part, str) else _flat(part):
+            path = f"{field}[{position}]" if _items(value) else field
+            for item in _documents(part, path) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
                 if isinstance(item, Unreadable):
                     yield MANIFEST, item
@@ -279,10 +279,10 @@ def _flat(value: Value) -> Iterator[Value]:
         yield value
 
 
-def _documents(text: str, place: str) -> Iterator[Value]:
+def _documents(text: str, path: str) -> Iterator[Value]:
     """The documents of a text. One that cannot be read hides no other: it becomes an :class:`Unreadable`."""
     for number, document in enumerate(DOCUMENT.split(text), 1):
-        where = f"document {number} of {place}"
+        where = f"document {number} of {path}"
         try:
             _check_depth(document)
             content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
@@ -304,15 +304,15 @@ def _check_depth(document: str) -> None:
 
 def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
     """JSON that is no YAML for its reader: indented by tabs, or several objects one after the other."""
-    decoder, found, rest = json.JSONDecoder(), list[Value](), text.strip()
+    decoder, documents, rest = json.JSONDecoder(), list[Value](), text.strip()
     try:
         while rest:
             content, end = cast("tuple[object, int]", decoder.raw_decode(rest))
-            found.append(plain(content, secret=secret))
+            documents.append(plain(content, secret=secret))
             rest = rest[end:].lstrip()
     except (ValueError, RecursionError):
-        found.append(Unreadable(f"{where} cannot be read as YAML"))
-    yield from found
+        documents.append(Unreadable(f"{where} cannot be read as YAML"))
+    yield from documents
 
 
 def plain(value: object, *, secret: bool = False) -> Value:

@@ -24,13 +24,13 @@ def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
 
     Raises ``ValueError`` for an endpoint that the settings' rules refuse.
     """
-    found = receiver(traces.receiver)
-    if found is None:
+    trace_receiver = receiver(traces.receiver)
+    if trace_receiver is None:
         raise ValueError(f"{traces.receiver} is no receiver of traces")
     peer: JsonObject = (
-        {"ipBlock": {"cidr": f"{found.address}/32"}}
-        if found.namespace is None
-        else {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": found.namespace}}}
+        {"ipBlock": {"cidr": f"{trace_receiver.address}/32"}}
+        if trace_receiver.namespace is None
+        else {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": trace_receiver.namespace}}}
     )
     return firewall.policy(
         f"{model.name}-traces",
@@ -38,6 +38,6 @@ def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
         {
             "podSelector": {"matchLabels": naming.service_labels(model.name)},
             "policyTypes": ["Egress"],
-            "egress": [{"to": [peer], "ports": [{"protocol": "TCP", "port": found.port}]}],
+            "egress": [{"to": [peer], "ports": [{"protocol": "TCP", "port": trace_receiver.port}]}],
         },
     )

@@ -21,25 +21,25 @@ OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "
 
 def services(values: Node) -> Iterator[Finding]:
     """No chart makes a Service with a public address."""
-    for place in _tables(values):
-        table = place.mapping()
+    for section in _tables(values):
+        table = section.mapping()
         if table.get("enabled") in (False, "false"):
             continue
         kind = table.get("type", table.get("serviceType"))
         if kind in ("LoadBalancer", "NodePort"):
             object_: Value = {"spec": {**table, "type": kind}, "metadata": {"annotations": table.get("annotations")}}
-            yield from _at(place, exposure.service(Node(object_)))
+            yield from _at(section, exposure.service(Node(object_)))
 
 
 def ingresses(values: Node) -> Iterator[Finding]:
     """No chart makes a public Ingress."""
-    for place in _tables(values):
-        last = place.path.rsplit(".", 1)[-1].lower()
-        table = place.mapping()
-        if last.endswith("ingress") and table.get("enabled") in (True, "true") and not _is_firewall(place):
+    for section in _tables(values):
+        last = section.path.rsplit(".", 1)[-1].lower()
+        table = section.mapping()
+        if last.endswith("ingress") and table.get("enabled") in (True, "true") and not _is_firewall(section):
             name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
             object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
-            yield from _at(place, exposure.ingress(Node(object_)))
+            yield from _at(section, exposure.ingress(Node(object_)))
 
 
 def _is_firewall(ingress: Node) -> bool:
@@ -50,16 +50,14 @@ def _is_firewall(ingress: Node) -> bool:
 
 def tokens(values: Node) -> Iterator[Finding]:
     """No value looks like a token unless the program marked it as secret. The value itself is not repeated."""
-    for place in _texts(values):
-        if not isinstance(place.value, SecretText) and secret_texts.has_shape(str(place.value)):
-            yield exposure.plain(
-                f"{place.path} looks like a token or a password, and the state stores it in plain text"
-            )
+    for text in _texts(values):
+        if not isinstance(text.value, SecretText) and secret_texts.has_shape(str(text.value)):
+            yield exposure.plain(f"{text.path} looks like a token or a password, and the state stores it in plain text")
 
 
-def _at(place: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
+def _at(section: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
     for finding in findings:
-        yield replace(finding, problem=f"{place.path}: {finding.problem}")
+        yield replace(finding, problem=f"{section.path}: {finding.problem}")
 
 
 def _tables(node: Node) -> Iterator[Node]:

@@ -96,11 +96,11 @@ def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[
 
     ``others`` maps ``NAMESPACE/NAME`` of models that were named before to their caches.
     """
-    place = f"{value.rstrip('/')}/"
+    folder = f"{value.rstrip('/')}/"
     for other, used in others.items():
         theirs = f"{used.rstrip('/')}/"
         apart = other.partition("/")[0] != owner.partition("/")[0]
-        if apart and (place.startswith(theirs) or theirs.startswith(place)):
+        if apart and (folder.startswith(theirs) or theirs.startswith(folder)):
             yield Finding(
                 "shared-cache",
                 f"{owner} and {other} share a compile cache: each can change the compiled graphs that the other loads",
@@ -116,7 +116,7 @@ def weights_uri(value: str) -> Iterator[Finding]:
         yield from bucket_uri(value)
         return
     for finding in uri(value):
-        schemes = ", ".join(f"{known}://" for known in (*URI_SCHEMES, "gs"))
+        schemes = ", ".join(f"{scheme}://" for scheme in (*URI_SCHEMES, "gs"))
         yield replace(finding, allowed=schemes) if finding.allowed.startswith("hf://,") else finding
 
 
@@ -145,7 +145,7 @@ def uri(value: str) -> Iterator[Finding]:
         yield Finding(
             "model-uri",
             f"{value!r} is not a model URI that KServe can load",
-            allowed=", ".join(f"{known}://" for known in URI_SCHEMES),
+            allowed=", ".join(f"{uri_scheme}://" for uri_scheme in URI_SCHEMES),
             fix=hint,
         )
     elif scheme != "oci" and "@" in rest.split("/")[0]:
@@ -240,11 +240,11 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 def revision(model_uri: str) -> Iterator[Finding]:
     """Weights of Hugging Face are named by a commit: a branch is whatever its owner makes of it."""
-    found = model_uri.partition("://")[2].partition(":")[2]
-    if model_uri.startswith("hf://") and not COMMIT.fullmatch(found):
+    tag = model_uri.partition("://")[2].partition(":")[2]
+    if model_uri.startswith("hf://") and not COMMIT.fullmatch(tag):
         yield Finding(
             "model-revision",
-            f"each pod loads {f'the revision {found}' if found else 'the main branch'} as it is when the pod "
+            f"each pod loads {f'the revision {tag}' if tag else 'the main branch'} as it is when the pod "
             "starts: its owner can change the weights",
             allowed="hf://OWNER/NAME:COMMIT, with the 40 digits of a commit",
             fix=f"{model_uri.partition('://')[0]}://{models.repository_of(model_uri)}:COMMIT",
@@ -292,11 +292,11 @@ def server_arguments(
     arguments: Iterable[str], kind: Accelerator = DEFAULT, *, refuse_owned: bool = True
 ) -> Iterator[Finding]:
     """No argument that makes the server exit on the accelerator, or (``refuse_owned``) that a typed setting writes."""
-    words = list(arguments)
-    for position, word in enumerate(words):
+    argv = list(arguments)
+    for position, word in enumerate(argv):
         name, _, value = word.partition("=")
         name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
-        value = value or (words[position + 1] if position + 1 < len(words) else "")
+        value = value or (argv[position + 1] if position + 1 < len(argv) else "")
         if spaced := TWO_IN_ONE.match(word):
             yield Finding(
                 kind.rule("server-argument"),
@@ -318,7 +318,7 @@ def server_arguments(
                 allowed=", ".join(sorted(kind.quantizations)),
                 fix=f"use a quantization that {kind.name} supports, or remove the argument",
             )
-        elif name == "--kv-transfer-config" and not any(f'"{known}"' in value for known in kind.kv_connectors):
+        elif name == "--kv-transfer-config" and not any(f'"{connector}"' in value for connector in kind.kv_connectors):
             yield Finding(
                 kind.rule("server-argument"),
                 f"--kv-transfer-config names a connector that does not run on {kind.name}",

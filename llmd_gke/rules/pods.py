@@ -53,13 +53,13 @@ def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
 
 def chips(container: Node) -> int | None:
     """Chips a container asks for; extended resources have equal limits and requests."""
-    found = (_chips(container, resource) for resource in accelerators.RESOURCES)
-    return next((number for number in found if number is not None), None)
+    counts = (_chips(container, resource) for resource in accelerators.RESOURCES)
+    return next((number for number in counts if number is not None), None)
 
 
 def _chips(container: Node, resource: str) -> int | None:
-    found = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
-    return next((number for number in found if number is not None), None)
+    counts = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
+    return next((number for number in counts if number is not None), None)
 
 
 def accelerator(pod: Node) -> Accelerator | None:

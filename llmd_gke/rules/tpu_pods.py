@@ -76,17 +76,17 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
     value = accelerator.text()
     family = TPU.family_by_label(value)
     if value is not None and family is None:
-        known = ", ".join(family.accelerator for family in TPU.families)
+        allowed = ", ".join(family.accelerator for family in TPU.families)
         yield _pod(
             f"{accelerator.path}: no GKE node has the label value {value} (the Cloud TPU API uses v6e-4, GKE's "
             "label is tpu-v6e-slice)",
-            known,
+            allowed,
             "use GKE's label value",
         )
     shape = topology.text()
     if family is not None and shape is not None and shape not in {s.topology for s in family.slices()}:
-        known = ", ".join(dict.fromkeys(s.topology for s in family.slices()))
-        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", known, "use one of these")
+        allowed = ", ".join(dict.fromkeys(s.topology for s in family.slices()))
+        yield _pod(f"{topology.path}: {family.name} has no topology {shape}", allowed, "use one of these")
 
 
 def _chips(selector: Node, family: Family, container: Node, asked: int) -> Iterator[Finding]:
@@ -121,17 +121,17 @@ def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
         if asked is None or parallelism.get("data").value is not None:
             continue
         values = [(parallelism.get("tensor").path, parallelism.get("tensor").integer())]
-        words = arguments(container)
-        for position, word in enumerate(words):
+        argv = arguments(container)
+        for position, word in enumerate(argv):
             name, _, value = word.replace("_", "-").partition("=")
-            value = value or (words[position + 1] if position + 1 < len(words) else "")
+            value = value or (argv[position + 1] if position + 1 < len(argv) else "")
             if name in ("--tensor-parallel-size", "-tp") and value.isdigit():
                 values.append((f"{container.path} {name}", int(value)))
         for path, value in values:
             if value is not None and value != asked and not _spans_hosts(family, topology, asked):
                 machine = next((m.name for m in family.machines if m.chips == asked), "") if family else ""
-                found = list(models.tensor_parallel(value, machine, topology or "")) if machine else []
-                problem = found[0].problem if found else f"tensor parallelism {value} over {asked} chips"
+                findings = list(models.tensor_parallel(value, machine, topology or "")) if machine else []
+                problem = findings[0].problem if findings else f"tensor parallelism {value} over {asked} chips"
                 yield Finding(
                     "tpu-parallelism",
                     f"{path}: {problem}",

@@ -64,10 +64,10 @@ def placement(pool: Node) -> Iterator[Finding]:
                 "no placementPolicy, or COMPACT with tpuTopology",
             )
         return
-    found = accelerators.find_slice(name, shape)
-    if found is None or family is None:
+    slice_shape = accelerators.find_slice(name, shape)
+    if slice_shape is None or family is None:
         return
-    if not found.multi_host:
+    if not slice_shape.multi_host:
         yield from slices.placement(name, shape, kind or "COMPACT")
         return
     yield from slices.placement(name, shape, kind)
@@ -88,8 +88,8 @@ def _placement(problem: str, allowed: str) -> Finding:
 def upgrade(pool: Node) -> Iterator[Finding]:
     """Multi-host slices are upgraded by surge: compact placement does not go with blue-green."""
     name, shape, _ = _parts(pool)
-    found = accelerators.find_slice(name, shape) if shape else None
-    if found and found.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
+    slice_shape = accelerators.find_slice(name, shape) if shape else None
+    if slice_shape and slice_shape.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
         yield Finding(
             "tpu-upgrade-strategy",
             f"upgradeSettings.strategy BLUE_GREEN on a multi-host {shape} slice: GKE rejects it with compact placement",

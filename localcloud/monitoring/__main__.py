@@ -61,10 +61,10 @@ class Collectors:
         await collector.install(self.kube)
         log.info("managed Prometheus is on: the collectors' account is there")
         async with (
-            mirrors(self.kube, POD_MONITORINGS, client.PODS, NETWORK_POLICIES) as (changed, found),
+            mirrors(self.kube, POD_MONITORINGS, client.PODS, NETWORK_POLICIES) as (changed, watched),
             asyncio.TaskGroup() as group,
         ):
-            await self._step(found, group)
+            await self._step(watched, group)
             log_file = self.layout.log("prometheus")
             group.create_task(keep(prometheus.command(binaries.path("prometheus"), self.files), log_file))
             while True:
@@ -75,13 +75,13 @@ class Collectors:
                 except TimeoutError:
                     pass
                 changed.clear()
-                await self._step(found, group)
+                await self._step(watched, group)
 
-    async def _step(self, found: list[Mirror], group: asyncio.TaskGroup) -> None:
+    async def _step(self, watched: list[Mirror], group: asyncio.TaskGroup) -> None:
         present = self.cloud
         if present is None:
             return
-        monitorings, pods, policies = found
+        monitorings, pods, policies = watched
         made = endpoints(monitorings, pods, policies, collector.CALLER, present.where)
         tokens, unreadable = await self._tokens({one.token for one in made if one.token})
         self._keep_states(present.components, group)

@@ -68,14 +68,14 @@ async def read(as_collector: Kube, key: SecretKey) -> str:
     """
     where = f"Secret {key.namespace}/{key.name}"
     try:
-        found = await as_collector.list(SECRETS, key.namespace, fields=f"metadata.name={key.name}")
+        secrets = await as_collector.list(SECRETS, key.namespace, fields=f"metadata.name={key.name}")
         if not await _may_watch(as_collector, key):
             raise Unreadable(f"{where}: {IDENTITY} may not watch it")
     except KubeError as error:
         raise Unreadable(f"{where}: {error}") from None
-    if not found:
+    if not secrets:
         raise Unreadable(f"{where} does not exist")
-    encoded = text(found[0], "data", key.key)
+    encoded = text(secrets[0], "data", key.key)
     if not encoded:
         raise Unreadable(f"{where} has no key {key.key}")
     try:

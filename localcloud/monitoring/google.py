@@ -22,8 +22,8 @@ def monitored(content: JsonObject) -> Monitored | None:
     """The first cluster that has managed Prometheus on; ``content`` is the stand-in's file."""
     clusters = dig(content, "objects", CLUSTER)
     for ident, record in clusters.items() if isinstance(clusters, dict) else ():
-        found = re.fullmatch(r"projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)", ident)
-        if found and dig(record, "inputs", "monitoringConfig", "managedPrometheus", "enabled") is True:
+        match = re.fullmatch(r"projects/([^/]+)/locations/([^/]+)/clusters/([^/]+)", ident)
+        if match and dig(record, "inputs", "monitoringConfig", "managedPrometheus", "enabled") is True:
             components = texts(record, "inputs", "monitoringConfig", "enableComponents")
-            return Monitored(Where(found[1], found[2], found[3]), frozenset(components))
+            return Monitored(Where(match[1], match[2], match[3]), frozenset(components))
     return None

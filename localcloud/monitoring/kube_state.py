@@ -86,10 +86,10 @@ COMPONENTS: Mapping[str, Component] = {
 
 def command(program: Path, kubeconfig: Path, components: Collection[str]) -> tuple[str, ...]:
     """The command line for the components that a cluster has on."""
-    chosen = [found for name, found in COMPONENTS.items() if name in components]
+    chosen = [component for name, component in COMPONENTS.items() if name in components]
     # Restarts are on every cluster, under another name: `googles_name`.
-    kinds = dict.fromkeys([*(found.resources for found in chosen), "pods"])
-    metrics = ",".join([*(metric for found in chosen for metric in found.metrics), RESTARTS])
+    kinds = dict.fromkeys([*(component.resources for component in chosen), "pods"])
+    metrics = ",".join([*(metric for component in chosen for metric in component.metrics), RESTARTS])
     return (
         str(program),
         f"--kubeconfig={kubeconfig}",

@@ -56,5 +56,5 @@ class Reloader:
             log.error("Prometheus refuses its configuration: %s", answer.text.strip())
 
     def _rule_files(self) -> tuple[tuple[str, int, int], ...]:
-        found = sorted(self.files.rules.iterdir()) if self.files.rules.is_dir() else []
-        return tuple((one.name, one.stat().st_mtime_ns, one.stat().st_size) for one in found)
+        rule_files = sorted(self.files.rules.iterdir()) if self.files.rules.is_dir() else []
+        return tuple((one.name, one.stat().st_mtime_ns, one.stat().st_size) for one in rule_files)

@@ -89,9 +89,9 @@ def _endpoint(
         interval=interval,
         timeout=text(endpoint, "timeout") or interval,
         targets=tuple(
-            Target(f"{text(pod, 'status', 'podIP')}:{number}", found, refusal(policies, pod, number, caller))
+            Target(f"{text(pod, 'status', 'podIP')}:{number}", target_labels, refusal(policies, pod, number, caller))
             for pod in wanted
-            for number, found in _addresses(monitoring, endpoint, pod, where)
+            for number, target_labels in _addresses(monitoring, endpoint, pod, where)
         ),
         token=_token(endpoint, namespace(monitoring)),
         token_type=text(endpoint, "authorization", "type") or "Bearer",
@@ -114,16 +114,16 @@ def _is_selected(monitoring: Object, pod: Object) -> bool:
 def _addresses(monitoring: Object, endpoint: Object, pod: Object, where: Where) -> Iterable[tuple[int, dict[str, str]]]:
     """Port numbers with labels: one for a number, also one that is not declared; each declared port for a name."""
     asked = get(endpoint, "port")
-    found = _labels(monitoring, pod, where)
+    target_labels = _labels(monitoring, pod, where)
     instance = text(pod, "spec", "nodeName") if _controller(pod)[0] == "DaemonSet" else name(pod)
     if isinstance(asked, str):
         for port in declared_ports(pod):
             if port.name == asked:
                 container = {"container": port.container} if "container" in _metadata(monitoring) else {}
-                yield port.number, _without_empty({**found, **container, "instance": f"{instance}:{asked}"})
+                yield port.number, _without_empty({**target_labels, **container, "instance": f"{instance}:{asked}"})
     elif isinstance(asked, int):
         # The container is left out: several could declare the number.
-        yield asked, _without_empty({**found, "instance": f"{instance}:{asked}"})
+        yield asked, _without_empty({**target_labels, "instance": f"{instance}:{asked}"})
 
 
 def _labels(monitoring: Object, pod: Object, where: Where) -> dict[str, str]:
@@ -135,15 +135,15 @@ def _labels(monitoring: Object, pod: Object, where: Where) -> dict[str, str]:
         "top_level_controller_type": kind,
     }
     asked = _metadata(monitoring)
-    found = {
+    target_labels = {
         **where.labels,
         **{key: value for key, value in metadata.items() if key in asked},
         "namespace": namespace(pod),
         "job": name(monitoring),
     }
     for mapping in each(monitoring, "spec", "targetLabels", "fromPod"):
-        found[text(mapping, "to") or text(mapping, "from")] = label(pod, text(mapping, "from"))
-    return found
+        target_labels[text(mapping, "to") or text(mapping, "from")] = label(pod, text(mapping, "from"))
+    return target_labels
 
 
 def _metadata(monitoring: Object) -> tuple[str, ...]:
@@ -162,8 +162,8 @@ def _top_level_controller(pod: Object) -> tuple[str, str]:
     kind, owner = _controller(pod)
     if kind == "ReplicaSet" and label(pod, "pod-template-hash"):
         return "Deployment", owner.rpartition("-")[0]
-    if kind == "Job" and (found := re.fullmatch(r"(.+)-\d{8}", owner)):
-        return "CronJob", found[1]
+    if kind == "Job" and (match := re.fullmatch(r"(.+)-\d{8}", owner)):
+        return "CronJob", match[1]
     return kind, owner
 
 
@@ -174,5 +174,5 @@ def _token(endpoint: Object, own_namespace: str) -> SecretKey | None:
     return SecretKey(text(secret, "namespace") or own_namespace, text(secret, "name"), text(secret, "key"))
 
 
-def _without_empty(found: dict[str, str]) -> dict[str, str]:
-    return {key: value for key, value in found.items() if value}
+def _without_empty(target_labels: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in target_labels.items() if value}

@@ -42,28 +42,28 @@ class MonitoringPrice:
 
     def __str__(self) -> str:
         """For people."""
-        words = [f"{self.samples / MILLION:,.0f} million samples", f"{self.conditions} alert conditions"]
+        items = [f"{self.samples / MILLION:,.0f} million samples", f"{self.conditions} alert conditions"]
         if self.uptime_executions:
-            words.append(f"{self.uptime_executions / MILLION:.1f} million uptime checks")
+            items.append(f"{self.uptime_executions / MILLION:.1f} million uptime checks")
         spans = ""
         if self.usd_per_million_spans is not None:
             free = catalogue.FREE_SPANS / MILLION
             spans = f" Traces: {self.usd_per_million_spans:.2f} USD a million spans, {free:g} million are free."
-        amount = f"about {self.usd_per_month:,.2f} USD a month ({', '.join(words)})"
+        amount = f"about {self.usd_per_month:,.2f} USD a month ({', '.join(items)})"
         return f"Monitoring, all replicas running: {amount}.{spans}"
 
 
 def estimate(settings: StackSettings) -> MonitoringPrice:
     """What the stack's settings ask for."""
-    found = alerts(settings)
+    stack_alerts = alerts(settings)
     evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS
     running = [model for model in settings.models if not model.stopped]
     checked = settings.monitoring.uptime_check and settings.gateway.exposure == "external"
     return MonitoringPrice(
         samples=_samples(settings),
-        conditions=len(found),
+        conditions=len(stack_alerts),
         # Each selector is a clause whose series count, whatever is compared with it later.
-        returned_series=evaluations * sum(alert.expression.count("{") for alert in found),
+        returned_series=evaluations * sum(alert.expression.count("{") for alert in stack_alerts),
         uptime_executions=len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // 60 if checked else 0,
         usd_per_million_spans=catalogue.USD_PER_MILLION_SPANS if settings.monitoring.cloud_trace else None,
     )

@@ -52,8 +52,8 @@ def _hardening(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]:
     subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
-    found = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
-    if found or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
+    has_proxies = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
+    if has_proxies or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
         return
     for gateway in program.of(GATEWAY):
         name = gateway.spec.get("gatewayClassName").text() or ""

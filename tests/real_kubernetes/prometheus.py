@@ -59,8 +59,8 @@ class Prometheus:
     def refused(self, monitoring: str) -> set[str]:
         """Why targets of a PodMonitoring are not scraped; empty for one that is."""
         file = self.laptop.layout.root / "monitoring" / "targets.json"
-        found = [one for one in json.loads(file.read_text()) if f"/{monitoring}/" in one["job"]]
-        return {target["refused"] for one in found for target in one["targets"]}
+        selected = [one for one in json.loads(file.read_text()) if f"/{monitoring}/" in one["job"]]
+        return {target["refused"] for one in selected for target in one["targets"]}
 
     def load_rules(self, *rules: dict[str, Any]) -> None:
         """Replaces what is evaluated, and waits until it is."""

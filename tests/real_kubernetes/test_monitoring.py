@@ -41,8 +41,8 @@ def test_servers_and_picker_are_scraped_under_googles_labels(watched: Laptop) ->
     where = ("project_id", "location", "cluster", "namespace", "model")
     here = ("rehearsal", "europe-west4", "llmd-local", "models", "qwen")
     pods = sorted((objects.name(pod), pod["spec"]["nodeName"]) for pod in servers(watched))
-    found = prometheus.labels("vllm:num_requests_running", *where, "pod", "node", "instance", "container")
-    assert found == [(*here, pod, node, f"{pod}:8000", "") for pod, node in pods]
+    series = prometheus.labels("vllm:num_requests_running", *where, "pod", "node", "instance", "container")
+    assert series == [(*here, pod, node, f"{pod}:8000", "") for pod, node in pods]
     assert prometheus.labels("inference_pool_ready_pods", *where) == [here]
 
 
@@ -54,8 +54,8 @@ def test_of_kube_state_metrics_there_is_what_gke_has(watched: Laptop) -> None:
     names = {name for (name,) in prometheus.labels('count by (__name__) ({job="kube-state-metrics"})', "__name__")}
     assert "kube_pod_container_status_restarts_total" not in names
     restarts = 'kubernetes_io:container_restart_count{monitored_resource="k8s_container",container_name="main"}'
-    found = {pod for (pod,) in prometheus.labels(restarts, "pod_name")}
-    assert {objects.name(pod) for pod in servers(watched)} <= found
+    pods = {pod for (pod,) in prometheus.labels(restarts, "pod_name")}
+    assert {objects.name(pod) for pod in servers(watched)} <= pods
 
 
 def test_without_the_right_to_the_secret_pickers_are_not_scraped_and_servers_are(watched: Laptop) -> None:

@@ -43,8 +43,8 @@ class Alert:
     @property
     def key(self) -> str:
         """Unique in a stack, lower-case with hyphens: ``first-token-slow-qwen``."""
-        words = re.sub(r"(?<!^)(?=[A-Z])", "-", self.name).lower()
-        return words if self.model is None else f"{words}-{self.model}"
+        hyphenated = re.sub(r"(?<!^)(?=[A-Z])", "-", self.name).lower()
+        return hyphenated if self.model is None else f"{hyphenated}-{self.model}"
 
     @property
     def title(self) -> str:

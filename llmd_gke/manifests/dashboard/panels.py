@@ -190,8 +190,8 @@ def _load(settings: StackSettings, window: str) -> list[Panel]:
             "Requests in each replica",
             "count",
             tuple(
-                Query(f"sum by (namespace, model, pod) ({name}{ours})", f"{{{{pod}}}} {words}")
-                for name, words in ((Server.RUNNING, "running"), (Server.WAITING, "waiting"))
+                Query(f"sum by (namespace, model, pod) ({name}{ours})", f"{{{{pod}}}} {label}")
+                for name, label in ((Server.RUNNING, "running"), (Server.WAITING, "waiting"))
             ),
             "Waiting above 0 for minutes: every replica is full, and more load only lengthens the queue.",
             VLLM,
@@ -219,8 +219,8 @@ def _load(settings: StackSettings, window: str) -> list[Panel]:
             "Tokens",
             "per second",
             tuple(
-                Query(f"sum {promql.BY_MODEL} (rate({name}{ours}[{window}]))", f"{{{{model}}}} {words}")
-                for name, words in ((Server.PROMPT_TOKENS, "in"), (Server.GENERATED_TOKENS, "out"))
+                Query(f"sum {promql.BY_MODEL} (rate({name}{ours}[{window}]))", f"{{{{model}}}} {label}")
+                for name, label in ((Server.PROMPT_TOKENS, "in"), (Server.GENERATED_TOKENS, "out"))
             ),
             "The work that is done. Flat while requests wait: this is the most the replicas can do.",
             VLLM,
@@ -240,8 +240,8 @@ def _starts(settings: StackSettings) -> list[Panel]:
     servers = promql.pods(settings, *SERVER_PODS)
     pods = promql.pods(settings, *SERVER_PODS[1:])
     waits = {
-        words: promql.pods(settings, *SERVER_PODS, promql.one_of("reason", reasons))
-        for words, reasons in (
+        label: promql.pods(settings, *SERVER_PODS, promql.one_of("reason", reasons))
+        for label, reasons in (
             ("image, volumes", ["ContainerCreating"]),
             ("download of weights", ["PodInitializing"]),
             ("crashed, waits to start again", ["CrashLoopBackOff"]),
@@ -253,8 +253,8 @@ def _starts(settings: StackSettings) -> list[Panel]:
     stages = (
         Query(f"sum by (namespace) ({KubeState.UNSCHEDULABLE}{pods})", "node ({{namespace}})"),
         *(
-            Query(f"sum by (namespace) ({KubeState.WAITING_REASON}{selector})", f"{words} ({{{{namespace}}}})")
-            for words, selector in waits.items()
+            Query(f"sum by (namespace) ({KubeState.WAITING_REASON}{selector})", f"{label} ({{{{namespace}}}})")
+            for label, selector in waits.items()
         ),
         Query(f"count by (namespace) ({started})", "loading and compiling ({{namespace}})"),
     )
@@ -274,8 +274,8 @@ def _starts(settings: StackSettings) -> list[Panel]:
             "Nodes",
             "count",
             tuple(
-                Query(f"count({Google.NODE_CORES}{promql.resource(settings, NODE, names)})", words)
-                for names, words in (
+                Query(f"count({Google.NODE_CORES}{promql.resource(settings, NODE, names)})", label)
+                for names, label in (
                     (f'node_name=~"{_hosts(settings)}"', "TPU hosts"),
                     (f'node_name!~"{_hosts(settings)}"', "other nodes"),
                 )

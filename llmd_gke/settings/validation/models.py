@@ -23,8 +23,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from at(f"{key}.image", model.image, models.image(model.image))
     yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
     for index, one in enumerate(model.env):
-        found = environment.variable(one.name, one.value, one.secret, one.key)
-        yield from at(f"{key}.env[{index}]", one.name, found)
+        findings = environment.variable(one.name, one.value, one.secret, one.key)
+        yield from at(f"{key}.env[{index}]", one.name, findings)
     yield from at(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
     yield from at(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
     context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
@@ -32,8 +32,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     warned = [replace(finding, severity="warning") for finding in pods.privileges(loosened)]
     yield from at(f"{key}.privileged", model.privileged, iter(warned))
     if model.max_model_len is not None:
-        found = models.context(model.uri, model.max_model_len, model.extra_args)
-        yield from at(f"{key}.maxModelLen", model.max_model_len, found)
+        findings = models.context(model.uri, model.max_model_len, model.extra_args)
+        yield from at(f"{key}.maxModelLen", model.max_model_len, findings)
     if model.compile_cache is not None:
         yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
     for index, path in enumerate(model.paths):
@@ -42,12 +42,15 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from _scheduler(f"{key}.scheduler", model)
     pool = next((pool for pool in settings.pools if pool.name == model.pool), None)
     if pool is None:
-        known = [pool.name for pool in settings.pools]
+        pool_names = [pool.name for pool in settings.pools]
         yield Located(
             f"{key}.pool",
             model.pool,
             Finding(
-                "model-pool", f"there is no TPU pool {model.pool}", allowed=", ".join(known), fix=f"pool: {known[0]}"
+                "model-pool",
+                f"there is no TPU pool {model.pool}",
+                allowed=", ".join(pool_names),
+                fix=f"pool: {pool_names[0]}",
             ),
         )
         return
@@ -63,8 +66,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         yield Located(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
     yield from at(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
     if model.tensor_parallel is not None:
-        found = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
-        yield from at(f"{key}.tensorParallel", model.tensor_parallel, found)
+        findings = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
+        yield from at(f"{key}.tensorParallel", model.tensor_parallel, findings)
     if model.uri.startswith("hf://"):
         yield from at(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
     yield from at(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
@@ -83,8 +86,8 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
         kinds = [kind for kind, _ in entries]
         yield from at(f"{key}.plugins", kinds, scheduling.saturation(kinds))
     if entries:
-        found = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
-        yield from at(f"{key}.plugins", [kind for kind, _ in entries], found)
+        findings = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
+        yield from at(f"{key}.plugins", [kind for kind, _ in entries], findings)
 
 
 def storage(settings: StackSettings) -> Iterator[Located]:
@@ -105,8 +108,8 @@ def storage(settings: StackSettings) -> Iterator[Located]:
     for index, model in enumerate(settings.models):
         if model.compile_cache is not None:
             owner = f"{model.namespace}/{model.name}"
-            found = models.shared_cache(owner, model.compile_cache, caches)
-            yield from at(f"llmd-gke:models[{index}].compileCache", model.compile_cache, found)
+            findings = models.shared_cache(owner, model.compile_cache, caches)
+            yield from at(f"llmd-gke:models[{index}].compileCache", model.compile_cache, findings)
             caches[owner] = model.compile_cache
 
 

@@ -30,8 +30,8 @@ def traces(settings: StackSettings) -> Iterator[Located]:
     if said.cloud_trace:
         yield from at(f"{key}.cloudTrace", True, tracing.managed(settings.cluster.min_version))
     for index, model in enumerate(settings.models):
-        found = tracing.server(model.extra_args, (variable.name for variable in model.env))
-        yield from at(f"llmd-gke:models[{index}]", model.name, found)
+        findings = tracing.server(model.extra_args, (variable.name for variable in model.env))
+        yield from at(f"llmd-gke:models[{index}]", model.name, findings)
 
 
 def _channel(key: str, channel: ChannelSettings) -> Iterator[Located]:
@@ -43,7 +43,7 @@ def _channel(key: str, channel: ChannelSettings) -> Iterator[Located]:
     if channel.pub_sub is not None:
         yield from at(f"{key}.pubSub.topic", channel.pub_sub.topic, notification.topic(channel.pub_sub.topic))
     if (webhook := channel.webhook) is not None:
-        found = notification.webhook(webhook.url, webhook.url_secret_name, webhook.user, webhook.secret_name)
-        yield from at(f"{key}.webhook", None, found)
+        findings = notification.webhook(webhook.url, webhook.url_secret_name, webhook.user, webhook.secret_name)
+        yield from at(f"{key}.webhook", None, findings)
     for setting, name in channel.secrets.items():
         yield from at(f"{key}.{setting}", None, notification.secret_name(setting, name))

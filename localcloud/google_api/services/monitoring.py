@@ -167,16 +167,16 @@ def _keep(request: Request, collection: Collection, key: str, body: JsonObject) 
     return made
 
 
-def _found(request: Request) -> tuple[str, JsonObject]:
+def _existing(request: Request) -> tuple[str, JsonObject]:
     with request.cloud.world() as world:
         projects.require(world, _project(request), monitoring.API, "Cloud Monitoring")
     key = request.at["name"]
-    found = request.cloud.copy(key)
-    if found is None:
+    record = request.cloud.copy(key)
+    if record is None:
         ident = key.rpartition("/")[2]
         uptime = f"Config not found for check {ident} in project {_project(request)}"
         raise ApiError(404, uptime if "/uptimeCheckConfigs/" in key else "Requested entity was not found.")
-    return key, found
+    return key, record
 
 
 # -- methods ---------------------------------------------------------------------------------------------------------
@@ -203,41 +203,41 @@ def create(request: Request) -> JsonObject:
 @answers(*_each("get"))
 def get(request: Request) -> JsonObject:
     """One."""
-    return _found(request)[1]
+    return _existing(request)[1]
 
 
 @answers(*_each("list"))
 def list_(request: Request) -> JsonObject:
     """All of a project; filters are not imitated."""
     collection = _collection(request)
-    found = request.cloud.below(f"projects/{_project(request)}/{collection.path}")
-    return request.page(collection.path, list[JsonValue](found.values()), "pageSize")
+    records = request.cloud.below(f"projects/{_project(request)}/{collection.path}")
+    return request.page(collection.path, list[JsonValue](records.values()), "pageSize")
 
 
 @answers(*_each("patch"))
 def patch(request: Request) -> JsonObject:
     """Changes one: what ``updateMask`` names, or all of it."""
-    collection, (key, found) = _collection(request), _found(request)
+    collection, (key, before) = _collection(request), _existing(request)
     etag = text(request.body, "etag")
-    if etag and etag != text(found, "etag"):
+    if etag and etag != text(before, "etag"):
         raise ApiError(409, f"The etag of {key} is not the one that was read: it was changed meanwhile.", "aborted")
     mask = [_camel(part) for part in (request.query.get("updateMask") or "").split(",") if part]
     body = {name: value for name, value in request.body.items() if name not in ("name", "etag")}
     if mask:
-        kept = {name: value for name, value in found.items() if name not in {*mask, "name"}}
+        kept = {name: value for name, value in before.items() if name not in {*mask, "name"}}
         body = {**kept, **{name: body[name] for name in mask if name in body}}
     _judge(request, collection, key, body)
     return _keep(request, collection, key, body)
 
 
 def _camel(part: str) -> str:
-    return re.sub(r"_(\w)", lambda found: found[1].upper(), part.split(".")[0])
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), part.split(".")[0])
 
 
 @answers(*_each("delete"))
 def delete(request: Request) -> JsonObject:
     """Removes one that nothing refers to; a channel with ``force`` from the policies, too."""
-    collection, (key, _) = _collection(request), _found(request)
+    collection, (key, _) = _collection(request), _existing(request)
     target = _target(collection, key, {"forceDelete": request.query.get("force") == "true"})
     with request.cloud.world() as world:
         monitoring.KINDS[collection.token].delete(world, target)

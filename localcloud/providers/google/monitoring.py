@@ -50,8 +50,8 @@ _USER_LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 def seconds(duration: str) -> float | None:
     """The seconds of ``300s``, ``None`` for what is no duration."""
-    found = _SECONDS.fullmatch(duration)
-    return float(found[1]) if found else None
+    match = _SECONDS.fullmatch(duration)
+    return float(match[1]) if match else None
 
 
 # -- what Google refuses ---------------------------------------------------------------------------------------------

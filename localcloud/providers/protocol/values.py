@@ -115,8 +115,8 @@ def number(value: JsonValue, *path: str) -> int | None:
 
 def table(value: JsonValue, *path: str) -> JsonObject:
     """The object there, an empty one where there is none."""
-    found = dig(value, *path)
-    return found if isinstance(found, dict) else {}
+    value_ = dig(value, *path)
+    return value_ if isinstance(value_, dict) else {}
 
 
 def objects(value: JsonValue, *path: str) -> list[JsonObject]:

@@ -114,9 +114,9 @@ def test_the_laptop_clouds_collectors_see_what_a_cluster_has_on(cluster: Client,
 
     assert update(managedPrometheusConfig={"enabled": False}) is None
     components = {"enableComponents": ["POD", "HPA"]}
-    found = update(managedPrometheusConfig={"enabled": True}, componentConfig=components)
+    updated = update(managedPrometheusConfig={"enabled": True}, componentConfig=components)
     where = Where("my-project", "us-east5", "gke")
-    assert found == google.Monitored(where, frozenset({"POD", "HPA"}))
+    assert updated == google.Monitored(where, frozenset({"POD", "HPA"}))
 
 
 def test_a_pool_that_the_rules_refuse_is_not_made(cluster: Client) -> None:

@@ -13,14 +13,14 @@ from tests.localcloud.monitoring.cluster import WHERE, monitoring, pod, policy
 
 
 def only(one: Object, *pods: Object, policies: tuple[Object, ...] = ()) -> Endpoint:
-    (found,) = targets.endpoints([one], pods, policies, CALLER, WHERE)
-    return found
+    (endpoint,) = targets.endpoints([one], pods, policies, CALLER, WHERE)
+    return endpoint
 
 
 def test_a_port_by_number_is_scraped_on_every_selected_pod_declared_or_not() -> None:
-    found = only(monitoring({"port": 9999}, metadata=["pod", "node", "container"]), pod("a"), pod("b"))
-    assert [one.address for one in found.targets] == ["10.244.0.9:9999", "10.244.0.9:9999"]
-    assert found.targets[0].labels == {
+    endpoint = only(monitoring({"port": 9999}, metadata=["pod", "node", "container"]), pod("a"), pod("b"))
+    assert [one.address for one in endpoint.targets] == ["10.244.0.9:9999", "10.244.0.9:9999"]
+    assert endpoint.targets[0].labels == {
         "project_id": "demo",
         "location": "europe-west4",
         "cluster": "serving",
@@ -36,8 +36,8 @@ def test_a_port_by_name_is_looked_up_in_each_container_and_has_its_label() -> No
     sidecar = {"name": "sidecar", "ports": [{"name": "metrics", "containerPort": 9000}]}
     main = {"name": "main", "ports": [{"name": "http", "containerPort": 8000}]}
     asked = monitoring({"port": "metrics"}, metadata=["container"])
-    found = only(asked, pod("a", containers=[main, sidecar]), pod("b", containers=[main]))
-    assert [(one.address, one.labels["instance"], one.labels["container"]) for one in found.targets] == [
+    endpoint = only(asked, pod("a", containers=[main, sidecar]), pod("b", containers=[main]))
+    assert [(one.address, one.labels["instance"], one.labels["container"]) for one in endpoint.targets] == [
         ("10.244.0.9:9000", "a:metrics", "sidecar")
     ]
 
@@ -89,8 +89,8 @@ def test_without_a_choice_the_labels_name_pod_and_top_level_controller(
 
 
 def test_a_target_that_no_policy_admits_stays_in_the_list_with_its_reason() -> None:
-    found = only(monitoring({"port": 8000}), pod("a"), policies=(policy("default-deny"),))
-    assert "no NetworkPolicy admits gmp-system to port 8000 of a" in found.targets[0].refused
+    endpoint = only(monitoring({"port": 8000}), pod("a"), policies=(policy("default-deny"),))
+    assert "no NetworkPolicy admits gmp-system to port 8000 of a" in endpoint.targets[0].refused
 
 
 def test_the_programs_own_pod_monitorings_give_plain_servers_and_pickers_with_a_token() -> None:

@@ -29,10 +29,10 @@ def settings(clone: Clone, **keys: Any) -> StackSettings:
 
 
 def test_samples_are_those_of_servers_pickers_and_states_at_their_intervals(clone: Clone) -> None:
-    found = estimate(settings(clone, monitoring={"intervalSeconds": 60}))
+    cost = estimate(settings(clone, monitoring={"intervalSeconds": 60}))
     scraped = (3 * catalogue.SERIES_OF_A_SERVER + catalogue.SERIES_OF_A_PICKER) * SECONDS_PER_MONTH // 60
     states = (4 * catalogue.STATES_OF_A_POD + 2 * catalogue.STATES_OF_A_DEPLOYMENT) * SECONDS_PER_MONTH // 30
-    assert found.samples == scraped + states
+    assert cost.samples == scraped + states
 
 
 def test_half_the_interval_is_twice_the_samples_that_are_scraped(clone: Clone) -> None:
@@ -43,9 +43,9 @@ def test_half_the_interval_is_twice_the_samples_that_are_scraped(clone: Clone) -
 
 def test_a_stack_without_alerts_pays_for_none(clone: Clone) -> None:
     assert estimate(settings(clone, monitoring={"alerts": False})).conditions == 0
-    found = estimate(settings(clone))
-    assert found.conditions > 5
-    assert found.returned_series >= found.conditions * SECONDS_PER_MONTH // 60
+    cost = estimate(settings(clone))
+    assert cost.conditions > 5
+    assert cost.returned_series >= cost.conditions * SECONDS_PER_MONTH // 60
 
 
 def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
@@ -79,6 +79,6 @@ def test_spans_have_a_price_where_they_go_to_cloud_trace(clone: Clone) -> None:
 def test_the_command_shows_it_beside_the_totals_and_not_in_them(clone: Clone) -> None:
     shown = run("cost", "--stack", "one", root=clone.root).stdout
     assert "Monitoring, all replicas running: about " in shown
-    found = json.loads(run("cost", "--stack", "one", "--output", "json", root=clone.root).stdout)
-    assert found["monitoring"]["usdPerMonth"] > 1
-    assert "monitoring" in found["notIncluded"]
+    printed = json.loads(run("cost", "--stack", "one", "--output", "json", root=clone.root).stdout)
+    assert printed["monitoring"]["usdPerMonth"] > 1
+    assert "monitoring" in printed["notIncluded"]

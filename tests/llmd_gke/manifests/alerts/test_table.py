@@ -44,10 +44,10 @@ def test_an_external_stack_with_https_has_every_alert(stack: StackSettings) -> N
 
 
 def test_keys_and_titles_are_unique_also_with_several_models(make_stack: MakeStack) -> None:
-    found = alerts(make_stack(models=[MODEL, {**MODEL, "name": "other", "namespace": "team"}]))
-    assert len({alert.key for alert in found}) == len({alert.title for alert in found}) == len(found)
-    assert {alert.model for alert in found} == {None, "qwen", "other"}
-    assert sum(alert.model == "other" for alert in found) == 5
+    result = alerts(make_stack(models=[MODEL, {**MODEL, "name": "other", "namespace": "team"}]))
+    assert len({alert.key for alert in result}) == len({alert.title for alert in result}) == len(result)
+    assert {alert.model for alert in result} == {None, "qwen", "other"}
+    assert sum(alert.model == "other" for alert in result) == 5
 
 
 def test_every_alert_says_what_it_means_and_what_to_do_and_where_that_is_from(stack: StackSettings) -> None:
@@ -82,9 +82,9 @@ def test_a_stack_without_alerts_has_none(make_stack: MakeStack) -> None:
 
 
 def test_without_scraping_only_what_others_measure_is_left(make_stack: MakeStack) -> None:
-    found = alerts(make_stack(monitoring={"scrape": False}))
-    assert {alert.origin for alert in found} == {"kube-state", "google"}
-    assert not any("vllm:" in alert.expression or "inference_" in alert.expression for alert in found)
+    result = alerts(make_stack(monitoring={"scrape": False}))
+    assert {alert.origin for alert in result} == {"kube-state", "google"}
+    assert not any("vllm:" in alert.expression or "inference_" in alert.expression for alert in result)
 
 
 def test_a_stopped_model_has_no_alerts_of_its_own(make_stack: MakeStack) -> None:
@@ -114,17 +114,17 @@ def test_errors_are_measured_against_the_models_own_objective(
     make_stack: MakeStack, availability: float, fast: str, slow: str
 ) -> None:
     stack = make_stack(models=[{**MODEL, "objectives": {"availability": availability}}])
-    found = {alert.name: alert.expression for alert in alerts(stack)}
-    assert found["ModelErrorRatioFast"].count(f"> {fast} and") == 2
-    assert found["ModelErrorRatioSlow"].count(f"> {slow} and") == 2
+    expressions = {alert.name: alert.expression for alert in alerts(stack)}
+    assert expressions["ModelErrorRatioFast"].count(f"> {fast} and") == 2
+    assert expressions["ModelErrorRatioSlow"].count(f"> {slow} and") == 2
 
 
 def test_latency_is_measured_against_the_models_own_objectives(make_stack: MakeStack) -> None:
     objectives = {"firstTokenSeconds": 0.75, "interTokenMilliseconds": 40}
     stack = make_stack(models=[{**MODEL, "objectives": objectives}])
-    found = {alert.name: alert.expression for alert in alerts(stack)}
-    assert found["FirstTokenSlow"].endswith("> 0.75")
-    assert found["TokensSlow"].endswith("> 0.04")
+    expressions = {alert.name: alert.expression for alert in alerts(stack)}
+    assert expressions["FirstTokenSlow"].endswith("> 0.75")
+    assert expressions["TokensSlow"].endswith("> 0.04")
 
 
 def test_each_quota_of_the_pools_is_watched_once(make_stack: MakeStack) -> None:
@@ -139,9 +139,9 @@ def test_each_quota_of_the_pools_is_watched_once(make_stack: MakeStack) -> None:
 
 
 def test_a_faster_alert_keeps_its_threshold_and_divides_wait_and_ranges(stack: StackSettings) -> None:
-    found = {alert.name: alert.faster(20) for alert in alerts(stack)}
-    assert found["ModelQueueing"].seconds == 30
-    fast = found["ModelErrorRatioFast"]
+    by_name = {alert.name: alert.faster(20) for alert in alerts(stack)}
+    assert by_name["ModelQueueing"].seconds == 30
+    fast = by_name["ModelErrorRatioFast"]
     assert (fast.seconds, set(re.findall(r"\[\w+\]", fast.expression))) == (6, {"[15s]", "[180s]"})
     assert "> 0.144" in fast.expression
-    assert "[4320s]" in found["ModelHasNoReadyReplica"].expression
+    assert "[4320s]" in by_name["ModelHasNoReadyReplica"].expression

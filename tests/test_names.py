@@ -1,0 +1,90 @@
+"""Names say what a value is. Some words fit any value, and so say nothing: they name nothing in this repository."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+FOLDERS = ("benchmarks", "components", "examples", "llmd_gke", "localcloud", "operations", "policies", "tests")
+
+EMPTY = frozenset({"found", "known", "words", "place", "told"})
+"""Names that fit any value, in any case, with or without underscores around them."""
+
+EXCEPTIONS = {
+    "llmd_gke/manifests/host_group.py": "its source is a command of pods: other names would replace the pods of stacks",
+}
+"""Files that may keep such names, and why."""
+
+
+def sources() -> Iterator[Path]:
+    """Every Python file of the repository."""
+    yield ROOT / "__main__.py"
+    for folder in FOLDERS:
+        yield from sorted((ROOT / folder).rglob("*.py"))
+
+
+def bindings(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Line and name of everything that gets a name: variables, attributes, parameters, functions, classes, imports."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()) | ast.arg(arg=name):
+                yield node.lineno, name
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield node.lineno, name
+            case (
+                ast.ExceptHandler(name=str(name))
+                | ast.MatchAs(name=str(name))
+                | ast.MatchStar(name=str(name))
+                | ast.MatchMapping(rest=str(name))
+            ):
+                yield node.lineno, name
+            case ast.Import(names=names) | ast.ImportFrom(names=names):
+                yield from ((node.lineno, one.asname or one.name) for one in names)
+            case _:
+                pass
+
+
+def empty_names(source: str) -> list[tuple[int, str]]:
+    """Line and name of the bindings whose name says nothing."""
+    return sorted((line, name) for line, name in bindings(ast.parse(source)) if name.strip("_").lower() in EMPTY)
+
+
+def test_no_name_fits_any_value() -> None:
+    texts = {str(file.relative_to(ROOT)): file.read_text(encoding="utf-8") for file in sources()}
+    assert len(texts) > 500
+    empty = {file: names for file, text in texts.items() if (names := empty_names(text))}
+    assert empty.keys() == EXCEPTIONS.keys(), empty
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("found = 1", "found"),
+        ("first, *words = text", "words"),
+        ("KNOWN: int = 1", "KNOWN"),
+        ("self._told = 1", "_told"),
+        ("for place in ways: pass", "place"),
+        ("[found for found in ways]", "found"),
+        ("if (found := look()): pass", "found"),
+        ("lambda *words: None", "words"),
+        ("def told(): pass", "told"),
+        ("class Found: pass", "Found"),
+        ("def ask(*, place): pass", "place"),
+        ("with ask() as told: pass", "told"),
+        ("import told", "told"),
+        ("from ways import one as place", "place"),
+        ("match one:\n    case {**known}: pass", "known"),
+        ("match one:\n    case [*_, known]: pass", "known"),
+    ],
+)
+def test_every_way_to_bind_a_name_is_seen(source: str, name: str) -> None:
+    assert [one for _, one in empty_names(source)] == [name]
+
+
+@pytest.mark.parametrize("source", ["known_zones = 1", "print(found)", 'one["words"]', "ask(place=1)", "'told'"])
+def test_longer_names_uses_and_keys_of_others_are_no_bindings(source: str) -> None:
+    assert not empty_names(source)

@@ -95,6 +95,7 @@ types: dev  ## pyright, strict
 docs: operations  ## pages and schema that are generated from the code
 	@.venv/bin/python policies/generate_docs.py
 	@.venv/bin/python -m llmd_gke.settings.schema
+	@.venv/bin/python -m llmd_gke.manifests.alerts.page
 	@.venv/bin/python -m operations.pages
 
 clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays

@@ -35,6 +35,7 @@ COMMANDS: dict[str, Command] = {
     "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for CI."),
     "graph": Command("operations.graph.command", "Draw a stack: components, edges, critical chain."),
     "status": Command("operations.status.command", "Status on one screen: nodes, pods, routes and a test request."),
+    "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),
     "dashboard": Command("operations.dashboard.command", "The link to a stack's dashboard; its panels for Grafana."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Ask each server of a model, past the gateway."),

@@ -11,15 +11,15 @@ from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
 from llmd_gke.manifests.types import Json, JsonObject
 
 
-def rules(alerts: Iterable[Alert]) -> JsonObject:
-    """The file's content: one group, evaluated as often as Cloud Monitoring evaluates the policies."""
+def rules(alerts: Iterable[Alert], interval_seconds: int = EVALUATION_SECONDS) -> JsonObject:
+    """The file's content: one group, by default evaluated as often as Cloud Monitoring evaluates the policies."""
     made: list[Json] = [_rule(alert) for alert in alerts]
-    return {"groups": [{"name": GROUP, "interval": f"{EVALUATION_SECONDS}s", "rules": made}]}
+    return {"groups": [{"name": GROUP, "interval": f"{interval_seconds}s", "rules": made}]}
 
 
-def rules_yaml(alerts: Iterable[Alert]) -> str:
+def rules_yaml(alerts: Iterable[Alert], interval_seconds: int = EVALUATION_SECONDS) -> str:
     """The file."""
-    return yaml.safe_dump(rules(alerts), sort_keys=False, allow_unicode=True, width=4096)
+    return yaml.safe_dump(rules(alerts, interval_seconds), sort_keys=False, allow_unicode=True, width=4096)
 
 
 def _rule(alert: Alert) -> JsonObject:

@@ -1,0 +1,38 @@
+"""``llmd-gke alerts``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    faster: Annotated[
+        float, typer.Option(min=1, max=1000, help="Divide every wait and range by this factor, for trials.")
+    ] = 1,
+) -> None:
+    """Print the alerts of a stack as a rules file of Prometheus. Made from the settings: nothing has to be up.
+
+    `--output json` gives the policies that `pulumi up` creates in Cloud Monitoring, as its API v3 takes them.
+    """
+    from operations.progress import working
+
+    with working(f"reading the settings of stack {stack}", quiet_seconds=0):
+        from llmd_gke.manifests.alerts import alert_policy, alerts
+        from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
+        from llmd_gke.manifests.alerts.rules_file import rules_yaml
+        from operations.target import Target
+
+        settings = Target.choose(stack, cloud).settings
+        found = [alert.faster(faster) if faster > 1 else alert for alert in alerts(settings)]
+    from operations.printing import show
+
+    interval = max(1, round(EVALUATION_SECONDS / faster))
+    policies = [alert_policy(alert, settings) for alert in found]
+    show(output, {"stack": stack, "policies": policies}, rules_yaml(found, interval).rstrip("\n"))

@@ -1,0 +1,43 @@
+"""``llmd-gke alerts``."""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+
+from tests.operations.conftest import Clone
+from tests.operations.support import run
+
+
+def test_the_alerts_of_a_stack_are_a_rules_file(clone: Clone) -> None:
+    done = run("alerts", "--stack", "one", root=clone.root)
+    assert done.returncode == 0, done.stderr
+    (group,) = yaml.safe_load(done.stdout)["groups"]
+    assert {"ModelHasNoReadyReplica", "TpuIdle"} <= {rule["alert"] for rule in group["rules"]}
+    assert (group["interval"], group["rules"][0]["for"]) == ("60s", "120s")
+
+
+def test_for_programs_they_are_the_policies_of_cloud_monitoring(clone: Clone) -> None:
+    found = json.loads(run("alerts", "--stack", "one", "--output", "json", root=clone.root).stdout)
+    assert found["stack"] == "one"
+    assert all("conditionPrometheusQueryLanguage" in policy["conditions"][0] for policy in found["policies"])
+
+
+def test_for_a_trial_waits_ranges_and_the_interval_are_divided(clone: Clone) -> None:
+    done = run("alerts", "--stack", "one", "--faster", "30", root=clone.root)
+    (group,) = yaml.safe_load(done.stdout)["groups"]
+    assert (group["interval"], group["rules"][0]["for"]) == ("2s", "4s")
+    assert "[2880s]" in group["rules"][0]["expr"]
+
+
+def test_a_factor_that_would_slow_alerts_down_is_refused(clone: Clone) -> None:
+    done = run("alerts", "--stack", "one", "--faster", "0.5", root=clone.root)
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_a_stack_without_alerts_has_no_rules(clone: Clone) -> None:
+    file = clone.root / "Pulumi.one.yaml"
+    file.write_text(file.read_text() + "  llmd-gke:monitoring: {alerts: false}\n")
+    done = run("alerts", "--stack", "one", root=clone.root)
+    assert yaml.safe_load(done.stdout)["groups"][0]["rules"] == []

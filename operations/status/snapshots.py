@@ -14,7 +14,7 @@ from operations.options import Output
 from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
-from operations.status import backend_health, model_probe
+from operations.status import alerts, backend_health, model_probe
 from operations.status.gather import Cluster, SignedOut
 from operations.status.objects import Line, Snapshot, State
 from operations.status.screen import Section, as_json, rendered, sections
@@ -49,6 +49,7 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
     cluster: Cluster | None = None
     while True:
         asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))
+        watched = asyncio.create_task(alerts.sections(target, settings))
         try:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
@@ -60,7 +61,9 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
             # A token lasts an hour: the next look signs in again.
             cluster = None
             shown = [_cluster(values, str(problem))]
-        shown.insert(max(1, len(shown) - 1), Section("Answers", await asked))
+        measured = [Section(title, lines) for title, lines in (await watched).items()]
+        place = max(1, len(shown) - 1)
+        shown[place:place] = [Section("Answers", await asked), *measured]
         yield shown
 
 

@@ -78,7 +78,7 @@ def test_a_cluster_out_of_reach_does_not_hide_that_the_model_answers(
         up(url, kubeconfig)
         assert main(["status", "--stack", "eu4a", "--cloud", "google", "-o", "json"]) == 1
     data = json.loads(capsys.readouterr().out)
-    assert [section["title"] for section in data["sections"]] == ["Cluster", "Answers"]
+    assert [section["title"] for section in data["sections"]] == ["Cluster", "Answers", "Alerts"]
     assert "does not answer" in data["sections"][0]["lines"][0]["text"]
     assert data["sections"][1]["lines"][0]["state"] == "good"
 

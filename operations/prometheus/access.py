@@ -1,0 +1,44 @@
+"""Where the metrics of a stack are asked for."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+
+from localcloud.monitoring import prometheus
+from operations.doctor.google import ENDPOINT, GoogleError, login
+from operations.options import Cloud
+from operations.prometheus.client import NotAllowed, NotThere, Prometheus, connected
+from operations.target import Target
+
+NEEDED = "monitoring.timeSeries.list"
+"""The permission to read metrics; ``roles/monitoring.viewer`` has it."""
+
+
+def address(target: Target) -> str:
+    """The address of the query API. Raises :class:`NotThere` where the stack's cloud has none."""
+    if target.cloud is Cloud.LAPTOP:
+        return f"{prometheus.URL}/api/v1/"
+    if target.cloud is not Cloud.GOOGLE:
+        raise NotThere("the rehearsal measures nothing")
+    google = os.environ.get(ENDPOINT)
+    host = "https://monitoring.googleapis.com" if google is None else f"{google}/monitoring.googleapis.com"
+    return f"{host}/v1/projects/{target.settings.project}/location/global/prometheus/api/v1/"
+
+
+@asynccontextmanager
+async def of(target: Target) -> AsyncGenerator[Prometheus]:
+    """The Prometheus of the stack's cloud, signed in as the caller.
+
+    Raises :class:`NotAllowed` without credentials, and :class:`NotThere` where there is none.
+    """
+    token = None
+    if target.cloud is Cloud.GOOGLE:
+        try:
+            token = str(getattr(await asyncio.to_thread(login), "token", ""))
+        except GoogleError as error:
+            raise NotAllowed(str(error)) from None
+    async with connected(address(target), token) as found:
+        yield found

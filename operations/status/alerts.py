@@ -1,0 +1,172 @@
+"""Which alerts fire, and the numbers of each model.
+
+The conditions are asked as they are written (:mod:`llmd_gke.manifests.alerts`), so that the answer is the same for
+Google's managed Prometheus and for that of the laptop cloud. An alert fires when its condition has held for as long as
+the alert waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from llmd_gke.manifests.alerts import Alert, Severity, alerts
+from llmd_gke.manifests.dashboard import panels
+from llmd_gke.settings import ModelSettings, StackSettings
+from llmd_gke.wording import counted
+from operations.options import Cloud
+from operations.prometheus import access
+from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prometheus, Series, measured
+from operations.status.objects import Line, State
+from operations.target import Target
+
+STEP_SECONDS = 60
+STATES: Mapping[Severity, State] = {"critical": State.BAD, "warning": State.BAD, "info": State.UNKNOWN}
+ORDER: tuple[Severity, ...] = ("critical", "warning", "info")
+SHOWN_SERIES = 3
+
+START = "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop (docs/monitoring.md)"
+
+
+@dataclass(frozen=True)
+class Held:
+    """A condition that holds now, for ``seconds`` at least; ``fires`` once that is as long as the alert waits."""
+
+    alert: Alert
+    series: Sequence[Series]
+    seconds: float
+    fires: bool
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number of a model: a query of a panel, how its series are added up, and the words around the result."""
+
+    panel: str
+    query: int
+    whole: Callable[[Iterable[float]], float]
+    words: str
+
+
+NUMBERS = (
+    Number("requests", 0, sum, "{:.3g} requests/s"),
+    Number("errors", 0, sum, "{:.3g} errors/s"),
+    Number("tokens", 1, sum, "{:.3g} output tokens/s"),
+    Number("requests-in-servers", 1, sum, "{:.0f} waiting"),
+    Number("first-token", 1, max, "first token in {:.2g} s (p95)"),
+    Number("kv-cache", 0, max, "KV cache {:.0%} full"),
+)
+
+
+async def held(prometheus: Prometheus, alert: Alert, now: float) -> Held | None:
+    """What an alert's condition says. Raises ``NotAnswered``."""
+    if not alert.seconds:
+        found = await prometheus.instant(alert.expression, now)
+        return Held(alert, found, 0, fires=True) if found else None
+    step = min(STEP_SECONDS, alert.seconds)
+    found = await prometheus.over(alert.expression, now - alert.seconds, now, step)
+    current = {index: _seconds(one, now, step) for index, one in enumerate(found) if now - one.points[-1][0] <= step}
+    if not current:
+        return None
+    longest = max(current.values())
+    fires = longest > alert.seconds - step
+    chosen = [found[index] for index, seconds in current.items() if seconds > alert.seconds - step or not fires]
+    return Held(alert, chosen, longest, fires=fires)
+
+
+def _seconds(series: Series, now: float, step: float) -> float:
+    """For how long a series has been there without a gap."""
+    since = now
+    for when, _ in reversed(series.points):
+        if since - when > 1.5 * step:
+            break
+        since = when
+    return now - since
+
+
+def line(found: Held) -> Line:
+    """One alert that fires, or that will if nothing changes."""
+    alert = found.alert
+    where = "; ".join(_value(one, alert) for one in found.series[:SHOWN_SERIES])
+    more = len(found.series) - SHOWN_SERIES
+    numbers = where + (f"; {more} more" if more > 0 else "")
+    if not found.fires:
+        left = max(0, alert.seconds - found.seconds)
+        return Line(alert.title, State.BUSY, f"{alert.severity}, fires in {_minutes(left)} unless it ends: {numbers}")
+    return Line(alert.title, STATES[alert.severity], f"{alert.severity}: {numbers}. {alert.means}", alert.runbook)
+
+
+def _value(series: Series, alert: Alert) -> str:
+    labels = {key: value for key, value in series.labels.items() if key not in ("namespace", "__name__")}
+    if alert.model is not None:
+        labels.pop("model", None)
+    named = ", ".join(f"{key} {value}" for key, value in sorted(labels.items()))
+    return f"{series.value:.3g}" + (f" ({named})" if named else "")
+
+
+def _minutes(seconds: float) -> str:
+    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+
+
+async def lines(prometheus: Prometheus, settings: StackSettings, now: float) -> list[Line]:
+    """The alerts of a stack: those that hold, and how many are quiet. Raises ``NotAnswered``."""
+    asked = alerts(settings)
+    answers = await asyncio.gather(*(held(prometheus, alert, now) for alert in asked))
+    shown = sorted(
+        (one for one in answers if one is not None), key=lambda one: (not one.fires, ORDER.index(one.alert.severity))
+    )
+    quiet = len(asked) - len(shown)
+    rest = [Line("alerts", State.GOOD, f"{counted(quiet, 'condition')} of {len(asked)} do not hold")] if asked else []
+    return [*(line(one) for one in shown), *rest]
+
+
+async def numbers(prometheus: Prometheus, settings: StackSettings, now: float) -> list[Line]:
+    """What each model does now. Raises ``NotAnswered``."""
+    found = {panel.key: panel for panel in panels(settings)}
+    answers = await asyncio.gather(
+        *(prometheus.instant(found[one.panel].queries[one.query].promql, now) for one in NUMBERS)
+    )
+    return [_numbers(model, answers) for model in settings.models if not model.stopped]
+
+
+def _numbers(model: ModelSettings, answers: Sequence[Sequence[Series]]) -> Line:
+    words: list[str] = []
+    for number, series in zip(NUMBERS, answers, strict=True):
+        ours = [one.value for one in measured(series) if _of(one, model)]
+        if ours:
+            words.append(number.words.format(number.whole(ours)))
+    if not words:
+        return Line(
+            model.name, State.UNKNOWN, "no metrics yet", "kubectl -n gmp-public get operatorconfig config -o yaml"
+        )
+    return Line(model.name, State.GOOD, ", ".join(words))
+
+
+def _of(series: Series, model: ModelSettings) -> bool:
+    return series.labels.get("model") == model.name and series.labels.get("namespace") == model.namespace
+
+
+async def sections(target: Target, settings: StackSettings) -> dict[str, list[Line]]:
+    """Alerts and numbers by title; one line that says why where nobody can be asked."""
+    if target.cloud not in (Cloud.GOOGLE, Cloud.LAPTOP):
+        return {}
+    now = time.time()
+    try:
+        async with access.of(target) as prometheus:
+            firing = await lines(prometheus, settings, now)
+            measured_now = await numbers(prometheus, settings, now) if settings.monitoring.scrape else []
+    except NotAnswered as problem:
+        return {"Alerts": [_unseen(target, problem)]}
+    return {"Alerts": firing, "Numbers": measured_now}
+
+
+def _unseen(target: Target, problem: NotAnswered) -> Line:
+    if isinstance(problem, NotThere) and target.cloud is Cloud.LAPTOP:
+        return Line("alerts", State.UNKNOWN, "no Prometheus runs in this laptop cloud", START)
+    if isinstance(problem, NotAllowed):
+        return Line(
+            "alerts", State.UNKNOWN, f"cannot be asked: {problem}; needs {access.NEEDED} (roles/monitoring.viewer)"
+        )
+    return Line("alerts", State.UNKNOWN, f"cannot be asked: {problem}")

@@ -1,0 +1,102 @@
+"""The query API of Prometheus, asked of a stand-in."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import math
+
+import pytest
+
+from operations.prometheus.client import NotAllowed, NotAnswered, NotThere, Prometheus, Series, connected, measured
+from tests.fakes.prometheus import StandIn, serving
+
+
+def ask(stand_in: StandIn, *, token: str | None = None, expression: str = "up") -> list[Series]:
+    async def asking(url: str) -> list[Series]:
+        async with connected(f"{url}/api/v1/", token) as prometheus:
+            return await prometheus.instant(expression, 1000)
+
+    with serving(stand_in) as url:
+        return asyncio.run(asking(url))
+
+
+def test_series_come_with_labels_and_the_newest_value() -> None:
+    stand_in = StandIn({"up": [({"pod": "a"}, lambda at: at / 10), ({"pod": "b"}, lambda at: None)]})
+    (series,) = ask(stand_in)
+    assert (series.labels, series.value) == ({"pod": "a"}, 100.0)
+    assert stand_in.asked == [("/api/v1/query", {"query": "up", "time": "1000.000"}, None)]
+
+
+def test_a_range_has_a_point_for_every_step() -> None:
+    stand_in = StandIn({"up": [({}, lambda at: at)]})
+
+    async def asking(url: str) -> list[Series]:
+        async with connected(f"{url}/api/v1/") as prometheus:
+            return await prometheus.over("up", 0, 120, 60)
+
+    with serving(stand_in) as url:
+        (series,) = asyncio.run(asking(url))
+    assert series.points == [(0, 0), (60, 60), (120, 120)]
+
+
+def test_a_token_is_sent_where_there_is_one() -> None:
+    stand_in = StandIn()
+    ask(stand_in, token="t")
+    assert stand_in.asked[0][2] == "Bearer t"
+
+
+def test_an_expression_without_series_has_none() -> None:
+    assert ask(StandIn()) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "words"),
+    [
+        (
+            403,
+            {"error": {"message": "Permission denied.", "status": "PERMISSION_DENIED"}},
+            NotAllowed,
+            "Permission denied",
+        ),
+        (401, {}, NotAllowed, "Unauthorized"),
+        (400, {"status": "error", "error": "parse error"}, NotAnswered, "status 400: parse error"),
+        (500, None, NotAnswered, "status 500: Internal Server Error"),
+        (200, {"status": "success"}, NotAnswered, "not one of Prometheus"),
+        (200, [1], NotAnswered, "not one of Prometheus"),
+    ],
+)
+def test_every_refusal_says_why(status: int, body: object, kind: type[NotAnswered], words: str) -> None:
+    with pytest.raises(kind, match=words):
+        ask(StandIn(status=status, body="no JSON" if body is None else json.dumps(body)))
+
+
+def test_an_address_where_nothing_listens_is_told_from_a_refusal() -> None:
+    with serving(StandIn()) as url:
+        pass  # the port is free again
+
+    async def asking() -> None:
+        async with connected(f"{url}/api/v1/") as prometheus:
+            await prometheus.instant("up", 0)
+
+    with pytest.raises(NotThere, match="nothing answers at"):
+        asyncio.run(asking())
+
+
+def test_a_quantile_of_nothing_is_no_number() -> None:
+    series = [Series({}, [(0, math.nan)]), Series({}, [(0, math.inf)]), Series({}, [(0, 1.0)])]
+    assert [one.value for one in measured(series)] == [1.0]
+
+
+def test_all_questions_are_asked_although_few_are_under_way() -> None:
+    async def asking(prometheus: Prometheus) -> list[list[Series]]:
+        return await asyncio.gather(*(prometheus.instant(f"up{number}", 0) for number in range(30)))
+
+    async def everything(url: str) -> list[list[Series]]:
+        async with connected(f"{url}/api/v1/") as prometheus:
+            return await asking(prometheus)
+
+    stand_in = StandIn()
+    with serving(stand_in) as url:
+        assert asyncio.run(everything(url)) == [[]] * 30
+    assert len(stand_in.asked) == 30

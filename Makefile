@@ -79,6 +79,7 @@ live: any-known tools  ## acceptance: up, ask, measure, report, and always destr
 
 test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some; with CLOUD=laptop MINUTES=20 those that begin in time)
 	@$(LAPTOP) setup --quiet
+	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
 	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
 lint: dev  ## ruff: style and format

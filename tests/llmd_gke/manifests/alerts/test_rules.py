@@ -11,10 +11,10 @@ from typing import Any, cast
 
 import pytest
 import yaml
-from rich.console import Console
 
 from llmd_gke.manifests.alerts import Alert, alerts
 from llmd_gke.manifests.alerts.rules_file import rules, rules_yaml
+from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import StackSettings
 from localcloud import binaries
 from tests.llmd_gke.manifests.alerts import series as s
@@ -218,9 +218,11 @@ FOREIGN = {
 
 @pytest.fixture(scope="session")
 def promtool() -> Path:
-    """The program; built where it is missing."""
-    binaries.ensure(["promtool"], Console(stderr=True))
-    return binaries.path("promtool")
+    """The program, which ``make test`` builds."""
+    try:
+        return binaries.path("promtool")
+    except SetUpFailed as problem:
+        pytest.skip(str(problem))
 
 
 @pytest.fixture

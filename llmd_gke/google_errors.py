@@ -35,7 +35,7 @@ ERRORS: tuple[GoogleError, ...] = (
         r"NodePool \S+ was created in the error state",
         "GKE could not create the pool's nodes and keeps trying; the provider does not report why: either no host "
         "is free in the zone, or the quota is exhausted",
-        "`llmd-gke doctor --stack {stack} --probe` finds out which",
+        "`llmd-gke status --stack {stack}` shows GKE's reason, `llmd-gke doctor --stack {stack} --probe` finds a host",
     ),
     GoogleError(
         r"googleapi: Error 401|invalid authentication credentials|oauth2: .*(invalid_grant|expired)",
@@ -76,6 +76,20 @@ ERRORS: tuple[GoogleError, ...] = (
     ),
 )
 """The first that fits counts."""
+
+
+def pool_fix(cause: str, stack: str) -> str:
+    """What to do about GKE's reason for a node pool whose nodes it could not create."""
+    return next((fix for _, fix in explained([cause], stack)), "fix the cause that GKE names")
+
+
+def pool_again(pool: str, stack: str) -> str:
+    """How a node pool in the state ERROR is recreated: the provider counts it as created. ``pool``: its name in GKE."""
+    resource = "*-system" if pool == "system" else f"{pool}-nodes"  # components/cluster.py, components/tpu_pool.py
+    return (
+        "GKE keeps trying. `pulumi up` does not, because it counts the pool as created: "
+        f"`pulumi up --stack {stack} --replace '**NodePool::{resource}'` recreates it"
+    )
 
 
 def explained(messages: Iterable[str], stack: str) -> Iterator[tuple[str, str]]:

@@ -82,6 +82,7 @@ def up(places: Places, stack: str, console: Console) -> int:
     again, down = places.make("up", stack), places.make("down")
     if status == 0:
         show_outputs(places, stack, console)
+        failures.say_pools(places, stack, console)
         status = cloud.after_up(stack, console)
         show_next(places, stack, console)
     elif status == STOPPED:

@@ -66,6 +66,16 @@ def say_causes(places: Places, stack: str, console: Console) -> bool:
     return bool(explained)
 
 
+def say_pools(places: Places, stack: str, console: Console) -> None:
+    """Names node pools that GKE could not make, after an update that counts them as made (docs/google-emulator.md)."""
+    for name, cause in _pools_in_error(places):
+        first, again = google_errors.pool_fix(cause, stack), google_errors.pool_again(name, stack)
+        shell = places.make("shell")
+        say(
+            console, f"\nWarning: node pool {name} is in the state ERROR: {cause}\nFix: {first}; in `{shell}`: {again}."
+        )
+
+
 def _pools_in_error(places: Places) -> Iterator[tuple[str, str]]:
     """Name and reason: Google has it in the pool, and the provider does not pass it on."""
     for ident, entry in cloud_files.objects(places).items():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from operations.doctor import availability, downloads, network, project, quota, sign_in, tools
+from operations.doctor import availability, downloads, network, node_pools, project, quota, sign_in, tools
 from operations.doctor.context import Context
 from operations.doctor.google import ApiOff, Denied, GoogleError, NoAnswer
 from operations.doctor.result import Result, Verdict, failed, skipped
@@ -45,6 +45,7 @@ CHECKS: tuple[Check, ...] = (
     Check("quota of the region", quota.regional),
     Check("quota of the project", quota.in_project),
     Check("network", network.network),
+    Check(node_pools.CHECK, node_pools.check),
     Check("charts", downloads.charts, google=False),
     Check("images", downloads.images, google=False),
     Check("weights", downloads.weights, google=False),

@@ -238,6 +238,12 @@ BY_HAND: Mapping[int, str] = {
     50: "pulumi up, and a second one that changes nothing, of a stack with each of these resources",
     51: "about this machine, not about Google: the official plugin, fetched once, and `make up` without a network",
     52: "Metrics explorer: vllm:num_requests_running and inference_pool_ready_pods return series",
+    53: "llmd-gke dashboard --open under load: no panel is empty that the TPU type reports",
+    54: "needs a stack with cloudTrace: one completion, then the Trace explorer",
+    55: "the console's PromQL editor: each alert's expression without its comparison returns a series",
+    56: "needs one replica more than the pool has room for, and a server that is killed three times within an hour",
+    57: "needs a channel of each kind, then a model's Deployment scaled to 0",
+    58: "needs a pool with minNodes in a project without TPU quota: pulumi up twice, then llmd-gke status",
 }
 """Points that this run cannot answer, and what would."""
 

@@ -14,7 +14,7 @@ from operations.options import Output
 from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
-from operations.status import alerts, backend_health, model_probe
+from operations.status import alerts, backend_health, model_probe, node_pools
 from operations.status.gather import Cluster, SignedOut
 from operations.status.objects import Line, Snapshot, State
 from operations.status.screen import Section, as_json, rendered, sections
@@ -54,7 +54,9 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
             cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
             shown = sections(seen, settings, values, target.stack)
-            health = await asyncio.to_thread(_load_balancer, target, seen)
+            pools, health = await asyncio.to_thread(_google, target, seen)
+            if pools is not None:
+                shown.insert(1, Section("Node pools of GKE", pools))
             if health is not None:
                 shown.insert(len(shown) - 1, Section("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
@@ -67,14 +69,17 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
         yield shown
 
 
-def _load_balancer(target: Target, seen: Snapshot) -> list[Line] | None:
-    """What the cloud's Google says of the pods; ``None`` where there is no Google that could be asked."""
+def _google(target: Target, seen: Snapshot) -> tuple[list[Line] | None, list[Line] | None]:
+    """What the cloud's Google says of node pools and of pods; ``None`` where there is no Google that could be asked."""
+    settings = target.settings
     try:
         with emulated(target):
-            return backend_health.section(seen, target.settings) if may_ask(target) else None
+            if may_ask(target):
+                return node_pools.section(settings, target.stack), backend_health.section(seen, settings)
     except (SetUpFailed, Stale) as problem:
         cause, _, fix = str(problem).partition("\nFix: ")
-        return [Line("load balancer", State.UNKNOWN, cause, fix)]
+        return None, [Line("load balancer", State.UNKNOWN, cause, fix)]
+    return None, None
 
 
 def _cluster(values: Outputs, problem: str) -> Section:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
-from llmd_gke.google_errors import ERRORS, explained
+from llmd_gke.google_errors import ERRORS, explained, pool_again, pool_fix
 from llmd_gke.repository import CLONE
 
 EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' already exists, alreadyExists"
@@ -47,3 +49,17 @@ def test_a_cause_is_said_once_and_what_is_not_google_s_is_left_alone() -> None:
 def test_every_cause_is_in_the_documentation() -> None:
     page = (CLONE / "docs" / "troubleshooting.md").read_text()
     assert [one.cause for one in ERRORS if one.cause.split(";")[0].split(":")[0] not in page] == []
+
+
+@pytest.mark.parametrize("pool", ["v6e4", "system"])
+def test_the_pattern_that_makes_a_pool_again_fits_its_resource_alone(pool: str) -> None:
+    (pattern,) = re.findall(r"--replace '([^']+)'", pool_again(pool, "eu4a"))
+    # Pulumi's own patterns: `**` is anything, `*` anything but a colon (pulumi/pkg/resource/deploy/target.go).
+    expression = re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^:]*")
+    names = (CLONE / "tests" / "components" / "golden" / "eu4a.txt").read_text().splitlines()
+    (fits,) = [name for name in names if re.fullmatch(expression, name)]
+    assert fits.endswith({"v6e4": "NodePool::v6e4-nodes", "system": "NodePool::cluster-system"}[pool])
+
+
+def test_a_reason_of_gke_that_is_not_known_is_left_to_the_reader() -> None:
+    assert pool_fix("a meteor", "dev") == "fix the cause that GKE names"

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmd_gke import google_errors
 from llmd_gke.catalog.accelerators import FAMILIES
+from llmd_gke.settings import load_stack
 from localcloud.google_api.core.cloud import Cloud
-from localcloud.google_api.server import Emulator
+from localcloud.google_api.server import Emulator, running
+from operations.doctor import node_pools as checks
+from operations.doctor.google import Google, login
+from operations.status import node_pools
+from operations.status.objects import State
 from tests.published_provider.conftest import Published
 
 V6E = next(one for one in FAMILIES if one.name == "v6e")
@@ -20,6 +29,13 @@ def with_a_node(config: dict[str, Any]) -> None:
     config["llmd-gke:tpuPools"][0].update(minNodes=1)
 
 
+@contextmanager
+def emulating(folder: Path) -> Generator[Google]:
+    """Google's client library, on what the cloud holds."""
+    with running(folder) as cloud:
+        yield Google("my-project", login(cloud.url), endpoint=cloud.url)
+
+
 def until(done: Callable[[], bool], seconds: float) -> None:
     ends = time.monotonic() + seconds
     while not done():
@@ -27,13 +43,29 @@ def until(done: Callable[[], bool], seconds: float) -> None:
         time.sleep(0.5)
 
 
-def refused(published: Published, cause: str, fix: str) -> str:
-    """What an `up` that fails says; cause and fix are in it."""
+STOCK_OUT, QUOTA, LOST = "GCE_STOCKOUT", "GCE_QUOTA_EXCEEDED", "https://compute.googleapis.com/x: EOF"
+EXISTS, SIGN_IN, OFF = "googleapi: Error 409: already exists", "googleapi: Error 401", "SERVICE_DISABLED"
+IN_USE = "resourceInUseByAnotherResource"
+"""What Google writes: an entry of llmd_gke/google_errors.py explains each."""
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def explanation(sign: str) -> tuple[str, str]:
+    """Cause and fix, however they are worded."""
+    ((cause, fix),) = google_errors.explained([sign], "dev")
+    return cause, fix
+
+
+def refused(published: Published, sign: str) -> str:
+    """What an `up` that fails says; cause and fix of such an error are in it."""
     done = published.up("dev", check=False)
     assert done.returncode == 1, done.stdout
-    said = " ".join(done.stdout.split())
-    assert cause in said, done.stdout
-    assert fix in said, done.stdout
+    cause, fix = explanation(sign)
+    assert cause in words(done.stdout), done.stdout
+    assert fix in words(done.stdout), done.stdout
     return done.stdout
 
 
@@ -55,28 +87,20 @@ def test_bursts_of_429_and_503_are_sat_out_and_a_failed_operation_is_mended_by_t
 
 
 @pytest.mark.parametrize(
-    ("fault", "cause", "fix"),
+    ("fault", "sign"),
     [
-        (
-            {"fault": "stockout", "zone": "us-east5-*", "capacity": "spot", "times": 2},
-            "no such host is free in the zone right now",
-            "wait, or set another zone or capacity",
-        ),
-        (
-            {"fault": "world", "quota": {V6E.spot_quota: 0}},
-            "the project's quota is exhausted, or was never granted",
-            "ask for more",
-        ),
+        ({"fault": "stockout", "zone": "us-east5-*", "capacity": "spot", "times": 2}, STOCK_OUT),
+        ({"fault": "world", "quota": {V6E.spot_quota: 0}}, QUOTA),
     ],
     ids=["stock-out of spot hosts", "quota"],
 )
 def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_completes(
-    published: Published, fault: dict[str, Any], cause: str, fix: str
+    published: Published, fault: dict[str, Any], sign: str
 ) -> None:
     """The provider itself only says that the pool is in the state ERROR."""
     published.edit("dev", with_a_node)
     published.emulator_faults(fault)
-    said = refused(published, cause, fix)
+    said = refused(published, sign)
     assert 'NodePool v6e1 was created in the error state "ERROR"' in said
     assert "Node pool v6e1 is in the state ERROR: Google Compute Engine" in said
     if "quota" in fault:
@@ -93,6 +117,30 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
     until(running, 60)
 
 
+def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made_again(published: Published) -> None:
+    """The provider fails once; only the first `up` says that there is no host."""
+    published.edit("dev", with_a_node)
+    published.emulator_faults({"fault": "world", "stockout": ["us-east5-b"]})
+    refused(published, STOCK_OUT)
+    second = published.up("dev")
+    assert "Warning: node pool v6e1 is in the state ERROR: Google Compute Engine" in second.stdout
+    again = "pulumi up --stack dev --replace '**NodePool::v6e1-nodes'"
+    assert again in second.stdout
+    settings = load_stack(published.places.root, "dev").settings
+    with emulating(published.places.cloud) as google:
+        (line,) = [
+            one for one in node_pools.lines(checks.node_pools(google, settings), "dev") if one.state is State.BAD
+        ]
+    assert "v6e1 is ERROR: Google Compute Engine" in line.text
+    assert again in line.fix
+    published.emulator_faults()
+    replaced = published.pulumi(*shlex.split(again)[1:], "--yes", "--skip-preview")
+    assert "replaced" in replaced.stdout
+    (pool,) = [one for key, one in published.kept()["resources"].items() if key.endswith("/nodePools/v6e1")]
+    assert pool["status"] == "RUNNING"
+    assert "ERROR" not in published.up("dev").stdout
+
+
 def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> None:
     published.emulator_faults(
         {"fault": "world", "usableAfter": {"cloudresourcemanager.googleapis.com": 12, "compute.googleapis.com": 45}},
@@ -101,15 +149,15 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
         {"fault": "expired-token", "method": "container.*.clusters.create", "times": 1},
     )
     # APIs are on and refuse for a while, which the program sits out; then an answer is lost.
-    said = refused(published, "the connection to Google was lost", "if it then says that something already exists")
+    said = refused(published, LOST)
     for first in ("project-dns", "network-vpc"):
-        assert f"Google does not know yet that the API of {first} is on" in said
-    assert "Cause: the API is off" not in said
-    refused(published, "a request whose answer was lost", "`pulumi import` it, delete it")
+        assert f"not all of Google's servers accept the API of {first} yet" in said
+    assert explanation(OFF)[0] not in words(said)
+    refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
     emulator = Emulator(Cloud(published.places.cloud))
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
-    refused(published, "the credentials have expired", "gcloud auth login --update-adc")
+    refused(published, SIGN_IN)
     published.up("dev")
     reclaim: dict[str, object] = {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": 300, "times": 1}
     published.emulator_faults({"fault": "world", "inUseAfterCluster": 40}, reclaim)
@@ -118,7 +166,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     done = published.down("--stack", "dev", check=False)
     assert done.returncode == 1
     assert "networkEndpointGroups" in done.stdout
-    assert "what GKE's controllers made goes some minutes after their cluster" in " ".join(done.stdout.split())
+    assert explanation(IN_USE)[0] in words(done.stdout)
     time_left = [float(one["until"]) for one in published.kept("google")["lingering"].values()]
     until(lambda: time.time() > max(time_left), 60)
     assert "Nothing is left" in published.down("--stack", "dev").stdout

@@ -61,8 +61,20 @@ def test_a_pool_in_error_says_why_as_google_has_it(places: Places) -> None:
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
     (places.cloud / "google.json").write_text(json.dumps(content))
     assert "Node pool tpu is in the state ERROR: [GCE_STOCKOUT]: no" in said(places)
-    assert "Cause: no such host is free in the zone right now" in said(places)
+    assert "Cause: the zone has no free host of this type right now" in said(places)
 
 
 def test_without_an_operation_nothing_is_said(places: Places) -> None:
     assert said(places) == ""
+
+
+def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_again(places: Places) -> None:
+    pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
+    content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
+    (places.cloud / "google.json").write_text(json.dumps(content))
+    console = Console(record=True, width=1000)
+    failures.say_pools(places, "dev", console)
+    text = console.export_text()
+    assert "Warning: node pool tpu is in the state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
+    assert "in `make shell`: GKE keeps trying." in text
+    assert "`pulumi up --stack dev --replace '**NodePool::tpu-nodes'` recreates it." in text

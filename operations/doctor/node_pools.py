@@ -1,0 +1,79 @@
+"""Node pools as GKE has them: whether it could make their nodes, and if not, why.
+
+The provider does not pass GKE's reason on. It fails once, and counts the pool as made from then on: the next
+``pulumi up`` succeeds, with or without nodes (hashicorp/terraform-provider-google 7.39,
+``resource_container_node_pool.go``; ``tests/published_provider/test_faults.py`` shows it).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from llmd_gke import google_errors
+from llmd_gke.settings import StackSettings
+from operations.doctor.context import Context
+from operations.doctor.google import Google, items
+from operations.doctor.result import Result, ok, warning
+
+CHECK = "node pools"
+ERROR = "ERROR"
+"""The state of a pool that has no nodes and that GKE could not make."""
+BROKEN = (ERROR, "RUNNING_WITH_ERROR")
+"""https://cloud.google.com/kubernetes-engine/docs/reference/rest/v1/projects.locations.clusters.nodePools#status"""
+RUNNING = "RUNNING"
+
+
+@dataclass(frozen=True)
+class NodePool:
+    """A pool of the stack's cluster. ``cause``: what GKE says about its state, ``""`` where it says nothing."""
+
+    name: str
+    state: str
+    cause: str
+
+    @property
+    def broken(self) -> bool:
+        """Whether somebody has to look."""
+        return self.state in BROKEN
+
+    @property
+    def said(self) -> str:
+        """Its state and the reason."""
+        return f"{self.name} is {self.state}: {self.cause or 'GKE names no reason'}"
+
+    def fix(self, stack: str) -> str:
+        """What to do about the reason, and how the pool is made again."""
+        first = google_errors.pool_fix(self.cause, stack)
+        return f"{first}; {google_errors.pool_again(self.name, stack)}" if self.state == ERROR else first
+
+
+def node_pools(google: Google, settings: StackSettings) -> list[NodePool]:
+    """Those of the stack's cluster. Raises ``Missing`` where there is no cluster, and other ``GoogleError``."""
+    cluster = settings.cluster
+    parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
+    answer = google.ask("container.projects.locations.clusters.nodePools.list", parent=parent)
+    return [
+        # GKE is replacing the message by conditions.
+        NodePool(
+            str(one.get("name")),
+            str(one.get("status")),
+            str(one.get("statusMessage") or "")
+            or "; ".join(
+                str(condition.get("message") or condition.get("code")) for condition in items(one, "conditions")
+            ),
+        )
+        for one in items(answer, "nodePools")
+    ]
+
+
+def check(context: Context) -> Iterator[Result]:
+    """GKE has made the nodes of every pool that the stack counts as made. Nothing where there is no cluster yet."""
+    if not context.up:
+        return
+    pools = node_pools(context.google, context.settings)
+    broken = [pool for pool in pools if pool.broken]
+    for pool in broken:
+        yield warning(CHECK, pool.said, pool.fix(context.stack))
+    if not broken:
+        yield ok(CHECK, f"GKE reports no error of {', '.join(pool.name for pool in pools) or 'any'}")

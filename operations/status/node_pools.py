@@ -1,0 +1,28 @@
+"""Node pools as GKE sees them: a pool that could not be made has no node that Kubernetes could show."""
+
+from __future__ import annotations
+
+from llmd_gke.settings import StackSettings
+from operations.doctor.google import Google, GoogleError, login
+from operations.doctor.node_pools import RUNNING, NodePool, node_pools
+from operations.status.objects import Line, State
+
+
+def lines(pools: list[NodePool], stack: str) -> list[Line]:
+    """One line for each pool that is not in order, one for all others."""
+    running = [pool.name for pool in pools if pool.state == RUNNING]
+    shown = [Line("running", State.GOOD, ", ".join(running))] if running else []
+    for pool in pools:
+        if pool.broken:
+            shown.append(Line(pool.name, State.BAD, pool.said, pool.fix(stack)))
+        elif pool.state != RUNNING:
+            shown.append(Line(pool.name, State.BUSY, pool.state))
+    return shown
+
+
+def section(settings: StackSettings, stack: str) -> list[Line]:
+    """What GKE says, or why it cannot be asked."""
+    try:
+        return lines(node_pools(Google(settings.project, login()), settings), stack)
+    except GoogleError as error:
+        return [Line("node pools", State.UNKNOWN, f"cannot be asked: {error}")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import secrets
+import shutil
 import sys
 from pathlib import Path
 
@@ -26,6 +27,9 @@ STAND_INS = {"gcp": ("pulumi-gcp", "google"), "kubernetes": ("pulumi-kubernetes"
 GOOGLE = "LLMD_GKE_GOOGLE"
 """Chooses the Google provider: ``published`` on the emulator of Google's APIs, or the ``hand-written`` one. Without it
 the kind of cloud decides."""
+
+ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
+"""Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
 
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator to talk to: program, and the module that runs both."""
@@ -84,6 +88,7 @@ def prepare(places: Places, engine: Engine) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     check_owner(places.home, "the stack's passphrase would be kept there", "name a folder of your own in LLMD_GKE_HOME")
     places.home.chmod(0o700)
+    _choose_engine_log(places)
     if not places.passphrase.exists():
         write(places.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
     for path, content in launchers(places).items():
@@ -101,3 +106,18 @@ def prepare(places: Places, engine: Engine) -> None:
     for name, content in backend.of(places).tools().items():
         write(places.wrapper / name, content, 0o755)
     write(places.env_script, script(places), 0o644)
+
+
+def _choose_engine_log(places: Places) -> None:
+    """Keeps the engine from writing its log, or lets it where ``LLMD_GKE_ENGINE_LOG`` asks for it.
+
+    The log of everything costs a tenth of an operation, a third of an update of fifty models. There is no switch; the
+    engine works without it where it cannot create the folder (``StartLogging``, pulumi/pkg/logging/encrypted.go).
+    """
+    folder = places.pulumi_home / "logs"
+    if os.environ.get(ENGINE_LOG) == "1":
+        if folder.is_file():
+            folder.unlink()
+    elif not folder.is_file():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.touch()

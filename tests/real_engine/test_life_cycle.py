@@ -57,6 +57,19 @@ def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
     assert "encryptionsalt" not in small.places.stack_file("local").read_text()
 
 
+def test_the_engine_writes_its_own_log_only_where_it_is_asked_for_and_plans_the_same(small_running: Rehearsal) -> None:
+    small = small_running
+    folder = small.places.pulumi_home / "logs"
+    small.edit("local", lambda config: config["llmd-gke:models"][0].update(replicas=2))
+    planned = small.steps("preview")
+    assert planned["ip1"] == "delete"
+    assert folder.is_file()
+    small.environ["LLMD_GKE_ENGINE_LOG"] = "1"
+    small.make("env")
+    assert small.steps("preview") == planned
+    assert list(folder.iterdir())
+
+
 def test_a_preview_of_another_stack_leaves_what_is_up_alone(small: Rehearsal) -> None:
     small.up()
     before, there = small.state(), small.cloud()

@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from localcloud.common.environment import clean
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import Rehearsal
+from tests.shared_folder import made_once
 
 TOKEN = "hf_CANARY0123456789"
 
@@ -66,14 +68,31 @@ def gate(config: dict[str, Any]) -> None:
     config["llmd-gke:models"][0]["gated"] = True
 
 
+@pytest.fixture(scope="session")
+def token_brought_up(tmp_path_factory: pytest.TempPathFactory, brought_up: Path) -> Path:
+    """Stack `local` with a gated model, so that its state holds a secret of its owner. Made once a run."""
+
+    def bring_up(folder: Path) -> None:
+        made = Rehearsal(folder)
+        try:
+            made.continue_from(brought_up)
+            made.edit("local", gate)
+            made.pulumi("config", "set", "--stack", "local", "--secret", "llmd-gke:hfToken", TOKEN)
+            made.up()
+        finally:
+            made.stop_everything()
+
+    return made_once(tmp_path_factory, "token-is-up", bring_up)
+
+
 @pytest.fixture
-def with_token(running: Rehearsal) -> Rehearsal:
-    """Stack `local` with a gated model, so that its state holds a secret of its owner."""
-    running.edit("local", gate)
-    running.pulumi("config", "set", "--stack", "local", "--secret", "llmd-gke:hfToken", TOKEN)
-    running.up()
-    assert "ciphertext" in state_file(running).read_text()
-    return running
+def with_token(tmp_path: Path, token_brought_up: Path) -> Iterator[Rehearsal]:
+    """The same as a copy that the test may change."""
+    made = Rehearsal(tmp_path)
+    made.continue_from(token_brought_up)
+    assert "ciphertext" in state_file(made).read_text()
+    yield made
+    made.stop_everything()
 
 
 def test_without_a_key_a_preview_shows_what_changes_and_no_secret(with_token: Rehearsal) -> None:

@@ -77,6 +77,9 @@ def listener(
         **typed("envoy.config.listener.v3.Listener"),
         "name": name,
         "address": {"socket_address": {"address": address, "port_value": port}},
+        # Envoy begins with the listeners of before, when a cluster that was stopped starts again: earlier than the
+        # controller brings the address up. It would refuse them, and try no second time.
+        "freebind": True,
         "filter_chains": [chain],
     }
 

@@ -27,6 +27,7 @@ class Lab:
 
     def __init__(self, folder: Path) -> None:
         self.port, self.admin_port = free_port(), free_port()
+        self.address = ADDRESS
         self.files = Files(folder / "envoy")
         self.envoy = Envoy(self.files, admin_port=self.admin_port, concurrency=1)
         self.admin = httpx.Client(base_url=f"http://127.0.0.1:{self.admin_port}", trust_env=False)
@@ -40,7 +41,7 @@ class Lab:
         programs: dict[tuple[str, str], Program] = {}
         for gateway in snapshot.all("Gateway"):
             of_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
-            translation = translate(gateway, of_class, ADDRESS, snapshot, self.files)
+            translation = translate(gateway, of_class, self.address, snapshot, self.files)
             assert translation.refusal is None
             assert translation.program is not None
             programs[key(gateway)] = translation.program

@@ -16,6 +16,7 @@ from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.kubernetes.fields import each, get, text
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
+from tests.localcloud.gke_gateway.lab import Lab
 
 GATEWAY = b.gateway()
 GOOD = b.route("good", b.rule("/good", b.to_service("models")))
@@ -87,6 +88,13 @@ def test_writing_the_same_program_again_changes_no_file(tmp_path: Path) -> None:
     assert not write_programs({("llm", "gateway"): program}, snapshot, Files(tmp_path))
     assert write_programs({}, snapshot, Files(tmp_path))
     assert list(Files(tmp_path).endpoints.iterdir()) == []
+
+
+def test_a_gateway_is_served_at_an_address_that_comes_later(lab: Lab) -> None:
+    """As when a cluster that was stopped starts again: Envoy is there before the controller."""
+    lab.address = "203.0.113.77"
+    lab.apply(b.gateway(port=lab.port), GOOD, *BACKENDS)
+    assert lab.rejected() == {}
 
 
 def test_a_second_look_at_an_unchanged_gateway_writes_the_same_status(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ COMMANDS: dict[str, Command] = {
     "status": Command("operations.status.command", "Status on one screen: nodes, pods, routes and a test request."),
     "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),
     "dashboard": Command("operations.dashboard.command", "The link to a stack's dashboard; its panels for Grafana."),
+    "logs": Command("operations.logs.command", "Queries of logs for the most asked questions."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Ask each server of a model, past the gateway."),
     "live": Command("operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),

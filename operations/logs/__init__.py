@@ -1,0 +1,1 @@
+"""``llmd-gke logs``: the questions that logs answer, as queries and links."""

@@ -1,0 +1,53 @@
+"""``llmd-gke logs``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+
+def command(
+    question: Annotated[
+        str | None, typer.Argument(metavar="[QUESTION]", help="One of the listed keys; without it, all are listed.")
+    ] = None,
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    link: Annotated[
+        bool, typer.Option("--link", help="Print the link to the Logs Explorer in place of the query.")
+    ] = False,
+) -> None:
+    """Print the query that answers a question about a stack, in the Logging query language.
+
+    Made from the settings: nothing has to be up, and nothing is asked. Give the query to `gcloud logging read`, or open
+    the link.
+    """
+    from operations.progress import working
+
+    with working(f"reading the settings of stack {stack}", quiet_seconds=0):
+        from llmd_gke.manifests import logs
+        from operations.exits import BadInput
+        from operations.target import Target
+
+        settings = Target.choose(stack, cloud).settings
+        found = {query.key: query for query in logs.queries(settings)}
+    from operations.printing import show
+
+    if question is not None and question not in found:
+        raise BadInput(
+            f"{question} is not one of the questions.\nAllowed: {', '.join(found)}\nFix: llmd-gke logs --stack {stack}"
+        )
+    if question is not None:
+        query = found[question]
+        data = {**vars(query), "link": logs.link(query, settings)}
+        show(output, data, data["link"] if link else query.filter)
+        return
+    rows = [f"| `{query.key}` | {query.question} | {query.reading} |" for query in found.values()]
+    listed = [{**vars(query), "link": logs.link(query, settings)} for query in found.values()]
+    shown = (
+        [one["link"] for one in listed] if link else ["| Key | Question | What to look at |", "|---|---|---|", *rows]
+    )
+    show(output, listed, "\n".join(shown))

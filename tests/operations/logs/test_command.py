@@ -1,0 +1,32 @@
+"""``llmd-gke logs``."""
+
+from __future__ import annotations
+
+import json
+
+from tests.operations.support import run
+
+
+def test_all_questions_are_listed_with_their_keys() -> None:
+    done = run("logs", "--stack", "eu4a")
+    assert done.returncode == 0
+    assert "| `failed` | Which requests failed at the gateway, and why? |" in done.stdout
+    assert len(json.loads(run("logs", "--stack", "eu4a", "-o", "json").stdout)) == 7
+
+
+def test_one_question_prints_its_query_and_nothing_else() -> None:
+    done = run("logs", "failed", "--stack", "eu4a")
+    assert done.stdout.splitlines()[-1] == "httpRequest.status>=500"
+    assert done.stdout.startswith('resource.type="http_external_regional_lb_rule"\n')
+
+
+def test_a_link_opens_the_query_in_the_console() -> None:
+    assert run("logs", "failed", "--stack", "eu4a", "--link").stdout.startswith(
+        "https://console.cloud.google.com/logs/query;query=resource.type%3D"
+    )
+
+
+def test_an_unknown_question_is_refused_with_those_that_are_there() -> None:
+    done = run("logs", "fialed", "--stack", "eu4a")
+    assert done.returncode == 2
+    assert "Allowed: ended, download, unschedulable, no-host, failed, slow, changed" in done.stderr

@@ -24,7 +24,10 @@ DOCUMENTS: Mapping[str, tuple[str, ...]] = {
     "cloudkms.googleapis.com": ("cloudkms.v1",),
     "monitoring.googleapis.com": ("monitoring.v3", "monitoring.v1"),
 }
-"""Host to the documents of its versions. The version is the beginning of a path."""
+"""Host to the documents of its versions. The version is the beginning of a path.
+
+For any other host every version counts that Google's client library ships: a further service needs no line here.
+"""
 
 UNDOCUMENTED: Mapping[str, tuple[str, ...]] = {
     # hashicorp/terraform-provider-google 7.39 services/compute/resource_compute_router_nat.go sends it.
@@ -59,7 +62,7 @@ def methods(document: str) -> frozenset[str]:
 
 def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | None:
     """The method of a request, with the parameters of its path. ``path`` has no slash in front."""
-    for name in DOCUMENTS.get(host, ()):
+    for name in DOCUMENTS.get(host) or _shipped(host.partition(".")[0]):
         if not path.startswith(_prefix(name)):
             continue
         for method in _methods(name):
@@ -129,10 +132,19 @@ def _wrong(path: str, due: str, value: JsonValue) -> str:
     return f"Invalid value at '{path}', {json.dumps(value)[:60]}: {due} is expected"
 
 
+_FOLDER = importlib.resources.files("googleapiclient") / "discovery_cache" / "documents"
+
+
+@cache
+def _shipped(api: str) -> tuple[str, ...]:
+    """The documents of an API, none for one that Google does not have."""
+    names = [file.name.removesuffix(".json") for file in _FOLDER.iterdir()]
+    return tuple(sorted(name for name in names if name.startswith(f"{api}.")))
+
+
 @cache
 def _document(name: str) -> JsonObject:
-    documents = importlib.resources.files("googleapiclient") / "discovery_cache" / "documents"
-    return json.loads((documents / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 @cache

@@ -1,7 +1,8 @@
 """The services, one module each; importing this package registers them all.
 
 Each module has the same four parts: how its names and bodies become those of the rules, what Google adds to a body, the
-methods, and its operations. A further service is a module more, and a line here.
+methods, and its operations. A further service is a module more, and a line here
+(``tests/localcloud/google_api/test_further_service.py`` does it).
 """
 
 from localcloud.google_api.services import (

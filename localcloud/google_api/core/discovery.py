@@ -55,6 +55,11 @@ class Method:
     document: str
 
 
+def documents(host: str) -> tuple[str, ...]:
+    """The documents of an API's versions, none for one that Google does not have."""
+    return DOCUMENTS.get(host) or _shipped(host.partition(".")[0])
+
+
 def methods(document: str) -> frozenset[str]:
     """Ids of every method in a document."""
     return frozenset(method.id for method in _methods(document))
@@ -62,7 +67,7 @@ def methods(document: str) -> frozenset[str]:
 
 def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | None:
     """The method of a request, with the parameters of its path. ``path`` has no slash in front."""
-    for name in DOCUMENTS.get(host) or _shipped(host.partition(".")[0]):
+    for name in documents(host):
         if not path.startswith(_prefix(name)):
             continue
         for method in _methods(name):
@@ -137,7 +142,6 @@ _FOLDER = importlib.resources.files("googleapiclient") / "discovery_cache" / "do
 
 @cache
 def _shipped(api: str) -> tuple[str, ...]:
-    """The documents of an API, none for one that Google does not have."""
     names = [file.name.removesuffix(".json") for file in _FOLDER.iterdir()]
     return tuple(sorted(name for name in names if name.startswith(f"{api}.")))
 

@@ -33,6 +33,7 @@ COMMANDS: dict[str, Command] = {
     "cost": Command("operations.cost.command", "Chips, nodes and price of a stack before it is up."),
     "comment": Command("operations.comment.command", "Write what a change does, for a pull request."),
     "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for CI."),
+    "report-drift": Command("operations.report_drift.command", "Report the nightly comparison to Cloud Monitoring."),
     "graph": Command("operations.graph.command", "Draw a stack: components, edges, critical chain."),
     "status": Command("operations.status.command", "Status on one screen: nodes, pods, routes and a test request."),
     "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),

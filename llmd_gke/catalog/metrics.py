@@ -28,8 +28,8 @@ class Server(StrEnum):
     PREEMPTIONS = "vllm:num_preemptions_total"
     """Not in the simulator."""
     HTTP_REQUESTS = "http_requests_total"
-    """By ``status`` (``2xx``, ``4xx``, ``5xx``), without health checks and ``/metrics``, from
-    prometheus-fastapi-instrumentator as vLLM's ``entrypoints/openai/api_server.py`` sets it up. Not in the
+    """By ``status`` (``2xx``, ``4xx``, ``5xx``), without health checks and ``/metrics``: made by
+    prometheus-fastapi-instrumentator in vLLM's ``entrypoints/serve/instrumentator/metrics.py``. Not in the
     simulator."""
 
 
@@ -94,7 +94,7 @@ class Google(StrEnum):
     QUOTA_LIMIT = "serviceruntime_googleapis_com:quota_limit"
     """By ``quota_metric``. A quota with dimensions has metrics of its own: :func:`quota_metric`."""
     DRIFT = "custom_googleapis_com:llmd_gke_drift"
-    """Resources that differ from what the program made: :data:`DRIFT_METRIC`."""
+    """1 while resources differ from what the program made: :data:`DRIFT_METRIC`."""
 
 
 EXTERNAL_LB = "http_external_regional_lb_rule"
@@ -108,8 +108,7 @@ LOCATION = "compute.googleapis.com/Location"
 """Values of ``monitored_resource``, which PromQL needs where a metric has several."""
 
 DRIFT_METRIC, DRIFT_RESOURCE = "custom.googleapis.com/llmd_gke/drift", "global"
-"""The custom metric (a gauge, a whole number) and the resource that the daily comparison writes, with the label
-``cluster``."""
+"""The custom metric that the nightly comparison writes (a gauge, 0 or 1, label ``cluster``), and its resource."""
 
 
 def quota_metric(quota: str, kind: str) -> str:

@@ -19,6 +19,7 @@ VERSIONS = {
     "compute": ("compute", "v1"),
     "container": ("container", "v1"),
     "limits": ("serviceusage", "v1beta1"),
+    "monitoring": ("monitoring", "v3"),
     "serviceusage": ("serviceusage", "v1"),
 }
 """What is asked: API and version. Limits with dimensions (``tpu_family``) are in v1beta1 of Service Usage only, and the

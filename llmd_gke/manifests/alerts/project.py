@@ -55,7 +55,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             0,
             "warning",
             "google",
-            "The daily comparison found resources that are not as the program made them: somebody changed or deleted "
+            "The nightly comparison found resources that are not as the program made them: somebody changed or deleted "
             "them by hand.",
             (
                 "`pulumi refresh --preview-only --diff --stack STACK` names them.",

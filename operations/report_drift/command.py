@@ -1,0 +1,81 @@
+"""``llmd-gke report-drift``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+if TYPE_CHECKING:
+    from operations.target import Target
+
+ROLE = "roles/monitoring.metricWriter"
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    differs: Annotated[
+        bool | None, typer.Option("--differs/--same", help="What the comparison found.", show_default=False)
+    ] = None,
+) -> None:
+    """Write to Cloud Monitoring whether a stack is still as the program made it, for the alert ConfigurationDrift.
+
+    The workflow `drift` calls it after `pulumi preview --refresh --expect-no-changes`. It writes one point of the
+    custom metric `llmd_gke/drift` (1: something differs, 0: nothing does) with the name of the stack's cluster.
+    """
+    from operations.exits import BadInput
+    from operations.progress import working
+
+    if differs is None:
+        raise BadInput("The command must know what the comparison found.\nFix: --differs or --same")
+    with working(f"reporting to Cloud Monitoring for stack {stack}", quiet_seconds=0):
+        from operations.options import Cloud
+        from operations.target import Target
+
+        target = Target.choose(stack, cloud)
+        if target.cloud is not Cloud.GOOGLE:
+            raise BadInput(
+                f"Stack {stack} is in the {target.cloud} of this machine, which has no Cloud Monitoring.\n"
+                "Fix: name a stack with a project of yours, such as --stack prod"
+            )
+        _write(target, int(differs))
+    from operations.printing import show
+
+    said = "something differs" if differs else "nothing differs"
+    show(output, {"stack": stack, "differs": differs}, f"Reported for stack {stack}: {said}")
+
+
+def _write(target: Target, value: int) -> None:
+    """Writes the point. Raises ``SetUpFailed`` without the right, and ``Unreachable``."""
+    from datetime import UTC, datetime
+
+    from llmd_gke.catalog.metrics import DRIFT_METRIC, DRIFT_RESOURCE
+    from operations.doctor.google import ApiOff, Denied, Google, GoogleError, login
+    from operations.exits import SetUpFailed, Unreachable
+
+    project = target.settings.project
+    series = {
+        "metric": {"type": DRIFT_METRIC, "labels": {"cluster": target.settings.cluster.name}},
+        "resource": {"type": DRIFT_RESOURCE, "labels": {"project_id": project}},
+        "metricKind": "GAUGE",
+        "valueType": "INT64",
+        "points": [{"interval": {"endTime": datetime.now(UTC).isoformat()}, "value": {"int64Value": str(value)}}],
+    }
+    try:
+        google = Google(project, login())
+        google.ask("monitoring.projects.timeSeries.create", name=f"projects/{project}", body={"timeSeries": [series]})
+    except ApiOff:
+        raise SetUpFailed(
+            f"The API monitoring is off in project {project}.\n"
+            f"Fix: gcloud services enable monitoring.googleapis.com --project {project}"
+        ) from None
+    except Denied as error:
+        raise SetUpFailed(
+            f"Cloud Monitoring refuses the point: {error}.\nFix: the caller needs {ROLE} in project {project}"
+        ) from None
+    except GoogleError as error:
+        raise Unreachable(f"Cloud Monitoring did not take the point: {error}.\nFix: run the command again") from None

@@ -78,24 +78,27 @@ def _picker(settings: StackSettings, model: ModelSettings) -> Alert:
     )
 
 
+def _of_picker(settings: StackSettings, model: ModelSettings, window: str, function: str) -> str:
+    codes = promql.one_of("error_code", PICKER_FAULTS)
+    return f"(sum({function}({Picker.ERRORS}{_selector(settings, model, codes)}[{window}])) or vector(0))"
+
+
 def _bad(settings: StackSettings, model: ModelSettings, window: str, function: str = "rate") -> str:
     """Requests that failed by the fault of servers or picker: per second, or their number by ``increase``."""
-    codes = promql.one_of("error_code", PICKER_FAULTS)
-    of_picker = f"sum({function}({Picker.ERRORS}{_selector(settings, model, codes)}[{window}]))"
     failed = _selector(settings, model, 'status="5xx"')
-    of_servers = f"sum({function}({Server.HTTP_REQUESTS}{failed}[{window}]))"
-    return f"(({of_servers} or vector(0)) + ({of_picker} or vector(0)))"
+    of_servers = f"(sum({function}({Server.HTTP_REQUESTS}{failed}[{window}])) or vector(0))"
+    return f"({of_servers} + {_of_picker(settings, model, window, function)})"
 
 
 def _all(settings: StackSettings, model: ModelSettings, window: str) -> str:
     """Requests per second that did not fail by the client's own fault."""
-    fine = _selector(settings, model, 'status!~"4xx|5xx"')
-    # Of a server that does not count requests by status (the simulator's): those that the picker saw.
-    return (
-        f"((sum(rate({Server.HTTP_REQUESTS}{fine}[{window}]))"
+    counted = _selector(settings, model, 'status!="4xx"')
+    # Of a server that does not count requests by status (the simulator's): those that the picker sent to it.
+    of_servers = (
+        f"(sum(rate({Server.HTTP_REQUESTS}{counted}[{window}]))"
         f" or sum(rate({Picker.REQUESTS}{_selector(settings, model)}[{window}])) or vector(0))"
-        f" + {_bad(settings, model, window)})"
     )
+    return f"({of_servers} + {_of_picker(settings, model, window, 'rate')})"
 
 
 def _burn(settings: StackSettings, model: ModelSettings, burn: Burn) -> Alert:

@@ -18,7 +18,7 @@ from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import StackSettings
 from localcloud import binaries
 from tests.llmd_gke.manifests.alerts import series as s
-from tests.llmd_gke.manifests.alerts.conftest import BASE, MakeStack
+from tests.llmd_gke.manifests.alerts.conftest import BASE, MODEL, MakeStack
 
 BEGIN = 20
 """Minute at which each fault begins."""
@@ -232,16 +232,16 @@ def every(make_stack: MakeStack) -> StackSettings:
     return make_stack(tpuPools=[pool, {**pool, "name": "spot", "capacity": "spot"}])
 
 
-Check = Callable[[Fault], None]
+Check = Callable[..., None]
 
 
 @pytest.fixture
 def check(promtool: Path, every: StackSettings, tmp_path: Path) -> Check:
-    """Lets promtool play a fault, and compares all alerts of the stack at both times."""
-    found = alerts(every)
-    (tmp_path / "rules.yaml").write_text(rules_yaml(found))
+    """Lets promtool play a fault, and compares all alerts of the stack (by default :func:`every`) at both times."""
 
-    def play(fault: Fault) -> None:
+    def play(fault: Fault, stack: StackSettings = every) -> None:
+        found = alerts(stack)
+        (tmp_path / "rules.yaml").write_text(rules_yaml(found))
         known = {alert.name for alert in found}
         assert fault.expected.keys() <= known
         series = {key: value for key, value in s.healthy().items() if key not in fault.missing} | dict(fault.changes)
@@ -298,6 +298,14 @@ def test_every_alert_has_a_fault_that_fires_it(every: StackSettings) -> None:
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_fires_its_alerts_after_their_wait_and_no_others(fault: str, check: Check) -> None:
     check(FAULTS[fault])
+
+
+def test_servers_that_answered_nothing_well_yet_fail_the_loosest_objective(check: Check, make_stack: MakeStack) -> None:
+    stack = make_stack(models=[{**MODEL, "objectives": {"availability": 95}}])
+    fail = {s.answers(pod, "5xx"): s.counter(0, BEGIN, 60) for pod in s.PODS}
+    well = tuple(s.answers(pod, "2xx") for pod in s.PODS)
+    both: Mapping[str, Labels] = {"ModelErrorRatioFast": {}, "ModelErrorRatioSlow": {}}
+    check(Fault(fail, BEGIN, BEGIN + 30, both, missing=well), stack)
 
 
 @pytest.mark.parametrize("what", HARMLESS)

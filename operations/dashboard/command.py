@@ -26,24 +26,26 @@ def command(
         Path | None,
         typer.Option(metavar="FILE", help="Write the same panels as a file that Grafana imports; `-` prints it."),
     ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw the panels with their numbers as SVG; `-` prints it.")
+    ] = None,
+    minutes: Annotated[float, typer.Option(min=1, max=60 * 24 * 31, help="How far back --picture goes.")] = 60,
 ) -> None:
-    """Print the link to the stack's dashboard in the Google Cloud console, or write its panels as a Grafana file.
+    """Print the link to the stack's dashboard in the Google Cloud console, or write its panels as a file.
 
     The link comes from the outputs of a stack that is up. The Grafana file is made from the settings alone: nothing has
-    to be up.
+    to be up. The picture is drawn from what managed Prometheus answers, or the laptop cloud's own.
     """
     from operations.progress import working
 
+    _one_thing(open_, grafana, picture)
+    if picture is not None:
+        _draw(picture, stack, cloud, minutes, output)
+        return
     if grafana is not None:
         with working(f"reading the settings of stack {stack}", quiet_seconds=0):
-            text, name = _grafana(stack, cloud, open_=open_)
-        if str(grafana) == "-":
-            print(text, end="")
-            return
-        _write(grafana, text)
-        from operations.printing import show
-
-        show(output, {"stack": stack, "file": str(grafana), "title": name}, f"Wrote {grafana}: {name}")
+            text, name = _grafana(stack, cloud)
+        _write("--grafana", grafana, text, stack, name, output)
         return
     with working(f"reading the outputs of stack {stack}", quiet_seconds=0):
         from operations.target import Target
@@ -57,26 +59,55 @@ def command(
         _open(target, link)
 
 
-def _grafana(stack: str, cloud: Cloud | None, *, open_: bool) -> tuple[str, str]:
-    from llmd_gke.manifests.dashboard import grafana
+def _one_thing(open_: bool, grafana: Path | None, picture: Path | None) -> None:
     from operations.exits import BadInput
+
+    given = {"--open": open_, "--grafana": grafana is not None, "--picture": picture is not None}
+    names = [name for name, is_given in given.items() if is_given]
+    if len(names) > 1:
+        raise BadInput(f"{' and '.join(names)} do different things.\nFix: call the command once for each")
+
+
+def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output: Output) -> None:
+    from operations.enter_localcloud import enter, starting
+
+    with starting(f"asking for the metrics of stack {stack}"):
+        from operations.target import Target
+
+        target = Target.choose(stack, cloud)
+        enter(target)
+        from llmd_gke.manifests.dashboard import google, sections
+        from operations.dashboard import answers
+        from operations.dashboard import picture as drawing
+
+        found, span = answers.of(target, minutes)
+        title = google.name(target.settings)
+        text = drawing.picture(sections(target.settings), found, span, title)
+    _write("--picture", picture, text, stack, title, output)
+
+
+def _grafana(stack: str, cloud: Cloud | None) -> tuple[str, str]:
+    from llmd_gke.manifests.dashboard import grafana
     from operations.target import Target
 
-    if open_:
-        raise BadInput("--open opens the link, and --grafana writes a file.\nFix: call the command twice")
     made = grafana.dashboard(Target.choose(stack, cloud).settings)
     return json.dumps(made, indent=2) + "\n", str(made["title"])
 
 
-def _write(file: Path, text: str) -> None:
+def _write(option: str, file: Path, text: str, stack: str, title: str, output: Output) -> None:
     from operations.exits import BadInput
+    from operations.printing import show
 
+    if str(file) == "-":
+        print(text, end="")
+        return
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BadInput(
-            f"--grafana {file}: {error.strerror}\nFix: name a file in a folder that exists and may be written to"
+            f"{option} {file}: {error.strerror}\nFix: name a file in a folder that exists and may be written to"
         ) from None
+    show(output, {"stack": stack, "file": str(file), "title": title}, f"Wrote {file}: {title}")
 
 
 def _link(target: Target) -> str:

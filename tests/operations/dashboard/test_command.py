@@ -11,9 +11,11 @@ import pytest
 from llmd_gke.manifests.dashboard import panels
 from operations import outputs
 from operations.dashboard import command
+from operations.doctor.google import ENDPOINT
 from operations.options import Cloud
 from operations.outputs import Outputs
 from operations.target import Target
+from tests.fakes.prometheus import StandIn, serving
 from tests.operations.conftest import Clone
 from tests.operations.support import run
 
@@ -122,3 +124,28 @@ def test_a_file_that_cannot_be_written_is_named(clone: Clone, tmp_path: Path) ->
 def test_the_link_is_not_opened_while_a_file_is_written(clone: Clone, opened: list[str]) -> None:
     done = run("dashboard", "--stack", "one", "--grafana", "-", "--open", root=clone.root)
     assert (done.returncode, opened) == (2, [])
+
+
+def test_the_picture_is_drawn_from_what_prometheus_answers(
+    clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    requests = next(one for one in panels(Target("one", Cloud.GOOGLE, clone.root).settings) if one.key == "requests")
+    stand_in = StandIn({requests.queries[0].promql: [({"model": "qwen"}, lambda at: 3.0)]})
+    file = tmp_path / "one.svg"
+    with serving(stand_in) as url:
+        monkeypatch.setenv(ENDPOINT, url)
+        done = run("dashboard", "--stack", "one", "--picture", str(file), "--minutes", "10", root=clone.root)
+    assert (done.returncode, done.stdout) == (0, f"Wrote {file}: llmd-one: model serving\n"), done.stderr
+    assert ">qwen</text>" in file.read_text()
+    assert {path.rsplit("/", 1)[-1] for path, _, _ in stand_in.asked} == {"query_range"}
+
+
+def test_metrics_that_cannot_be_asked_are_named_with_the_right_that_is_missing(
+    clone: Clone, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(StandIn(status=403, body='{"error": {"message": "Permission denied."}}')) as url:
+        monkeypatch.setenv(ENDPOINT, url)
+        done = run("dashboard", "--stack", "one", "--picture", "-", root=clone.root)
+    assert (done.returncode, done.stdout) == (8, "")
+    assert "Permission denied." in done.stderr
+    assert "monitoring.timeSeries.list" in done.stderr

@@ -1,0 +1,39 @@
+"""The picture in the docs: ``python -m operations.dashboard.example`` draws what a laptop cloud answered once.
+
+``python -m operations.dashboard.example MINUTES``, in ``make shell CLOUD=laptop``, asks the Prometheus there again and
+writes ``example.json``; the cloud must run with ``LLMD_GKE_PROMETHEUS`` and be under load.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from llmd_gke.manifests.dashboard import google, sections
+from operations.dashboard import answers, picture
+from operations.options import Cloud
+from operations.target import Target
+
+FILE = Path(__file__).with_name("example.json")
+STACK = "local"
+
+
+def drawn() -> str:
+    """The picture as SVG."""
+    settings = Target.choose(STACK, Cloud.REHEARSAL).settings
+    found, span = answers.read(FILE, settings)
+    return picture.picture(sections(settings), found, span, google.name(settings))
+
+
+def main(words: list[str]) -> None:
+    """Prints the picture, or with a number of minutes records again."""
+    if not words:
+        print(drawn(), end="")
+        return
+    target = Target.choose(STACK, Cloud.LAPTOP)
+    found, span = answers.of(target, float(words[0]))
+    FILE.write_text(answers.record(found, span, target.settings), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

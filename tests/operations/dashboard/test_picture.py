@@ -1,0 +1,97 @@
+"""The panels drawn with numbers."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.manifests.dashboard import Panel, Query, Section, panels, sections
+from llmd_gke.settings import StackSettings, load_stack
+from operations.dashboard import answers, example, picture
+from operations.dashboard.picture import Span
+from operations.prometheus.client import Series
+
+ROOT = Path(__file__).parents[3]
+SPAN = Span(0, 100)
+PANEL = Panel("k", "A title & more", "ratio", (Query("up", "{{pod}} up"),), "Reading.", "https://example.com")
+
+
+@pytest.fixture
+def settings() -> StackSettings:
+    return load_stack(ROOT, "prod").settings
+
+
+def texts(svg: str) -> list[str]:
+    return [element.text or "" for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def paths(svg: str) -> list[str]:
+    return [element.attrib["d"] for element in ET.fromstring(svg).iter("{http://www.w3.org/2000/svg}path")]
+
+
+def draw(series: list[Series], panel: Panel = PANEL) -> str:
+    return picture.picture([Section("S", "Why?", [panel])], {"up": series}, SPAN, "T")
+
+
+def test_a_chart_has_title_units_legend_and_a_line_within_its_axes() -> None:
+    svg = draw([Series({"pod": "a"}, [(0, 0.0), (50, 0.2), (100, 0.4)])])
+    assert {"A title & more", "50 %", "25 %", "0 %", "a up", "S: Why?"} <= set(texts(svg))
+    assert paths(svg)[-1].count("L") == 2
+
+
+def test_a_panel_without_series_says_so_and_one_of_google_says_where_it_has_some(settings: StackSettings) -> None:
+    assert "no series" in texts(draw([]))
+    empty = picture.picture(sections(settings), {}, SPAN, "T")
+    google = sum(panel.google_only for panel in panels(settings))
+    assert texts(empty).count("only on Google Cloud") == google
+    assert texts(empty).count("no series") == len(panels(settings)) - google
+
+
+def test_values_that_are_no_numbers_are_left_out() -> None:
+    nan = float("nan")
+    assert "no series" in texts(draw([Series({"pod": "a"}, [(0, nan), (50, nan)])]))
+
+
+def test_stacked_series_stand_on_each_other() -> None:
+    series = [Series({"pod": pod}, [(0, 3.0), (100, 3.0)]) for pod in ("a", "b")]
+    svg = draw(series, replace(PANEL, unit="count", kind="stacked"))
+    assert "10" in texts(svg)
+    assert all(path.endswith("Z") for path in paths(svg)[-2:])
+
+
+def test_a_gap_is_not_drawn_over() -> None:
+    points = [(0.0, 1.0), (10.0, 1.0), (20.0, 1.0), (90.0, 1.0), (100.0, 1.0)]
+    assert [len(run) for run in picture.runs(points)] == [3, 2]
+    assert paths(draw([Series({"pod": "a"}, points)]))[-1].count("M") == 2
+
+
+def test_more_series_than_fit_are_counted() -> None:
+    svg = draw([Series({"pod": f"p{number}"}, [(0, 1.0)]) for number in range(9)])
+    assert "p2 up" in texts(svg)
+    assert "and 6 more" in texts(svg)
+
+
+@pytest.mark.parametrize(("highest", "end"), [(0, 1), (0.03, 0.05), (1, 1), (1.2, 2), (7, 10), (210, 500)])
+def test_an_axis_ends_at_a_round_number(highest: float, end: float) -> None:
+    assert picture.nice(highest) == pytest.approx(end)
+
+
+def test_answers_are_read_as_they_were_recorded(settings: StackSettings, tmp_path: Path) -> None:
+    expression = panels(settings)[0].queries[0].promql
+    every = {query.promql: [] for panel in panels(settings) for query in panel.queries}
+    series = Series({"model": "qwen", "__name__": "x"}, [(1000.0, 0.123456), (1060.0, float("nan")), (1120.0, 2.0)])
+    file = tmp_path / "answers.json"
+    file.write_text(answers.record({**every, expression: [series]}, Span(1000, 1120), settings))
+    found, span = answers.read(file, settings)
+    assert span == Span(0, 120)
+    assert found[expression] == [Series({"model": "qwen"}, [(0, 0.1235), (120, 2.0)])]
+
+
+def test_the_picture_of_the_docs_has_every_panel_and_real_numbers() -> None:
+    svg = example.drawn()
+    found = load_stack(ROOT, "eu4a").settings
+    assert {panel.title for panel in panels(found)} <= set(texts(svg))
+    assert texts(svg).count("no series") <= 3

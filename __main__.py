@@ -3,6 +3,7 @@
 import pulumi
 
 from components import configuration
+from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.cluster import Cluster, ClusterArgs
 from components.dns_record import DnsRecord, DnsRecordArgs
 from components.edge import Edge, EdgeArgs
@@ -17,6 +18,7 @@ from components.project import Project, ProjectArgs
 from components.scraping import Scraping, ScrapingArgs
 from components.tpu_pool import TpuPool, TpuPoolArgs
 from components.worker_preset import WorkerPreset, WorkerPresetArgs
+from llmd_gke.manifests import monitoring
 
 settings = configuration.read()
 google = google_provider(settings)
@@ -119,6 +121,9 @@ if settings.monitoring.scrape:
         ScrapingArgs(settings.monitoring, settings.namespaces, cluster.provider),
         after(gateway_api, *namespaces.values()),
     )
+monitored = monitoring.plan(settings)
+if not monitored.empty:
+    CloudMonitoring("cloud-monitoring", CloudMonitoringArgs(monitored, network.gateway_ip), after(project))
 presets = {
     name: WorkerPreset(f"{name}-workers", WorkerPresetArgs(name, cluster.provider), after(platform, namespaces[name]))
     for name in settings.multi_host_namespaces

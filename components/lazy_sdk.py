@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from components.lazy_packages import package
 
 if TYPE_CHECKING:
-    from pulumi_gcp import compute, container
+    from pulumi_gcp import compute, container, monitoring
     from pulumi_kubernetes.core import v1 as core
     from pulumi_kubernetes.helm import v3 as helm
     from pulumi_kubernetes.networking import v1 as networking
@@ -17,7 +17,8 @@ else:
     container = package("pulumi_gcp.container")
     core = package("pulumi_kubernetes.core.v1")
     helm = package("pulumi_kubernetes.helm.v3")
+    monitoring = package("pulumi_gcp.monitoring")
     networking = package("pulumi_kubernetes.networking.v1")
     rbac = package("pulumi_kubernetes.rbac.v1")
 
-__all__ = ["compute", "container", "core", "helm", "networking", "rbac"]
+__all__ = ["compute", "container", "core", "helm", "monitoring", "networking", "rbac"]

@@ -71,6 +71,10 @@ BY_TYPE: Mapping[str, tuple[str, ...]] = {
         "dns.changes.get",
         "dns.managedZones.get",
     ),
+    "gcp:monitoring/alertPolicy:AlertPolicy": _whole("monitoring.alertPolicies"),
+    "gcp:monitoring/dashboard:Dashboard": _whole("monitoring.dashboards"),
+    "gcp:monitoring/notificationChannel:NotificationChannel": _whole("monitoring.notificationChannels"),
+    "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig": _whole("monitoring.uptimeCheckConfigs"),
     # Without setIamPolicy: the right to change who may act as an account is the right to act as each of them.
     "gcp:serviceaccount/account:Account": _whole("iam.serviceAccounts", "iam.serviceAccounts.actAs"),
     "gcp:storage/bucket:Bucket": (

@@ -30,6 +30,8 @@ USD_PER_MILLION_RETURNED_SERIES = 0.35
 USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
 FREE_UPTIME_CHECKS = 1_000_000
 """Executions, in each project and month."""
+UPTIME_PERIOD_SECONDS = 60
+"""Between two checks from one place. Google allows 60, 300, 600 and 900; alerts wait five minutes of them."""
 UPTIME_CHECKERS = 6
 """Places from which each check is executed, where a check names none."""
 USD_PER_MILLION_SPANS = 0.20

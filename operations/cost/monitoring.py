@@ -64,7 +64,11 @@ def estimate(settings: StackSettings) -> MonitoringPrice:
         conditions=len(stack_alerts),
         # Each selector is a clause whose series count, whatever is compared with it later.
         returned_series=evaluations * sum(alert.expression.count("{") for alert in stack_alerts),
-        uptime_executions=len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // 60 if checked else 0,
+        uptime_executions=(
+            len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // catalogue.UPTIME_PERIOD_SECONDS
+            if checked
+            else 0
+        ),
         usd_per_million_spans=catalogue.USD_PER_MILLION_SPANS if settings.monitoring.cloud_trace else None,
     )
 

@@ -106,8 +106,9 @@ def permissions(context: Context) -> Iterator[Result]:
                 "permissions",
                 f"the caller lacks in {name}: {', '.join(lacking)}",
                 "ask an owner of the project for roles/container.admin, roles/compute.networkAdmin, "
-                "roles/iam.serviceAccountAdmin, roles/iam.serviceAccountUser, roles/resourcemanager.projectIamAdmin "
-                "and roles/serviceusage.serviceUsageAdmin, or a role with these permissions",
+                "roles/iam.serviceAccountAdmin, roles/iam.serviceAccountUser, roles/monitoring.editor, "
+                "roles/resourcemanager.projectIamAdmin and roles/serviceusage.serviceUsageAdmin, or a role with these "
+                "permissions",
             )
         else:
             yield ok("permissions", f"all {len(wanted)} that up and destroy need in {name} are there")

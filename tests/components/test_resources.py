@@ -74,6 +74,7 @@ def test_components_hang_below_the_stack(graph: Graph) -> None:
         "llmd-gke:pools:TpuPool",
         "llmd-gke:models:ModelNamespace",
         "llmd-gke:models:Model",
+        "llmd-gke:monitoring:CloudMonitoring",
         "llmd-gke:monitoring:Scraping",
     }
     assert [node.name for node in components if kinds.STACK not in node.parent] == []

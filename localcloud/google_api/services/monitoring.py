@@ -189,7 +189,10 @@ def create(request: Request) -> JsonObject:
     with request.cloud.world() as world:
         projects.require(world, project, monitoring.API, "Cloud Monitoring")
     above = f"projects/{project}/{collection.path}"
-    key = f"{above}/{digits(f'{above} {request.cloud.number()}')}"
+    number = digits(f"{above} {request.cloud.number()}")
+    # The id of an uptime check begins with its name, which queries make use of (label check_id).
+    begins = re.sub(r"[^a-z0-9]+", "-", text(request.body, "displayName").lower())
+    key = f"{above}/{begins}-{number}" if collection.token == monitoring.UPTIME_CHECK else f"{above}/{number}"
     if collection.token == monitoring.DASHBOARD and (given := text(request.body, "name")):
         key = f"{above}/{given.rpartition('/')[2]}"
     if key in request.cloud.resources:

@@ -304,7 +304,7 @@ KINDS: dict[str, Kind] = {
         update=lambda world, target, _: _dashboard(world, target),
     ),
     UPTIME_CHECK: Kind(
-        id="projects/{project}/uptimeCheckConfigs/",
+        id="projects/{project}/uptimeCheckConfigs/{displayName}-",
         numbered=True,
         title="UptimeCheckConfig",
         source="monitoring/resource_monitoring_uptime_check_config.go",

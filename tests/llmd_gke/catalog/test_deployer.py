@@ -10,7 +10,7 @@ import pytest
 from llmd_gke.catalog import deployer, permissions
 
 ROOT = Path(__file__).parents[3]
-MODULES = ("compute", "container", "dns", "projects", "serviceaccount", "storage")
+MODULES = ("compute", "container", "dns", "monitoring", "projects", "serviceaccount", "storage")
 PAGE = (ROOT / "docs" / "pull-requests.md").read_text()
 
 
@@ -27,7 +27,7 @@ def made_types() -> set[str]:
 
 def test_every_type_that_the_program_makes_has_its_permissions_and_no_other_has() -> None:
     types = made_types()
-    assert len(types) >= 14
+    assert len(types) >= 19
     assert types == deployer.BY_TYPE.keys() | deployer.BY_ROLE.keys()
 
 

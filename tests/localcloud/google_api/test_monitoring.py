@@ -150,6 +150,10 @@ def test_an_uptime_check_has_what_google_adds(client: Client) -> None:
     }
 
 
+def test_the_id_of_an_uptime_check_begins_with_its_name(client: Client) -> None:
+    assert made(client, "uptimeCheckConfigs", UPTIME).startswith("projects/my-project/uptimeCheckConfigs/front-door-")
+
+
 def test_what_an_uptime_check_says_itself_stays(client: Client) -> None:
     read = client.ok("GET", at(made(client, "uptimeCheckConfigs", {**UPTIME, "period": "300s"})))
     assert (read["period"], read["checkerType"]) == ("300s", "STATIC_IP_CHECKERS")

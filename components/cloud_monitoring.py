@@ -1,0 +1,105 @@
+"""What Cloud Monitoring shows of a stack, and whom it alerts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import pulumi
+
+from components.lazy_sdk import monitoring
+from llmd_gke.catalog.monitoring import UPTIME_PERIOD_SECONDS
+from llmd_gke.manifests.alerts import Channel
+from llmd_gke.manifests.alerts.channels import SENSITIVE
+from llmd_gke.manifests.monitoring import MonitoringPlan, Policy, UptimeCheck, uptime
+
+
+@dataclass(frozen=True)
+class CloudMonitoringArgs:
+    """``gateway_ip`` is what uptime checks call where the gateway has no domain."""
+
+    plan: MonitoringPlan
+    gateway_ip: pulumi.Output[str]
+
+
+class CloudMonitoring(pulumi.ComponentResource):
+    """``llmd-gke:monitoring:CloudMonitoring``: notification channels, alerting policies, dashboard, uptime checks.
+
+    As the settings ask. Nothing in the cluster is needed for it: a metric that does not exist yet is no error. Secrets
+    of channels are secrets of the stack. A channel that is left out of the settings goes after the policies have let
+    go of it, because Google refuses to delete one that is in use.
+    """
+
+    def __init__(self, name: str, args: CloudMonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:monitoring:CloudMonitoring", name, None, opts)
+        plan, child = args.plan, pulumi.ResourceOptions(parent=self)
+        made = {one.key: _channel(f"{name}-{one.key}", one, plan.labels, child) for one in plan.channels}
+        for policy in plan.policies:
+            _policy(f"{name}-{policy.key}", policy, [made[key].name for key in policy.channels], child)
+        if plan.dashboard is not None:
+            monitoring.Dashboard(f"{name}-dashboard", dashboard_json=plan.dashboard, opts=child)
+        for check in plan.checks:
+            host = args.gateway_ip if check.host is None else pulumi.Output.from_input(check.host)
+            _uptime_check(f"{name}-{check.model}-uptime", check, plan, host, child)
+        self.register_outputs({})
+
+
+def _channel(
+    name: str, channel: Channel, user_labels: Mapping[str, str], opts: pulumi.ResourceOptions
+) -> monitoring.NotificationChannel:
+    config = pulumi.Config()
+    secrets = {label: config.require_secret(secret) for label, secret in channel.secrets.items()}
+    sensitive = {label: value for label, value in secrets.items() if label in SENSITIVE}
+    shown = {label: value for label, value in secrets.items() if label not in SENSITIVE}
+    # The provider takes labels for public; an address with a token in it is not.
+    hidden = pulumi.ResourceOptions(additional_secret_outputs=["labels"] if shown else None)
+    return monitoring.NotificationChannel(
+        name,
+        type=channel.type,
+        display_name=channel.display_name,
+        labels={**channel.labels, **shown},
+        sensitive_labels=cast("monitoring.NotificationChannelSensitiveLabelsArgsDict", sensitive or None),
+        user_labels=user_labels,
+        opts=pulumi.ResourceOptions.merge(opts, hidden),
+    )
+
+
+def _policy(name: str, policy: Policy, notified: list[pulumi.Output[str]], opts: pulumi.ResourceOptions) -> None:
+    body = policy.body
+    monitoring.AlertPolicy(
+        name,
+        display_name=cast("str", body["displayName"]),
+        combiner=cast("str", body["combiner"]),
+        enabled=cast("bool", body["enabled"]),
+        severity=cast("str | None", body.get("severity")),
+        conditions=cast("list[monitoring.AlertPolicyConditionArgsDict]", body["conditions"]),
+        documentation=cast("monitoring.AlertPolicyDocumentationArgsDict", body["documentation"]),
+        alert_strategy=cast("monitoring.AlertPolicyAlertStrategyArgsDict", body["alertStrategy"]),
+        user_labels=cast("dict[str, str]", body["userLabels"]),
+        notification_channels=notified,
+        opts=opts,
+    )
+
+
+def _uptime_check(
+    name: str,
+    check: UptimeCheck,
+    plan: MonitoringPlan,
+    host: pulumi.Output[str],
+    opts: pulumi.ResourceOptions,
+) -> None:
+    monitoring.UptimeCheckConfig(
+        name,
+        display_name=check.title,
+        period=f"{UPTIME_PERIOD_SECONDS}s",
+        timeout=f"{uptime.TIMEOUT_SECONDS}s",
+        monitored_resource={
+            "type": "uptime_url",
+            # Google adds the project's id, and where it is not here the provider replaces the check with every change.
+            "labels": {"project_id": plan.project, "host": host},
+        },
+        http_check={"path": check.path, "use_ssl": check.use_ssl, "validate_ssl": check.validate_ssl},
+        user_labels=plan.labels,
+        opts=opts,
+    )

@@ -1,0 +1,51 @@
+"""Uptime checks: Google's checkers call each model from outside, through the gateway, as clients do.
+
+Sources: https://cloud.google.com/monitoring/uptime-checks and the fields of ``UptimeCheckConfig`` in
+https://monitoring.googleapis.com/$discovery/rest?version=v3.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmd_gke.manifests.alerts import check_name
+from llmd_gke.settings import StackSettings
+
+TIMEOUT_SECONDS = 10
+HEALTH = "/health"
+"""Of the paths that a model's route passes on (:data:`llmd_gke.catalog.endpoints.LISTING`), the one without a body."""
+
+
+@dataclass(frozen=True)
+class UptimeCheck:
+    """The check of ``model``; ``host`` is ``None`` where the gateway has an address only. ``validate_ssl``: its
+    certificate is for that host.
+    """
+
+    model: str
+    title: str
+    host: str | None
+    path: str
+    use_ssl: bool
+    validate_ssl: bool
+
+
+def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
+    """One for each model that runs behind an external gateway: nobody outside reaches an internal one."""
+    gateway = settings.gateway
+    if gateway.exposure != "external" or not settings.monitoring.uptime_check:
+        return ()
+    tls = gateway.tls is not None
+    return tuple(
+        UptimeCheck(
+            model=model.name,
+            title=check_name(settings, model),
+            host=gateway.domain,
+            path=f"{model.path}{HEALTH}",
+            use_ssl=tls,
+            # A certificate for an IP address is none that Google's checkers could validate.
+            validate_ssl=tls and gateway.domain is not None,
+        )
+        for model in settings.models
+        if not model.stopped
+    )

@@ -1,0 +1,78 @@
+"""What Cloud Monitoring is to get, judged by Google's own documents."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import endpoints
+from llmd_gke.manifests import monitoring
+from llmd_gke.manifests.monitoring import MonitoringPlan, uptime
+from llmd_gke.settings import parse
+from localcloud.google_api.core import discovery
+from localcloud.providers.google import monitoring as rules
+
+MODEL: dict[str, Any] = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
+TLS = {"certificateManager": ["llm-example-com"]}
+CONFIG: dict[str, Any] = {
+    "gcp:project": "my-project",
+    "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b"},
+    "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
+    "llmd-gke:gateway": {"exposure": "external", "domain": "llm.example.com", "tls": TLS},
+    "llmd-gke:models": [MODEL],
+}
+
+
+def planned(**changes: object) -> MonitoringPlan:
+    config = {**copy.deepcopy(CONFIG), **{f"llmd-gke:{key}": value for key, value in changes.items()}}
+    return monitoring.plan(parse(config, "any").settings)
+
+
+def test_google_takes_every_policy_and_the_dashboard() -> None:
+    plan = planned(monitoring={"notify": [{"email": "a@example.com"}]})
+    assert len(plan.policies) >= 15
+    for policy in plan.policies:
+        assert list(discovery.problems("monitoring.v3", "AlertPolicy", dict(policy.body))) == [], policy.key
+        assert list(rules.policy_problems(dict(policy.body))) == [], policy.key
+        assert policy.channels == tuple(one.key for one in plan.channels)
+    assert plan.dashboard is not None
+    board = json.loads(plan.dashboard)
+    assert list(discovery.problems("monitoring.v1", "Dashboard", board)) == []
+    assert list(rules.dashboard_problems(board)) == []
+
+
+def test_keys_are_unique() -> None:
+    plan = planned(models=[MODEL, {**MODEL, "name": "other", "namespace": "team"}])
+    keys = [policy.key for policy in plan.policies]
+    assert len(set(keys)) == len(keys)
+
+
+def test_each_running_model_has_a_check_of_a_path_that_its_route_passes_on() -> None:
+    checks = planned(models=[MODEL, {**MODEL, "name": "other"}, {**MODEL, "name": "off", "stopped": True}]).checks
+    assert [(check.model, check.path) for check in checks] == [
+        ("qwen", "/models/qwen/health"),
+        ("other", "/models/other/health"),
+    ]
+    assert uptime.HEALTH in endpoints.LISTING
+
+
+@pytest.mark.parametrize(
+    ("gateway", "host", "ssl", "validated"),
+    [
+        ({"exposure": "external", "domain": "llm.example.com", "tls": TLS}, "llm.example.com", True, True),
+        ({"exposure": "external", "tls": TLS}, None, True, False),
+        ({"exposure": "external", "allowPlainHttp": True}, None, False, False),
+    ],
+)
+def test_a_check_speaks_what_clients_speak(gateway: dict[str, object], host: str, ssl: bool, validated: bool) -> None:
+    (check,) = planned(gateway=gateway).checks
+    assert (check.host, check.use_ssl, check.validate_ssl) == (host, ssl, validated)
+
+
+def test_a_stack_without_any_of_it_has_an_empty_plan() -> None:
+    off = {"alerts": False, "dashboard": False, "uptimeCheck": False}
+    assert planned(monitoring=off).empty
+    assert not planned(monitoring={**off, "dashboard": True}).empty

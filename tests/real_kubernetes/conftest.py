@@ -23,6 +23,7 @@ from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM
 from tests.real_kubernetes import bare_cluster, sharing, small_cluster
 from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.prometheus import FASTER
 
 HERE = Path(__file__).parent
 CONTROL_PLANE_PROGRAMS = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl")
@@ -124,10 +125,6 @@ def laptop(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
         yield made
     finally:
         made.stop_everything()
-
-
-FASTER = 30
-"""What every interval, wait and range is divided by where metrics are collected."""
 
 
 def one_request_at_a_time(config: dict[str, Any]) -> None:

@@ -19,7 +19,7 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("pods_network", "pods_volumes", "pods_life"),
     ("nodes",),
     ("providers_agree",),
-    ("monitoring",),
+    ("monitoring", "alerts"),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
 small one, one with a Prometheus. What shows most comes first, should there be no time for all. Tests of other files

@@ -64,6 +64,8 @@ class KubeState(StrEnum):
     PHASE = "kube_pod_status_phase"
     DEPLOYMENT_WANTED = "kube_deployment_spec_replicas"
     DEPLOYMENT_AVAILABLE = "kube_deployment_status_replicas_available"
+    STATEFULSET_WANTED = "kube_statefulset_replicas"
+    STATEFULSET_READY = "kube_statefulset_status_replicas_ready"
     RESTARTS = "kube_pod_container_status_restarts_total"
     """Not among GKE's: there it is :data:`Google.RESTARTS`."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from llmd_gke.catalog.metrics import CONTAINER, Google, KubeState, Picker, Server
 from llmd_gke.manifests import promql
@@ -31,10 +31,6 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
     ours = promql.pods(settings)
     ready = f"max {promql.BY_MODEL} ({Picker.READY}{ours})"
     was_ready = f"max {promql.BY_MODEL} (max_over_time({Picker.READY}{ours}[1d]))"
-    deployments = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in running]))
-    by_deployment = "by (namespace, deployment)"
-    available = f"max {by_deployment} ({KubeState.DEPLOYMENT_AVAILABLE}{deployments})"
-    wanted = f"max {by_deployment} ({KubeState.DEPLOYMENT_WANTED}{deployments})"
     return (
         Alert(
             "ModelHasNoReadyReplica",
@@ -54,12 +50,12 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
         ),
         Alert(
             "ModelLostReplicas",
-            f"{available} < {wanted}",
+            " or ".join(_lost(settings, running)),
             30 * MINUTE,
             "warning",
             "kube-state",
             "Fewer replicas serve than the settings ask for, for longer than a new pod takes to start. Requests are "
-            "answered by the others, which have less room. Models that span hosts are not covered.",
+            "answered by the others, which have less room.",
             (
                 "`llmd-gke status --stack STACK`: which stage do the missing pods wait in?",
                 "No node: see ModelPodUnschedulable. A crash: see ServerRestarting.",
@@ -82,6 +78,24 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
             KUBE_STATE,
         ),
     )
+
+
+def _lost(settings: StackSettings, running: Sequence[ModelSettings]) -> Iterator[str]:
+    """Fewer pods than there should be: of Deployments, and of the StatefulSets that make groups of hosts."""
+    spanning = [model.name for model in running if settings.spans_hosts(model)]
+    single = [f"{model.name}-kserve" for model in running if model.name not in spanning]
+    if single:
+        ours = promql.pods(settings, promql.one_of("deployment", single))
+        yield _fewer(KubeState.DEPLOYMENT_AVAILABLE, KubeState.DEPLOYMENT_WANTED, ours, "deployment")
+    if spanning:
+        # The leaders' StatefulSet has the group's name, those of workers also a number (LeaderWorkerSet).
+        ours = promql.pods(settings, f'statefulset=~"({"|".join(spanning)})-kserve-mn(-[0-9]+)?"')
+        yield _fewer(KubeState.STATEFULSET_READY, KubeState.STATEFULSET_WANTED, ours, "statefulset")
+
+
+def _fewer(there: str, wanted: str, selector: str, kind: str) -> str:
+    by = f"by (namespace, {kind})"
+    return f"max {by} ({there}{selector}) < max {by} ({wanted}{selector})"
 
 
 def _kept(settings: StackSettings) -> tuple[Alert, ...]:

@@ -308,6 +308,20 @@ def test_servers_that_answered_nothing_well_yet_fail_the_loosest_objective(check
     check(Fault(fail, BEGIN, BEGIN + 30, both, missing=well), stack)
 
 
+def test_a_group_of_hosts_that_lacks_a_worker_is_a_lost_replica(check: Check, make_stack: MakeStack) -> None:
+    pool = {"name": "many", "machineType": "ct6e-standard-4t", "topology": "4x4", "maxNodes": 4}
+    stack = make_stack(
+        tpuPools=[pool], models=[{**MODEL, "pool": "many", "replicas": 1, "experimentalMultiHost": True}]
+    )
+    group = f'{s.KUBE},statefulset="qwen-kserve-mn-1"'
+    lost = {
+        f"kube_statefulset_replicas{{{group}}}": s.level(3),
+        f"kube_statefulset_status_replicas_ready{{{group}}}": s.level(3, BEGIN, 2),
+    }
+    expected = {"ModelLostReplicas": {"namespace": "models", "statefulset": "qwen-kserve-mn-1"}}
+    check(Fault(lost, BEGIN + 29, BEGIN + 30, expected), stack)
+
+
 @pytest.mark.parametrize("what", HARMLESS)
 def test_what_is_no_fault_fires_nothing(what: str, check: Check) -> None:
     check(HARMLESS[what])

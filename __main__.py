@@ -123,7 +123,11 @@ if settings.monitoring.scrape:
     )
 monitored = monitoring.plan(settings)
 if not monitored.empty:
-    CloudMonitoring("cloud-monitoring", CloudMonitoringArgs(monitored, network.gateway_ip), after(project))
+    watching = CloudMonitoring(
+        "cloud-monitoring", CloudMonitoringArgs(monitored, network.gateway_ip, settings.project), after(project)
+    )
+    if watching.dashboard_url is not None:
+        pulumi.export("dashboardUrl", watching.dashboard_url)
 presets = {
     name: WorkerPreset(f"{name}-workers", WorkerPresetArgs(name, cluster.provider), after(platform, namespaces[name]))
     for name in settings.multi_host_namespaces

@@ -12,15 +12,17 @@ from components.lazy_sdk import monitoring
 from llmd_gke.catalog.monitoring import UPTIME_PERIOD_SECONDS
 from llmd_gke.manifests.alerts import Channel
 from llmd_gke.manifests.alerts.channels import SENSITIVE
+from llmd_gke.manifests.dashboard.google import console_link
 from llmd_gke.manifests.monitoring import MonitoringPlan, Policy, UptimeCheck, uptime
 
 
 @dataclass(frozen=True)
 class CloudMonitoringArgs:
-    """``gateway_ip`` is what uptime checks call where the gateway has no domain."""
+    """``gateway_ip`` is what uptime checks call where the gateway has no domain, ``project`` the stack's, by its id."""
 
     plan: MonitoringPlan
     gateway_ip: pulumi.Output[str]
+    project: str
 
 
 class CloudMonitoring(pulumi.ComponentResource):
@@ -28,8 +30,11 @@ class CloudMonitoring(pulumi.ComponentResource):
 
     As the settings ask. Nothing in the cluster is needed for it: a metric that does not exist yet is no error. Secrets
     of channels are secrets of the stack. A channel that is left out of the settings goes after the policies have let
-    go of it, because Google refuses to delete one that is in use.
+    go of it, because Google refuses to delete one that is in use. Output: ``dashboard_url``, where the console shows
+    the dashboard; ``None`` without one.
     """
+
+    dashboard_url: pulumi.Output[str] | None = None
 
     def __init__(self, name: str, args: CloudMonitoringArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:monitoring:CloudMonitoring", name, None, opts)
@@ -38,11 +43,12 @@ class CloudMonitoring(pulumi.ComponentResource):
         for policy in plan.policies:
             _policy(f"{name}-{policy.key}", policy, [made[key].name for key in policy.channels], child)
         if plan.dashboard is not None:
-            monitoring.Dashboard(f"{name}-dashboard", dashboard_json=plan.dashboard, opts=child)
+            dashboard = monitoring.Dashboard(f"{name}-dashboard", dashboard_json=plan.dashboard, opts=child)
+            self.dashboard_url = dashboard.id.apply(lambda ident: console_link(ident, args.project))
         for check in plan.checks:
             host = args.gateway_ip if check.host is None else pulumi.Output.from_input(check.host)
             _uptime_check(f"{name}-{check.model}-uptime", check, plan, host, child)
-        self.register_outputs({})
+        self.register_outputs({} if self.dashboard_url is None else {"dashboardUrl": self.dashboard_url})
 
 
 def _channel(

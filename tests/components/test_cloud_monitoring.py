@@ -130,3 +130,10 @@ def test_nothing_of_it_waits_for_the_cluster_and_all_of_it_for_the_api(graph: Gr
     apis, clusters = of(kinds.API)(graph), of(kinds.CLUSTER)(graph)
     assert all(graph.comes_before(api, node) for api in apis for node in made)
     assert not any(graph.comes_before(cluster, node) for cluster in clusters for node in made)
+
+
+def test_the_dashboards_link_is_an_output_unless_there_is_none(record: Callable[..., Graph]) -> None:
+    url = str(record().outputs["dashboardUrl"])
+    assert url.startswith("https://console.cloud.google.com/monitoring/dashboards/builder/")
+    assert url.endswith("?project=my-project")
+    assert "dashboardUrl" not in record({"llmd-gke:monitoring": {"dashboard": False}}).outputs

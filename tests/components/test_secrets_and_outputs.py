@@ -29,7 +29,8 @@ def test_outputs_are_there_and_right(graph: Graph, settings: StackSettings, prev
     outputs = graph.outputs
     scheme, domain = settings.gateway.scheme, settings.gateway.domain
     chips, price = FIGURES.get(stack, (12, 12 * 2.97 + 0.10))
-    assert set(outputs) == {"gatewayIp", "models", "curl", "cluster", "chips", "hourlyPriceUsd", "kubeconfig"}
+    always = {"gatewayIp", "models", "curl", "cluster", "chips", "hourlyPriceUsd", "kubeconfig"}
+    assert set(outputs) == (always | {"dashboardUrl"} if settings.monitoring.dashboard else always)
     assert outputs["gatewayIp"] == address
     assert outputs["models"] == {
         model.name: {

@@ -19,7 +19,7 @@ settings = configuration.read()
 google = google_provider(settings)
 CloudMonitoring(
     "cloud-monitoring",
-    CloudMonitoringArgs(monitoring.plan(settings), pulumi.Output.from_input("203.0.113.7")),
+    CloudMonitoringArgs(monitoring.plan(settings), pulumi.Output.from_input("203.0.113.7"), settings.project),
     pulumi.ResourceOptions(providers=[google]),
 )
 """

@@ -41,6 +41,13 @@ def dashboard_json(settings: StackSettings) -> str:
     return json.dumps(dashboard(settings))
 
 
+def console_link(ident: str, project: str) -> str:
+    """Where the console shows a dashboard. ``ident``: its full name, ``projects/NUMBER/dashboards/ID``."""
+    return (
+        f"https://console.cloud.google.com/monitoring/dashboards/builder/{ident.rsplit('/', 1)[-1]}?project={project}"
+    )
+
+
 def dashboard(settings: StackSettings) -> JsonObject:
     """The dashboard of a stack."""
     tiles: list[Json] = []

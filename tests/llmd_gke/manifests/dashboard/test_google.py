@@ -59,5 +59,11 @@ def test_legends_are_in_the_words_of_cloud_monitoring(stack: StackSettings) -> N
     assert not any("{{" in legend for legend in legends)
 
 
+def test_the_link_leads_to_the_dashboard_in_the_stacks_project() -> None:
+    assert google.console_link("projects/123/dashboards/a-b-c", "my-project") == (
+        "https://console.cloud.google.com/monitoring/dashboards/builder/a-b-c?project=my-project"
+    )
+
+
 def test_the_same_settings_make_the_same_text(stack: StackSettings) -> None:
     assert dashboard_json(stack) == dashboard_json(stack.model_copy(deep=True))

@@ -16,7 +16,7 @@ from rich.table import Table
 from rich.tree import Tree
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
-from llmd_gke.graph.recording import Graph, Node, load
+from llmd_gke.graph.recording import Graph, ResourceNode, load
 from llmd_gke.settings import SettingsError, StackSettings
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.load import load_stack
@@ -100,7 +100,7 @@ def price(usd: float | None) -> str:
 def _tree(stack: str, graph: Graph) -> Tree:
     resources = [node for node in graph.nodes.values() if node.custom and not node.type.startswith("pulumi:providers")]
     tree = Tree(f"Graph of {stack}: {len(resources)} resources")
-    children: dict[str, list[Node]] = {}
+    children: dict[str, list[ResourceNode]] = {}
     for node in graph.nodes.values():
         children.setdefault(node.parent, []).append(node)
     for component in graph.nodes.values():

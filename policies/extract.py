@@ -49,7 +49,7 @@ class TooLarge(ValueError):
     """A document with more values than :data:`LARGEST_DOCUMENT`, or deeper than :data:`DEEPEST_DOCUMENT`."""
 
 
-class Unreadable(dict[str, Value]):
+class UnreadableDocument(dict[str, Value]):
     """A document that cannot be read. Its only entry, ``unreadable``, says where and why."""
 
     def __init__(self, why: str) -> None:
@@ -185,7 +185,7 @@ def _is_object(value: Mapping[str, Value]) -> bool:
     return _written_kind(value) is not None and isinstance(value.get("metadata"), Mapping)
 
 
-def _with_files(inputs: Value) -> tuple[Value, Sequence[Unreadable]]:
+def _with_files(inputs: Value) -> tuple[Value, Sequence[UnreadableDocument]]:
     """The inputs of a chart with the texts of ``valueYamlFiles`` in ``values``, which go before them.
 
     Also the documents of those texts that cannot be read.
@@ -193,10 +193,10 @@ def _with_files(inputs: Value) -> tuple[Value, Sequence[Unreadable]]:
     if not isinstance(inputs, Mapping) or not (files := _items(inputs.get("valueYamlFiles"))):
         return inputs, ()
     merged: Value = {}
-    unread: list[Unreadable] = []
+    unread: list[UnreadableDocument] = []
     for text in files:
         for document in _documents(text, "valueYamlFiles") if isinstance(text, str) else ():
-            if isinstance(document, Unreadable):
+            if isinstance(document, UnreadableDocument):
                 unread.append(document)
             elif isinstance(document, Mapping):
                 merged = _merged(merged, document)
@@ -219,7 +219,7 @@ def _objects_in_texts(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             waiting += value.values()
         elif isinstance(value, str):
             for document in _documents(value, "values") if "apiVersion" in value else ():
-                if isinstance(document, Unreadable):
+                if isinstance(document, UnreadableDocument):
                     yield MANIFEST, document
                 elif (written := _written_kind(document)) is not None:
                     yield from _unpacked(written, document)
@@ -258,7 +258,7 @@ def _bundle(inputs: Value) -> Iterator[tuple[Kind, Value]]:
             path = f"{field}[{position}]" if _items(value) else field
             for item in _documents(part, path) if isinstance(part, str) else _flat(part):
                 kind = _written_kind(item)
-                if isinstance(item, Unreadable):
+                if isinstance(item, UnreadableDocument):
                     yield MANIFEST, item
                 elif isinstance(item, Unknown):
                     yield MANIFEST, {"text": item}
@@ -280,7 +280,7 @@ def _flat(value: Value) -> Iterator[Value]:
 
 
 def _documents(text: str, path: str) -> Iterator[Value]:
-    """The documents of a text. One that cannot be read hides no other: it becomes an :class:`Unreadable`."""
+    """The documents of a text. One that cannot be read hides no other: it becomes an :class:`UnreadableDocument`."""
     for number, document in enumerate(DOCUMENT.split(text), 1):
         where = f"document {number} of {path}"
         try:
@@ -288,7 +288,7 @@ def _documents(text: str, path: str) -> Iterator[Value]:
             content = cast("object", yaml.load(document, Loader))  # noqa: S506 - a SafeLoader
             yield plain(content, secret=isinstance(text, SecretText))
         except TooLarge:
-            yield Unreadable(f"{where} expands to more than {LARGEST_DOCUMENT} values, or is nested too deeply")
+            yield UnreadableDocument(f"{where} expands to more than {LARGEST_DOCUMENT} values, or is nested too deeply")
         except (yaml.YAMLError, ValueError, RecursionError):
             yield from _json(document, where, secret=isinstance(text, SecretText))
 
@@ -311,7 +311,7 @@ def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
             documents.append(plain(content, secret=secret))
             rest = rest[end:].lstrip()
     except (ValueError, RecursionError):
-        documents.append(Unreadable(f"{where} cannot be read as YAML"))
+        documents.append(UnreadableDocument(f"{where} cannot be read as YAML"))
     yield from documents
 
 

@@ -187,7 +187,7 @@ def _settings(rule: Rule, config: Mapping[str, object]) -> Settings:
     return rule.settings(config, pulumi.get_stack())
 
 
-class Server(Protocol):
+class PolicyServer(Protocol):
     """What is used of the SDK's server, which has no types."""
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
@@ -229,13 +229,13 @@ class Analyzer(_PolicyAnalyzerServicer):
         self._policies = {name: policy(rule, self.collected) for name, rule in self.rules.items()}
         super().__init__(NAME, VERSION, list(self._policies.values()), EnforcementLevel.ADVISORY)
         self._single = [rule for rule in self.rules.values() if rule.check is not None]
-        self._servers: dict[tuple[str, ...], Server] = {}
+        self._servers: dict[tuple[str, ...], PolicyServer] = {}
         self._configuration: analyzer_pb2.ConfigureAnalyzerRequest | None = None
 
-    def _server(self, names: tuple[str, ...]) -> Server:
+    def _server(self, names: tuple[str, ...]) -> PolicyServer:
         if names not in self._servers:
             policies = [self._policies[name] for name in names]
-            server = cast("Server", _Servicer(policies, self.rules))
+            server = cast("PolicyServer", _Servicer(policies, self.rules))
             if self._configuration is not None:
                 server.Configure(self._configuration, None)
             self._servers[names] = server

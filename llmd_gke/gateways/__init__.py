@@ -11,9 +11,9 @@ from llmd_gke.gateways.gateway import (
     Explained,
     GatewayImplementation,
     PolicyKind,
+    PolicyTarget,
     RouteFeature,
     Serving,
-    Target,
 )
 from llmd_gke.gateways.gke import GKE
 
@@ -26,9 +26,9 @@ __all__ = [
     "Explained",
     "GatewayImplementation",
     "PolicyKind",
+    "PolicyTarget",
     "RouteFeature",
     "Serving",
-    "Target",
 ]
 
 IMPLEMENTATIONS: tuple[GatewayImplementation, ...] = (GKE,)

@@ -40,7 +40,7 @@ class PolicyKind:
 
 
 @dataclass(frozen=True)
-class Target:
+class PolicyTarget:
     """An object of a model's namespace that policies are attached to, by the name ``key`` in their own names."""
 
     key: str
@@ -55,7 +55,7 @@ class Serving:
 
     name: str
     namespace: str
-    targets: tuple[Target, ...]
+    targets: tuple[PolicyTarget, ...]
     port: int
     health_path: str
     timeout_seconds: int

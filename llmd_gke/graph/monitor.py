@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from google.protobuf import json_format
 from pulumi.runtime.mocks import MockCallArgs, MockMonitor, MockResourceArgs, Mocks
 
-from llmd_gke.graph.resources import Node
+from llmd_gke.graph.resources import ResourceNode
 from llmd_gke.pulumi_signatures import UNKNOWN
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ class Invented(Mocks):
 class RecordingMonitor(MockMonitor):
     """A mock monitor that keeps every registration with its edges."""
 
-    def __init__(self, mocks: Mocks, nodes: dict[str, Node]) -> None:
+    def __init__(self, mocks: Mocks, nodes: dict[str, ResourceNode]) -> None:
         super().__init__(mocks)
         self.nodes = nodes
 
@@ -78,7 +78,7 @@ class RecordingMonitor(MockMonitor):
         through = {urn for dependencies in request.propertyDependencies.values() for urn in dependencies.urns}
         timeouts = request.customTimeouts
         named = {"create": timeouts.create, "update": timeouts.update, "delete": timeouts.delete}
-        self.nodes[response.urn] = Node(
+        self.nodes[response.urn] = ResourceNode(
             urn=response.urn,
             type=request.type,
             name=request.name,

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 
 STACK = "pulumi:pulumi:Stack"
 PROVIDERS = "pulumi:providers:"
@@ -21,7 +21,7 @@ class Part:
 
     name: str
     type: str
-    resources: tuple[Node, ...]
+    resources: tuple[ResourceNode, ...]
 
     @property
     def kind(self) -> str:
@@ -46,7 +46,7 @@ class Parts:
 
         The engine registers what is ready, so the order of the recording differs from run to run.
         """
-        inside: dict[str, list[Node]] = {}
+        inside: dict[str, list[ResourceNode]] = {}
         for node in self.graph.nodes.values():
             owner = self._owner(node.urn)
             if owner and is_resource(node):
@@ -83,7 +83,7 @@ class Parts:
         return {name: len(_closure(self._waits, name)) for name in self._waits}
 
     @cached_property
-    def chain(self) -> tuple[Node, ...]:
+    def chain(self) -> tuple[ResourceNode, ...]:
         """The longest chain of resources in which each waits for the one before: no amount of parallelism shortens it.
 
         Of chains that are as long, the one whose last names come first in the alphabet.
@@ -101,8 +101,8 @@ class Parts:
         """Steps of the chain from one component to the next."""
         return frozenset(zip(self.chain_parts, self.chain_parts[1:], strict=False))
 
-    def _longest(self) -> tuple[Node, ...]:
-        nodes, best = self.graph.nodes, dict[str, tuple[Node, ...]]()
+    def _longest(self) -> tuple[ResourceNode, ...]:
+        nodes, best = self.graph.nodes, dict[str, tuple[ResourceNode, ...]]()
         waits = {
             urn: [one for one in self.graph.before(node, direct=True) if one in nodes] for urn, node in nodes.items()
         }
@@ -132,17 +132,17 @@ class Parts:
         return self.graph.nodes[owner].name if owner else ""
 
 
-def is_resource(node: Node) -> bool:
+def is_resource(node: ResourceNode) -> bool:
     """Whether a cloud will hold it: neither a component nor a provider."""
     return node.custom and not node.type.startswith(PROVIDERS)
 
 
-def kind_of(node: Node) -> str:
+def kind_of(node: ResourceNode) -> str:
     """A resource's kind in short: ``NodePool``, ``HTTPRoute``."""
     return node.type.rsplit(":", 1)[-1]
 
 
-def _rank(chain: tuple[Node, ...]) -> tuple[int, list[tuple[int, ...]]]:
+def _rank(chain: tuple[ResourceNode, ...]) -> tuple[int, list[tuple[int, ...]]]:
     """Longer first; then by name from the end, the first in the alphabet winning."""
     return len(chain), [tuple(-ord(letter) for letter in node.name) for node in reversed(chain)]
 

@@ -19,9 +19,9 @@ from typing import cast
 
 from google.protobuf import json_format
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 
-__all__ = ["Graph", "Node", "load", "record"]
+__all__ = ["Graph", "ResourceNode", "load", "record"]
 
 
 def record(

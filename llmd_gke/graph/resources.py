@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Node:
+class ResourceNode:
     """One registered resource. ``depends_on`` holds URNs: explicit dependencies and those through properties."""
 
     urn: str
@@ -29,10 +29,10 @@ class Node:
 class Graph:
     """What the program registered, by URN, and the outputs it exported (``UNKNOWN`` where not known)."""
 
-    nodes: dict[str, Node] = field(default_factory=dict[str, Node])
+    nodes: dict[str, ResourceNode] = field(default_factory=dict[str, ResourceNode])
     outputs: dict[str, object] = field(default_factory=dict[str, object])
 
-    def find(self, type_: str, name: str | None = None) -> Node:
+    def find(self, type_: str, name: str | None = None) -> ResourceNode:
         """The only resource of that type (and name). Raises ``LookupError`` when there is none or more than one."""
         matches = [node for node in self.nodes.values() if node.type == type_ and name in (None, node.name)]
         if len(matches) != 1:
@@ -41,11 +41,11 @@ class Graph:
             )
         return matches[0]
 
-    def all(self, type_: str) -> list[Node]:
+    def all(self, type_: str) -> list[ResourceNode]:
         """Every resource whose type starts like that."""
         return [node for node in self.nodes.values() if node.type.startswith(type_)]
 
-    def before(self, node: Node, *, direct: bool = False) -> set[str]:
+    def before(self, node: ResourceNode, *, direct: bool = False) -> set[str]:
         """URNs of everything that exists before this resource and outlives it: the closure over all edges.
 
         A child comes after whatever its parent depends on, a resource after its provider. ``direct``: one step only.
@@ -61,7 +61,7 @@ class Graph:
                 open_.extend(self._edges(self.nodes[urn]))
         return seen
 
-    def _edges(self, node: Node) -> Iterator[str]:
+    def _edges(self, node: ResourceNode) -> Iterator[str]:
         yield from node.depends_on
         if node.parent in self.nodes:
             yield node.parent
@@ -71,6 +71,6 @@ class Graph:
         for dependency in node.depends_on:
             yield from (child.urn for child in self.nodes.values() if child.parent == dependency)
 
-    def comes_before(self, earlier: Node, later: Node) -> bool:
+    def comes_before(self, earlier: ResourceNode, later: ResourceNode) -> bool:
         """Whether ``earlier`` exists before ``later`` is made, and is destroyed after it."""
         return earlier.urn in self.before(later)

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 
 Data = Mapping[str, object]
 
@@ -27,7 +27,7 @@ def to_data(graph: Graph) -> dict[str, object]:
 def from_data(data: Data) -> Graph:
     """The graph that :func:`to_data` wrote. Raises ``KeyError`` or ``TypeError`` for anything else."""
     nodes = [
-        Node(**{**one, "depends_on": frozenset(cast("Sequence[str]", one["depends_on"]))})  # pyright: ignore[reportArgumentType]
+        ResourceNode(**{**one, "depends_on": frozenset(cast("Sequence[str]", one["depends_on"]))})  # pyright: ignore[reportArgumentType]
         for one in cast("Sequence[Data]", data["nodes"])
     ]
     return Graph({node.urn: node for node in nodes})

@@ -181,9 +181,9 @@ def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
             name=model.name,
             namespace=model.namespace,
             targets=(
-                gateways.Target("pool", _pool(model)),
+                gateways.PolicyTarget("pool", _pool(model)),
                 # `group` is required, also where it is empty.
-                gateways.Target("service", {"group": "", "kind": "Service", "name": workload}),
+                gateways.PolicyTarget("service", {"group": "", "kind": "Service", "name": workload}),
             ),
             port=kserve.WORKLOAD_PORT,
             health_path="/health",

@@ -17,7 +17,7 @@ from operations.progress import working
 from operations.target import Target
 
 if TYPE_CHECKING:
-    from operations.bench.result import Result
+    from operations.bench.result import BenchResult
     from operations.bench.workload import Workload
 
 KINDS = ("both", "random", "shared")
@@ -118,11 +118,11 @@ def take(
     seconds: float = 30,
     warmup: float = 5,
     folder: Path | None = None,
-) -> tuple[Result, list[Path]]:
+) -> tuple[BenchResult, list[Path]]:
     """Runs the benchmark and writes its files. Raises ``NotUp``, ``SetUpFailed``, ``BadInput`` or ``Failed``."""
     with working(f"reading the outputs of stack {target.stack}") as work:
         from operations.bench import environment, load, price
-        from operations.bench.result import LAPTOP, OTHER, Result, as_json
+        from operations.bench.result import LAPTOP, OTHER, BenchResult, as_json
 
         endpoint = _endpoint(target, model, url)
         python = environment.python(work.say)
@@ -135,7 +135,7 @@ def take(
         # What answers at an address given by hand are not the stack's chips.
         served = next((one for one in target.settings.models if one.name == endpoint.name and url is None), None)
         cost = price.of_model(target.settings, served) if served else None
-        result = Result(
+        result = BenchResult(
             stack=target.stack,
             cloud=target.cloud.value,
             model=endpoint.name,
@@ -183,7 +183,7 @@ def _endpoint(target: Target, model: str | None, url: str | None) -> Endpoint:
     return there[0]
 
 
-def finish(result: Result, files: list[Path], output: Output) -> None:
+def finish(result: BenchResult, files: list[Path], output: Output) -> None:
     """Shows a result and where its files are."""
     from operations.bench import tables
     from operations.bench.result import as_json

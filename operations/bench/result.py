@@ -39,7 +39,7 @@ class Level:
 
 
 @dataclass(frozen=True)
-class Result:
+class BenchResult:
     """Everything a run found. ``mark``: why the numbers are no measurement of a TPU; empty when they are one."""
 
     stack: str
@@ -76,23 +76,23 @@ class Result:
         return usd_per_million_tokens(self.usd_per_hour, level.output_tokens_per_second)
 
 
-def workloads(result: Result) -> list[str]:
+def workloads(result: BenchResult) -> list[str]:
     """The workloads of a result, in the order in which they ran."""
     return list(dict.fromkeys(level.workload for level in result.levels))
 
 
-def as_json(result: Result) -> dict[str, object]:
+def as_json(result: BenchResult) -> dict[str, object]:
     """The result as plain data, with the price of each level."""
     levels = [asdict(level) | {"usd_per_million_output_tokens": _rounded(result, level)} for level in result.levels]
     return {"format": FORMAT, **asdict(result), "levels": levels}
 
 
-def _rounded(result: Result, level: Level) -> float | None:
+def _rounded(result: BenchResult, level: Level) -> float | None:
     price = result.usd_per_million(level)
     return None if price is None else round(price, 4)
 
 
-def read(file: Path) -> Result:
+def read(file: Path) -> BenchResult:
     """A result from its file. Raises ``BadInput`` for a file that is none."""
     try:
         content: object = json.loads(file.read_text(encoding="utf-8"))
@@ -102,7 +102,7 @@ def read(file: Path) -> Result:
     if table.get("format") != FORMAT:
         raise BadInput(f"{file} is no result of `llmd-gke bench` (format {FORMAT}).\nFix: name the JSON file of a run")
     try:
-        return TypeAdapter(Result).validate_python(table)
+        return TypeAdapter(BenchResult).validate_python(table)
     except ValidationError as error:
         first = error.errors()[0]
         path = ".".join(str(part) for part in first["loc"])

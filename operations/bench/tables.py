@@ -8,12 +8,12 @@ from rich.table import Table
 
 from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.wording import cents, counted
-from operations.bench.result import Level, Result, workloads
+from operations.bench.result import BenchResult, Level, workloads
 
 NAMES = {"random": "nothing shared (control)", "shared": "shared beginning"}
 
 
-def run(result: Result, today: date) -> list[Table | str]:
+def run(result: BenchResult, today: date) -> list[Table | str]:
     """A table for each workload, what ended it, what the shared beginning brought, and how old its price is."""
     parts: list[Table | str] = []
     for kind in workloads(result):
@@ -60,7 +60,7 @@ def run(result: Result, today: date) -> list[Table | str]:
     return parts
 
 
-def gain(result: Result) -> list[str]:
+def gain(result: BenchResult) -> list[str]:
     """What the shared beginning brings over the control, at each concurrency that both have."""
     control = {level.concurrency: level for level in result.of("random")}
     said: list[str] = []
@@ -73,7 +73,7 @@ def gain(result: Result) -> list[str]:
     return [f"Shared beginning against control: {'; '.join(said)}."] if said else []
 
 
-def comparison(old: Result, new: Result) -> list[Table | str]:
+def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
     """Each level that both results have, with the change."""
     parts: list[Table | str] = []
     for kind in workloads(old):
@@ -93,7 +93,7 @@ def comparison(old: Result, new: Result) -> list[Table | str]:
     return parts
 
 
-def differences(old: Result, new: Result) -> list[str]:
+def differences(old: BenchResult, new: BenchResult) -> list[str]:
     """What makes two results hard to compare."""
     pairs = {
         "cloud": (old.cloud, new.cloud),

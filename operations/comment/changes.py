@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from llmd_gke.graph.parts import is_resource
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 from operations.comment import values
 from operations.exits import BadInput
 
@@ -54,7 +54,7 @@ def between(before: Graph, after: Graph) -> list[Change]:
     return _sorted(changes)
 
 
-def _details(before: Node, after: Node) -> list[values.Change]:
+def _details(before: ResourceNode, after: ResourceNode) -> list[values.Change]:
     details = values.changed(after.type, before.inputs, after.inputs)
     if before.protect != after.protect:
         details.append(("protect", f"{before.protect} → {after.protect}".lower()))

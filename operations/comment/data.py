@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 from llmd_gke.graph.mermaid import Box, Mark, Picture
 from operations.comment.changes import Change, Op
 from operations.comment.report import Price, Report, Status
-from operations.comment.verdicts import Verdict
+from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import Amount, State
 from operations.exits import BadInput
 
@@ -30,7 +30,7 @@ STACKS, CHANGES, DETAILS, POLICIES, BOXES, EDGES = 200, 2000, 50, 500, 200, 1000
 """How many a document may hold: stacks; of a stack changes, policies, boxes and edges; of a change details."""
 
 
-class Room(NamedTuple):
+class DataLimits(NamedTuple):
     """How much is written of a stack: changes, details of each, messages of policies, and whether its picture is."""
 
     changes: int
@@ -40,10 +40,10 @@ class Room(NamedTuple):
 
 
 ROOMS = (
-    Room(CHANGES, DETAILS, POLICIES, True),
-    Room(CHANGES, 4, 100, True),
-    Room(500, 0, 20, False),
-    Room(20, 0, 3, False),
+    DataLimits(CHANGES, DETAILS, POLICIES, True),
+    DataLimits(CHANGES, 4, 100, True),
+    DataLimits(500, 0, 20, False),
+    DataLimits(20, 0, 3, False),
 )
 
 Stack = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$")]
@@ -166,7 +166,7 @@ def document(reports: Sequence[Report], base: str, head: str) -> dict[str, objec
     return _document(reports, base, head, ROOMS[-1]).model_dump(mode="json", by_alias=True)
 
 
-def _document(reports: Sequence[Report], base: str, head: str, room: Room) -> Document:
+def _document(reports: Sequence[Report], base: str, head: str, room: DataLimits) -> Document:
     stacks = [_data(one, room) for one in reports[:STACKS]]
     return Document(version=VERSION, base=base[:100], head=head[:100], stacks=stacks)
 
@@ -196,7 +196,7 @@ def read(file: Path) -> tuple[list[Report], str, str]:
     return [_report(one) for one in document.stacks], document.base, document.head
 
 
-def _data(report: Report, room: Room) -> StackData:
+def _data(report: Report, room: DataLimits) -> StackData:
     return StackData(
         stack=report.stack,
         status=report.status,
@@ -257,7 +257,7 @@ def _report(data: StackData) -> Report:
         data.status,
         changes=[Change(one.op, one.name, one.type, tuple(one.details)) for one in data.changes],
         planned=data.planned,
-        verdicts=[Verdict(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
+        verdicts=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
         before=_totals(data.before),
         after=_totals(data.after),
         picture=None

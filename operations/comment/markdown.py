@@ -9,7 +9,7 @@ from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.comment.changes import OPS, Change
 from operations.comment.escape import block, code, prose
 from operations.comment.report import Price, Report
-from operations.comment.verdicts import Verdict
+from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import Amount, State
 from operations.cost.tables import difference, hourly
 
@@ -29,7 +29,7 @@ SIGNS = {"create": "new", "update": "changed", "replace": "**replaced**", "delet
 
 
 @dataclass(frozen=True)
-class Room:
+class MarkdownLimits:
     """How much a stack may say: rows of changes, details a row, messages of policies, and whether it is drawn."""
 
     rows: int
@@ -41,11 +41,11 @@ class Room:
 TOO_LONG = "The details do not fit into a comment: `llmd-gke comment --output json` has them."
 
 ROOMS = (
-    Room(200, 8, 50, True),
-    Room(60, 4, 20, True),
-    Room(30, 2, 10, False),
-    Room(8, 0, 5, False),
-    Room(0, 0, 3, False),
+    MarkdownLimits(200, 8, 50, True),
+    MarkdownLimits(60, 4, 20, True),
+    MarkdownLimits(30, 2, 10, False),
+    MarkdownLimits(8, 0, 5, False),
+    MarkdownLimits(0, 0, 3, False),
 )
 
 
@@ -156,7 +156,7 @@ def _step(report: Report, before: str | None, after: str | None) -> str:
     return (after or "?") if before == after else f"{before or '?'} → {after or '?'}"
 
 
-def _stack(report: Report, room: Room) -> Iterator[str]:
+def _stack(report: Report, room: MarkdownLimits) -> Iterator[str]:
     if report.quiet:
         return
     yield f"#### {code(report.stack)}{f' ({report.status})' if report.status else ''}"
@@ -193,7 +193,7 @@ def _legend(report: Report) -> str:
     return "Green: new. Dashed red: gone. Brown: changed inside. Thick arrows: new edges; dotted: edges that go."
 
 
-def _table(changes: Sequence[Change], room: Room) -> str:
+def _table(changes: Sequence[Change], room: MarkdownLimits) -> str:
     shown = changes[: room.rows]
     rows = [f"| {SIGNS[one.op]} | {code(one.name)} | {code(_kind(one))} | {_details(one, room)} |" for one in shown]
     left = len(changes) - len(shown)
@@ -201,7 +201,7 @@ def _table(changes: Sequence[Change], room: Room) -> str:
     return "\n".join([*lines, *([f"\n{left} more are not shown."] if left else [])])
 
 
-def _details(change: Change, room: Room) -> str:
+def _details(change: Change, room: MarkdownLimits) -> str:
     shown = [code(path) + (f" {code(step)}" if step else "") for path, step in change.details[: room.details]]
     left = len(change.details) - len(shown)
     return "<br>".join([*shown, f"{left} more"] if left and change.details else shown)
@@ -211,7 +211,7 @@ def _kind(change: Change) -> str:
     return change.type.rsplit(":", 1)[-1]
 
 
-def _messages(verdicts: Sequence[Verdict], most: int) -> list[str]:
+def _messages(verdicts: Sequence[PolicyMessage], most: int) -> list[str]:
     lines = [
         f"- {code(one.policy)}{f' on {code(one.resource)}' if one.resource else ''}: {prose(_one_line(one.message))}"
         for one in verdicts[:most]

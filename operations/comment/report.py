@@ -13,7 +13,7 @@ from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
 from operations.comment.picture import difference
-from operations.comment.verdicts import Verdict, judge
+from operations.comment.verdicts import PolicyMessage, judge
 from operations.cost import revisions
 from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
@@ -44,7 +44,7 @@ class Report:
     changes: Sequence[changes.Change] = ()
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
-    verdicts: Sequence[Verdict] = ()
+    verdicts: Sequence[PolicyMessage] = ()
     before: Price | None = None
     after: Price | None = None
     picture: Picture | None = None

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PolicyMessage:
     """A message of a policy; ``mandatory`` ones stop ``pulumi up``. ``resource`` is empty for the whole program."""
 
     policy: str
@@ -24,7 +24,7 @@ class Verdict:
     message: str
 
 
-def judge(stack: str, graph: Graph) -> list[Verdict]:
+def judge(stack: str, graph: Graph) -> list[PolicyMessage]:
     """Everything the pack says about the program of a stack, mandatory messages first."""
     with _as_the_engine_says(stack):
         from google.protobuf import json_format, struct_pb2
@@ -33,7 +33,7 @@ def judge(stack: str, graph: Graph) -> list[Verdict]:
         from policies.pack import Analyzer
 
         server = Analyzer()
-        verdicts: list[Verdict] = []
+        verdicts: list[PolicyMessage] = []
         whole = proto.AnalyzeStackRequest()
         for node in graph.nodes.values():
             properties = json_format.ParseDict(dict(node.inputs), struct_pb2.Struct())
@@ -50,11 +50,13 @@ def judge(stack: str, graph: Graph) -> list[Verdict]:
     return sorted(set(verdicts), key=lambda one: (not one.mandatory, one.policy, one.resource, one.message))
 
 
-def _verdicts(response: analyzer_pb2.AnalyzeResponse) -> list[Verdict]:
+def _verdicts(response: analyzer_pb2.AnalyzeResponse) -> list[PolicyMessage]:
     from pulumi.runtime.proto import analyzer_pb2
 
     return [
-        Verdict(one.policyName, one.enforcementLevel != analyzer_pb2.ADVISORY, one.urn.split("::")[-1], one.message)
+        PolicyMessage(
+            one.policyName, one.enforcementLevel != analyzer_pb2.ADVISORY, one.urn.split("::")[-1], one.message
+        )
         for one in response.diagnostics
     ]
 

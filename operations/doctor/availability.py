@@ -8,7 +8,7 @@ from typing import cast
 from llmd_gke.catalog import versions
 from llmd_gke.rules.versions import version_of
 from operations.doctor.context import Context
-from operations.doctor.google import Missing, items
+from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 
@@ -60,7 +60,7 @@ def zones(context: Context) -> Iterator[Result]:
     for zone in sorted(wanted):
         try:
             answer = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
-        except Missing:
+        except MissingResource:
             yield failed("zone", f"there is no zone {zone}, or not for this project", "gcloud compute zones list")
             continue
         status = str(answer.get("status"))
@@ -81,7 +81,7 @@ def machine_types(context: Context) -> Iterator[Result]:
     for machine, zone in sorted(wanted):
         try:
             context.google.ask("compute.machineTypes.get", project=settings.project, zone=zone, machineType=machine)
-        except Missing:
+        except MissingResource:
             elsewhere = ", ".join(_zones_with(context, machine)) or "no zone of this project"
             yield failed(
                 "machine type",

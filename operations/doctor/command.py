@@ -44,7 +44,7 @@ def command(
         from llmd_gke.settings.load import read_config
         from operations.doctor import run, token
         from operations.doctor.context import Context
-        from operations.doctor.result import Verdict
+        from operations.doctor.result import CheckVerdict
         from operations.doctor.sign_in import IMPERSONATE
 
         target = Target.choose(stack, cloud)
@@ -70,7 +70,7 @@ def command(
                 answers = list(run.results(run.CHECKS[0], context))
         if target.cloud is Cloud.LAPTOP:
             notes = [LAPTOP if asked else HAND_WRITTEN]
-    bad = [result for result in answers if result.verdict is Verdict.FAILED]
+    bad = [result for result in answers if result.verdict is CheckVerdict.FAILED]
     show(stack, output, answers, notes)
     if bad:
         findings = counted(len(answers), "finding")
@@ -137,10 +137,10 @@ def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
 
 def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> list[Result]:
     from operations.doctor.probe import probe
-    from operations.doctor.result import Verdict, skipped
+    from operations.doctor.result import CheckVerdict, skipped
 
     lacking = [
-        one.check for one in results if one.verdict is Verdict.FAILED and one.check in ("credentials", "project")
+        one.check for one in results if one.verdict is CheckVerdict.FAILED and one.check in ("credentials", "project")
     ]
     if lacking:
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
@@ -158,10 +158,15 @@ def show(stack: str, output: Output, results: list[Result], notes: list[str]) ->
     from rich.markup import escape
     from rich.table import Table
 
-    from operations.doctor.result import Verdict
+    from operations.doctor.result import CheckVerdict
     from operations.printing import show as print_
 
-    colours = {Verdict.OK: "green", Verdict.WARNING: "yellow", Verdict.FAILED: "bold red", Verdict.SKIPPED: "dim"}
+    colours = {
+        CheckVerdict.OK: "green",
+        CheckVerdict.WARNING: "yellow",
+        CheckVerdict.FAILED: "bold red",
+        CheckVerdict.SKIPPED: "dim",
+    }
     table = Table(title=f"Stack {stack}: before `pulumi up`", title_justify="left")
     for heading in ("what", "", "seen"):
         table.add_column(heading, no_wrap=heading != "seen", overflow="fold")

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llmd_gke.catalog.permissions import GOOGLE
-from operations.doctor.google import Google, Missing, login
+from operations.doctor.google import GoogleClient, MissingResource, login
 
 if TYPE_CHECKING:
     from llmd_gke.settings.sections import StackSettings
@@ -32,9 +32,9 @@ class Context:
     types: Collection[str] = tuple(GOOGLE)
 
     @cached_property
-    def google(self) -> Google:
+    def google(self) -> GoogleClient:
         """Google as the caller, for the stack's project. Raises ``Denied`` without credentials."""
-        return Google(self.settings.project, login())
+        return GoogleClient(self.settings.project, login())
 
     @cached_property
     def up(self) -> bool:
@@ -43,7 +43,7 @@ class Context:
         name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
         try:
             self.google.ask("container.projects.locations.clusters.get", name=name)
-        except Missing:
+        except MissingResource:
             return False
         return True
 

@@ -39,11 +39,11 @@ No credentials are read then.
 """
 
 
-class GoogleError(Exception):
+class GoogleRequestError(Exception):
     """Google did not do what was asked."""
 
 
-class ApiOff(GoogleError):
+class ApiOff(GoogleRequestError):
     """The API is not enabled in the project. ``api`` is its short name."""
 
     def __init__(self, api: str) -> None:
@@ -51,15 +51,15 @@ class ApiOff(GoogleError):
         self.api = api
 
 
-class Denied(GoogleError):
+class Denied(GoogleRequestError):
     """The caller may not ask, or may not do it."""
 
 
-class Missing(GoogleError):
+class MissingResource(GoogleRequestError):
     """There is no such thing."""
 
 
-class NoAnswer(GoogleError):
+class NoAnswer(GoogleRequestError):
     """No usable answer: too many requests, an error of Google's, or nothing in time."""
 
 
@@ -82,7 +82,7 @@ class _Request(Protocol):
 
 
 @dataclass
-class Google:
+class GoogleClient:
     """Asks for one project as one caller. ``credentials``: see :func:`login`. ``endpoint``: see :data:`ENDPOINT`."""
 
     project: str
@@ -147,7 +147,7 @@ class Google:
         return make(name, version, http=http, client_options=options, static_discovery=True, cache_discovery=False)
 
 
-def kind_of(api: str, error: _HttpError) -> GoogleError:
+def kind_of(api: str, error: _HttpError) -> GoogleRequestError:
     """The kind of an HTTP error: https://cloud.google.com/apis/design/errors and the reasons in its details."""
     status, text = int(error.resp.status), short(str(error.reason))
     details = str(error.error_details)
@@ -156,10 +156,10 @@ def kind_of(api: str, error: _HttpError) -> GoogleError:
     if status in (401, 403):
         return Denied(text)
     if status == 404:
-        return Missing(text)
+        return MissingResource(text)
     if status == 429 or status >= 500:
         return NoAnswer(f"{api} answered {status} {RETRIES + 1} times ({text})")
-    return GoogleError(f"{api} answered {status}: {text}")
+    return GoogleRequestError(f"{api} answered {status}: {text}")
 
 
 def short(text: str) -> str:

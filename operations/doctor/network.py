@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from operations.doctor.context import Context
-from operations.doctor.google import Missing, items
+from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def _own(context: Context) -> Iterator[Result]:
     name = context.settings.cluster.name
     try:
         context.google.ask("compute.networks.get", project=context.settings.project, network=name)
-    except Missing:
+    except MissingResource:
         yield ok("network", f"the name {name} is free")
         return
     if context.up:
@@ -50,7 +50,7 @@ def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[R
     region, project = context.settings.cluster.region, context.network_project
     try:
         context.google.ask("compute.networks.get", project=project, network=existing.network)
-    except Missing:
+    except MissingResource:
         yield failed(
             "network",
             f"llmd-gke:network.existing.network {existing.network}: there is no such VPC in {project}",

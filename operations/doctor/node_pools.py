@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from llmd_gke import google_errors
 from llmd_gke.settings import StackSettings
 from operations.doctor.context import Context
-from operations.doctor.google import Google, items
+from operations.doctor.google import GoogleClient, items
 from operations.doctor.result import Result, ok, warning
 
 CHECK = "node pools"
@@ -48,7 +48,7 @@ class NodePool:
         return f"{first}; {google_errors.pool_again(self.name, stack)}" if self.state == ERROR else first
 
 
-def node_pools(google: Google, settings: StackSettings) -> list[NodePool]:
+def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
     """Those of the stack's cluster. Raises ``Missing`` where there is no cluster, and other ``GoogleError``."""
     cluster = settings.cluster
     parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.name}"

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, cast
 from llmd_gke.catalog.zones import region_of
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
-from operations.doctor.google import GoogleError, Missing, NoAnswer, items, short
+from operations.doctor.google import GoogleRequestError, MissingResource, NoAnswer, items, short
 from operations.doctor.probe_network import subnet_in
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
@@ -42,7 +42,7 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
         try:
             with subnet_in(context, region_of(zone)) as interface:
                 yield from _host(context, check, pool, zone, interface)
-        except GoogleError as error:
+        except GoogleRequestError as error:
             yield failed(check, f"no subnet for a host in {zone}: {error}", "see the other findings")
 
 
@@ -55,7 +55,7 @@ def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) ->
     fix = f"gcloud compute reservations list --project {owner}"
     try:
         answer = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
-    except Missing:
+    except MissingResource:
         return failed(check, f"there is no reservation {wanted.name} in {zone} of {owner}", fix)
     hosts = cast("Mapping[str, object]", answer.get("specificReservation") or {})
     properties = cast("Mapping[str, object]", hosts.get("instanceProperties") or {})
@@ -86,7 +86,7 @@ def _host(
             cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
         )
         outcome, stopped = _judge(check, pool, zone, errors), False
-    except GoogleError as error:
+    except GoogleRequestError as error:
         outcome, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
         answered = answered or not isinstance(error, NoAnswer)
     finally:
@@ -138,7 +138,7 @@ def _remove(context: Context, zone: str, name: str, *, patience: float) -> Resul
         try:
             while not _deleted(context, zone, name) and time.monotonic() < ends:
                 time.sleep(1)
-        except GoogleError as error:
+        except GoogleRequestError as error:
             return warning("probe", f"{name} may still be there, and costs money: {error}", command)
         except KeyboardInterrupt:
             if last:
@@ -154,6 +154,6 @@ def _deleted(context: Context, zone: str, name: str) -> bool:
     where = {"project": context.settings.project, "zone": zone}
     try:
         context.google.wait(context.google.ask("compute.instances.delete", **where, instance=name), zone, SECONDS)
-    except Missing:
+    except MissingResource:
         return False
     return True

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from llmd_gke.probe import LABEL
 from operations.doctor.context import Context
-from operations.doctor.google import GoogleError, Missing, items
+from operations.doctor.google import GoogleRequestError, MissingResource, items
 
 RANGE = "10.255.255.240/28"
 SECONDS = 120
@@ -44,7 +44,7 @@ def _existing(context: Context, region: str) -> dict[str, str] | None:
         return {"subnetwork": settings.network.existing.subnet_path(settings.project, region)}
     try:
         answer = context.google.ask("compute.subnetworks.list", project=settings.project, region=region)
-    except Missing:
+    except MissingResource:
         return None
     usable = [one for one in items(answer, "items") if one.get("purpose") in (None, "PRIVATE")]
     return {"subnetwork": str(usable[0]["selfLink"])} if usable else None
@@ -60,18 +60,18 @@ def _regional(context: Context, operation: Mapping[str, object], region: str) ->
 
 def _checked(done: Mapping[str, object]) -> None:
     if done.get("error"):
-        raise GoogleError(str(done["error"]))
+        raise GoogleRequestError(str(done["error"]))
 
 
 def _remove(context: Context, region: str, name: str) -> None:
     project = context.settings.project
     try:
-        with suppress(Missing):
+        with suppress(MissingResource):
             gone = context.google.ask("compute.subnetworks.delete", project=project, region=region, subnetwork=name)
             _regional(context, gone, region)
-        with suppress(Missing):
+        with suppress(MissingResource):
             _global(context, context.google.ask("compute.networks.delete", project=project, network=name))
-    except GoogleError as error:
+    except GoogleRequestError as error:
         message = f"gcloud compute networks subnets delete {name} --region {region} --project {project}"
         print(
             f"The probe's VPC {name} may still be there ({error}); it costs nothing.\nFix: {message}, then gcloud "

@@ -8,7 +8,7 @@ from functools import partial
 
 from llmd_gke.catalog import permissions as catalogue
 from operations.doctor.context import Context
-from operations.doctor.google import ApiOff, Denied, Missing, items
+from operations.doctor.google import ApiOff, Denied, MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 LOGIN = "gcloud auth login --update-adc"
@@ -31,7 +31,7 @@ def project(context: Context) -> Iterator[Result]:
     name = context.settings.project
     try:
         answer = context.google.ask("cloudresourcemanager.projects.get", name=f"projects/{name}")
-    except (Missing, Denied):
+    except (MissingResource, Denied):
         # Google answers 403 for a project that does not exist, too, so that nobody can find out which do.
         yield failed(
             "project",

@@ -14,7 +14,7 @@ from typing import cast
 from llmd_gke.catalog.accelerators import ACCELERATORS
 from llmd_gke.wording import counted
 from operations.doctor.context import Context
-from operations.doctor.google import Missing, items
+from operations.doctor.google import MissingResource, items
 from operations.doctor.result import Result, failed, ok, warning
 
 PAGE = "https://console.cloud.google.com/iam-admin/quotas?project={project}"
@@ -111,7 +111,7 @@ def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int |
     name = f"projects/{context.settings.project}/services/compute.googleapis.com/consumerQuotaMetrics/{metric}"
     try:
         answer = context.google.ask("limits.services.consumerQuotaMetrics.get", name=name, view="FULL")
-    except Missing:
+    except MissingResource:
         return None
     return effective(items(answer, "consumerQuotaLimits"), dimensions)
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from operations.doctor import availability, downloads, network, node_pools, project, quota, sign_in, tools
 from operations.doctor.context import Context
-from operations.doctor.google import ApiOff, Denied, GoogleError, NoAnswer
-from operations.doctor.result import Result, Verdict, failed, skipped
+from operations.doctor.google import ApiOff, Denied, GoogleRequestError, NoAnswer
+from operations.doctor.result import CheckVerdict, Result, failed, skipped
 from operations.options import Cloud
 
 LIMIT_SECONDS = 60.0
@@ -73,7 +73,7 @@ def run(
     ends = time.monotonic() + limit_seconds
     done: queue.SimpleQueue[tuple[int, list[Result]]] = queue.SimpleQueue()
     login = list(project.credentials(context))
-    refused = any(result.verdict is Verdict.FAILED for result in login)
+    refused = any(result.verdict is CheckVerdict.FAILED for result in login)
     by_check: dict[int, list[Result]] = {}
     for index, check in enumerate(checks):
         if check.google and refused:
@@ -113,7 +113,7 @@ def results(check: Check, context: Context) -> list[Result]:
         return [failed(check.name, f"the caller may not look: {error}", "ask an owner of the project for roles/viewer")]
     except NoAnswer as error:
         return [failed(check.name, str(error), "try again later: https://status.cloud.google.com")]
-    except GoogleError as error:
+    except GoogleRequestError as error:
         return [failed(check.name, str(error), "check the settings that the message names")]
     except Exception as error:  # a defect of one check must not take the others' findings away
         said = f"this check is broken: {type(error).__name__}: {error}"

@@ -28,7 +28,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DestroyOutcome:
     """``status`` of the last attempt, and how many there were. ``in_use``: what Google named in the last one."""
 
     status: int
@@ -36,7 +36,7 @@ class Outcome:
     in_use: list[str] = field(default_factory=list[str])
 
 
-def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> Outcome:
+def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> DestroyOutcome:
     """Destroys a stack. Waits and tries again while Google says "already being used by", and no other error.
 
     On the clouds of this machine nothing takes Google's minutes, so the pauses are short there.
@@ -51,7 +51,7 @@ def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], obj
             file.seek(before)
             users = [line.strip() for line in file if IN_USE in line]
         if status == 0 or not users or attempt > len(PAUSES_SECONDS):
-            return Outcome(status, attempt, users)
+            return DestroyOutcome(status, attempt, users)
         seconds = PAUSES_SECONDS[attempt - 1] / (60 if short else 1)
         say(f"Google still uses what the cluster left; attempt {attempt + 1} in {seconds:g} s")
         pause(seconds)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from llmd_gke.settings import StackSettings
-    from operations.bench.result import Result
+    from operations.bench.result import BenchResult
     from operations.status.objects import Snapshot
 
 Verdict = Literal["passed", "failed", "skipped"]
@@ -36,7 +36,7 @@ class Evidence:
     status: Mapping[str, object] = field(default_factory=dict[str, object])
     smoke: dict[str, str] = field(default_factory=dict[str, str])
     """Verdict by ``model: check``."""
-    bench: Result | None = None
+    bench: BenchResult | None = None
     up_log: str = ""
     unchanged: bool | None = None
     """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""

@@ -12,7 +12,7 @@ from operations.live.calls import call
 from operations.target import Target
 
 if TYPE_CHECKING:
-    from operations.bench.result import Result
+    from operations.bench.result import BenchResult
 
 Say = Callable[[str], None]
 Table = Mapping[str, object]
@@ -30,7 +30,7 @@ def smoke(target: Target, junit: Path, say: Say) -> dict[str, str]:
     return {f"{one['model']}: {one['name']}": one["verdict"] for one in checks}
 
 
-def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float, most: int) -> Result:
+def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float, most: int) -> BenchResult:
     """The result of ``llmd-gke bench``, whose files are in ``folder`` then. Raises ``Failed`` where there is none."""
     from operations.bench import result
 

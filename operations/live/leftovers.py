@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from llmd_gke.settings import StackSettings
-from operations.doctor.google import Google, GoogleError, login
+from operations.doctor.google import GoogleClient, GoogleRequestError, login
 
 LISTS: Mapping[str, str] = {
     "firewalls": "compute.firewalls.list",
@@ -23,16 +23,16 @@ def look(settings: StackSettings) -> str | None:
     """Names of what is left, empty for nothing; ``None`` where it cannot be asked (no credentials, no permission)."""
     leftovers: list[str] = []
     try:
-        google = Google(settings.project, login())
+        google = GoogleClient(settings.project, login())
         for kind, method in LISTS.items():
             scope = {"region": settings.cluster.region} if kind == "addresses" else {}
             leftovers += belonging(list(_listed(google, method, kind, scope)), settings, kind)
-    except GoogleError:
+    except GoogleRequestError:
         return None
     return ", ".join(leftovers)
 
 
-def _listed(google: Google, method: str, kind: str, scope: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
+def _listed(google: GoogleClient, method: str, kind: str, scope: Mapping[str, str]) -> Iterator[Mapping[str, object]]:
     """Every entry, of every zone where the answer is by zone, page by page."""
     token: object = None
     while True:

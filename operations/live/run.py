@@ -18,7 +18,7 @@ from operations.options import Cloud
 from operations.target import Target
 
 if TYPE_CHECKING:
-    from operations.bench.result import Result
+    from operations.bench.result import BenchResult
 
 Say = Callable[[str], None]
 
@@ -131,7 +131,7 @@ class Run:
         mark = f" ({MARK}: {result.mark})" if result.mark else ""
         return "passed", f"{best.output_tokens_per_second:,.0f} output tokens/s at best{mark}" if best else "no level"
 
-    def _measured(self, model: str, folder: Path) -> Result:
+    def _measured(self, model: str, folder: Path) -> BenchResult:
         seconds, most = self._plan.bench_seconds, self._plan.bench_most
         if self._target.cloud is Cloud.LAPTOP:
             return inside.bench(self._target, model, folder, self._say, seconds=seconds, most=most)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
-    from operations.bench.result import Result
+    from operations.bench.result import BenchResult
 
 MARK = "NOT A MEASUREMENT"
 
@@ -29,7 +29,7 @@ def smoke(verdicts: Mapping[str, str]) -> list[str]:
     return ["", "## Smoke", "", *(f"- {key}: {verdict}" for key, verdict in verdicts.items())] if verdicts else []
 
 
-def bench(result: Result | None) -> list[str]:
+def bench(result: BenchResult | None) -> list[str]:
     """A row for each level, and above them whether the numbers mean anything; empty where nobody measured."""
     if result is None:
         return []

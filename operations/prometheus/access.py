@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 
 from localcloud.monitoring import prometheus
-from operations.doctor.google import ENDPOINT, GoogleError, login
+from operations.doctor.google import ENDPOINT, GoogleRequestError, login
 from operations.options import Cloud
 from operations.prometheus.client import NotAllowed, NotThere, Prometheus, connected
 from operations.target import Target
@@ -38,7 +38,7 @@ async def of(target: Target) -> AsyncGenerator[Prometheus]:
     if target.cloud is Cloud.GOOGLE:
         try:
             token = str(getattr(await asyncio.to_thread(login), "token", ""))
-        except GoogleError as error:
+        except GoogleRequestError as error:
             raise NotAllowed(str(error)) from None
     async with connected(address(target), token) as found:
         yield found

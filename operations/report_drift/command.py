@@ -54,7 +54,7 @@ def _write(target: Target, value: int) -> None:
     from datetime import UTC, datetime
 
     from llmd_gke.catalog.metrics import DRIFT_METRIC, DRIFT_RESOURCE
-    from operations.doctor.google import ApiOff, Denied, Google, GoogleError, login
+    from operations.doctor.google import ApiOff, Denied, GoogleClient, GoogleRequestError, login
     from operations.exits import SetUpFailed, Unreachable
 
     project = target.settings.project
@@ -66,7 +66,7 @@ def _write(target: Target, value: int) -> None:
         "points": [{"interval": {"endTime": datetime.now(UTC).isoformat()}, "value": {"int64Value": str(value)}}],
     }
     try:
-        google = Google(project, login())
+        google = GoogleClient(project, login())
         google.ask("monitoring.projects.timeSeries.create", name=f"projects/{project}", body={"timeSeries": [series]})
     except ApiOff:
         raise SetUpFailed(
@@ -77,5 +77,5 @@ def _write(target: Target, value: int) -> None:
         raise SetUpFailed(
             f"Cloud Monitoring refuses the point: {error}.\nFix: the caller needs {ROLE} in project {project}"
         ) from None
-    except GoogleError as error:
+    except GoogleRequestError as error:
         raise Unreachable(f"Cloud Monitoring did not take the point: {error}.\nFix: run the command again") from None

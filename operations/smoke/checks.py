@@ -1,4 +1,4 @@
-"""The checks. Each is a sentence that a client would say; it returns what it saw, or raises ``Failed``/``Skipped``."""
+"""The checks, each named as a client would put it: it returns what it saw, or raises ``CheckFailed``/``Skipped``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import cast
 
-from operations.smoke.client import MOST_TEXT, Answer, Client, Stream
-from operations.smoke.outcome import Failed, Skipped
+from operations.smoke.client import MOST_TEXT, Client, HttpAnswer, Stream
+from operations.smoke.outcome import CheckFailed, Skipped
 
 GKE_DEFAULT_SECONDS = 30.0
 """Backend timeout of GKE's gateways unless a GCPBackendPolicy says otherwise."""
@@ -29,19 +29,19 @@ def _short(text: str) -> str:
     return line if len(line) <= MOST_TEXT else line[:MOST_TEXT] + " ..."
 
 
-def _expect(answer: Answer, status: int) -> Mapping[str, object]:
+def _expect(answer: HttpAnswer, status: int) -> Mapping[str, object]:
     if answer.status != status:
-        raise Failed(f"expected status {status}, got {answer.status}: {_short(answer.text)}")
+        raise CheckFailed(f"expected status {status}, got {answer.status}: {_short(answer.text)}")
     body = answer.body
     if body is None:
-        raise Failed(f"status {status} as expected, but the body is not a JSON object: {_short(answer.text)}")
+        raise CheckFailed(f"status {status} as expected, but the body is not a JSON object: {_short(answer.text)}")
     return body
 
 
 def _text_of(body: Mapping[str, object], *, chat: bool) -> str:
     choices = cast("list[Mapping[str, object]]", body.get("choices") or [])
     if not choices:
-        raise Failed(f"the answer has no choices: {_short(json.dumps(body))}")
+        raise CheckFailed(f"the answer has no choices: {_short(json.dumps(body))}")
     if not chat:
         return str(choices[0].get("text") or "")
     message = cast("Mapping[str, object]", choices[0].get("message") or {})
@@ -52,7 +52,7 @@ async def health(client: Client) -> str:
     """``/health`` answers through the gateway."""
     answer = await client.get("/health")
     if answer.status != 200:
-        raise Failed(f"expected status 200, got {answer.status}: {_short(answer.text)}")
+        raise CheckFailed(f"expected status 200, got {answer.status}: {_short(answer.text)}")
     return "200"
 
 
@@ -62,7 +62,7 @@ async def models(client: Client) -> str:
     wanted = [name for name in (client.name, client.other_name) if name]
     missing = [name for name in wanted if name not in names]
     if missing:
-        raise Failed(f"{', '.join(missing)} is not listed; listed: {', '.join(names) or 'nothing'}")
+        raise CheckFailed(f"{', '.join(missing)} is not listed; listed: {', '.join(names) or 'nothing'}")
     return ", ".join(names)
 
 
@@ -80,11 +80,11 @@ async def _complete(client: Client, name: str) -> str:
     body = _expect(await client.post("/v1/completions", request), 200)
     # vLLM answers under its first name, whichever was asked for (docs.vllm.ai, cli/serve, `--served-model-name`).
     if body.get("model") not in (name, client.name):
-        raise Failed(f"asked for model {name}, answered by {body.get('model')!r}")
+        raise CheckFailed(f"asked for model {name}, answered by {body.get('model')!r}")
     text = _text_of(body, chat=False)
     usage = cast("Mapping[str, int]", body.get("usage") or {})
     if not text or not usage.get("completion_tokens"):
-        raise Failed(f"the answer holds no text or no usage: {_short(json.dumps(body))}")
+        raise CheckFailed(f"the answer holds no text or no usage: {_short(json.dumps(body))}")
     return f"{usage['completion_tokens']} tokens"
 
 
@@ -106,7 +106,7 @@ async def chat(client: Client) -> str:
     body = _expect(await client.post("/v1/chat/completions", request), 200)
     text = _text_of(body, chat=True)
     if not text:
-        raise Failed(f"the assistant's message is empty: {_short(json.dumps(body))}")
+        raise CheckFailed(f"the assistant's message is empty: {_short(json.dumps(body))}")
     return f"{len(text)} characters"
 
 
@@ -120,9 +120,9 @@ async def streaming(client: Client) -> str:
             break
     first, last, parts = seen.arrivals[0], seen.arrivals[-1], len(seen.arrivals)
     if parts < 3:
-        raise Failed(f"only {parts} parts in {seen.seconds:.1f} s: something on the way collects the answer")
+        raise CheckFailed(f"only {parts} parts in {seen.seconds:.1f} s: something on the way collects the answer")
     if seen.seconds >= TELLING_SECONDS and last - first < AT_ONCE_SHARE * seen.seconds:
-        raise Failed(
+        raise CheckFailed(
             f"{parts} parts, all between {first:.2f} s and {last:.2f} s of {seen.seconds:.2f} s: "
             "something on the way collects the answer before it hands it on"
         )
@@ -141,20 +141,22 @@ def _story(client: Client, tokens: int) -> dict[str, object]:
 
 def _ended_well(seen: Stream) -> None:
     if seen.status != 200:
-        raise Failed(f"expected status 200, got {seen.status}: {_short(seen.text)}")
+        raise CheckFailed(f"expected status 200, got {seen.status}: {_short(seen.text)}")
     if "event-stream" not in seen.content_type:
-        raise Failed(f"expected text/event-stream, got {seen.content_type or 'no content type'}: {_short(seen.text)}")
+        raise CheckFailed(
+            f"expected text/event-stream, got {seen.content_type or 'no content type'}: {_short(seen.text)}"
+        )
     if seen.text:
-        raise Failed(f"the server reported an error inside the stream: {_short(seen.text)}")
+        raise CheckFailed(f"the server reported an error inside the stream: {_short(seen.text)}")
     if not seen.finished and not seen.stopped:
         after = seen.seconds
         hint = ", as GKE's default backend timeout does (504)" if 25 <= after <= 35 else ""
-        raise Failed(
+        raise CheckFailed(
             f"the stream was cut after {after:.1f} s and {len(seen.arrivals)} parts{hint}"
             + (f": {seen.broken}" if seen.broken else "")
         )
     if not seen.arrivals:
-        raise Failed("the stream ended without any text")
+        raise CheckFailed("the stream ended without any text")
 
 
 async def long_answer(client: Client) -> str:
@@ -187,7 +189,7 @@ async def together(client: Client) -> str:
     )
     failures = [result for result in results if isinstance(result, BaseException)]
     if failures:
-        raise Failed(
+        raise CheckFailed(
             f"{len(failures)} of {len(results)} failed; the first: {failures[0] or type(failures[0]).__name__}"
         )
     return f"{len(results)} of {len(results)}"
@@ -203,15 +205,15 @@ async def bad_json(client: Client) -> str:
     """A request that is not JSON is refused with 400."""
     answer = await client.post("/v1/completions", b'{"model": ')
     if answer.status != 400:
-        raise Failed(f"expected status 400, got {answer.status}: {_short(answer.text)}")
+        raise CheckFailed(f"expected status 400, got {answer.status}: {_short(answer.text)}")
     return "400"
 
 
-def _readable_error(answer: Answer, status: int) -> str:
+def _readable_error(answer: HttpAnswer, status: int) -> str:
     error = _expect(answer, status).get("error")
     message = cast("Mapping[str, object]", error).get("message") if isinstance(error, Mapping) else None
     if not message:
-        raise Failed(f"status {status} as expected, but no `error.message` in: {_short(answer.text)}")
+        raise CheckFailed(f"status {status} as expected, but no `error.message` in: {_short(answer.text)}")
     return f"{status}: {_short(str(message))}"
 
 

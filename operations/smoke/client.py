@@ -18,7 +18,7 @@ MOST_TEXT = 400
 
 
 @dataclass(frozen=True)
-class Answer:
+class HttpAnswer:
     """A complete answer. ``body`` is its JSON, ``None`` when it is something else."""
 
     status: int
@@ -81,15 +81,15 @@ class Client:
         self._http = http
         self._timeout = httpx.Timeout(timeout, connect=min(10.0, timeout))
 
-    async def get(self, path: str) -> Answer:
+    async def get(self, path: str) -> HttpAnswer:
         """GET of a path under the model's URL."""
         return await self._send("GET", path, None)
 
-    async def post(self, path: str, body: Mapping[str, object] | bytes) -> Answer:
+    async def post(self, path: str, body: Mapping[str, object] | bytes) -> HttpAnswer:
         """POST of JSON, or of bytes as they are."""
         return await self._send("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
 
-    async def _send(self, method: str, path: str, content: bytes | None) -> Answer:
+    async def _send(self, method: str, path: str, content: bytes | None) -> HttpAnswer:
         started = time.monotonic()
         response = await self._http.request(
             method,
@@ -98,7 +98,7 @@ class Client:
             headers={} if content is None else {"content-type": "application/json"},
             timeout=self._timeout,
         )
-        return Answer(response.status_code, response.text, time.monotonic() - started)
+        return HttpAnswer(response.status_code, response.text, time.monotonic() - started)
 
     async def stream(self, path: str, body: Mapping[str, object], enough: float | None = None) -> Stream:
         """A streamed answer (server-sent events), read to its end, or until ``enough`` seconds have passed."""

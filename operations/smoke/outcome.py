@@ -21,7 +21,7 @@ class Outcome:
     fix: str = ""
 
 
-class Failed(Exception):
+class CheckFailed(Exception):
     """A check that did not pass: what was expected and what came."""
 
 

@@ -13,7 +13,7 @@ import httpx
 from operations.outputs import Endpoint
 from operations.smoke.checks import FIRST, LONG, REST, Check
 from operations.smoke.client import Client, Options
-from operations.smoke.outcome import Failed, Outcome, Skipped, Verdict
+from operations.smoke.outcome import CheckFailed, Outcome, Skipped, Verdict
 from operations.symptoms import explain
 
 REQUEST_SECONDS = 60.0
@@ -71,7 +71,7 @@ async def _try(name: str, check: Check, client: Client, endpoint: Endpoint, dead
     try:
         async with asyncio.timeout(max(deadline - started, 0.0)):
             detail, verdict = await check(client), "passed"
-    except Failed as failed:
+    except CheckFailed as failed:
         detail, verdict = str(failed), "failed"
     except Skipped as skipped:
         detail, verdict = str(skipped), "skipped"

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from llmd_gke.manifests import naming
 from llmd_gke.settings import StackSettings
 from localcloud.kubernetes.fields import Object, conditions, label, namespace, text
-from operations.doctor.google import Google, GoogleError, items, login
+from operations.doctor.google import GoogleClient, GoogleRequestError, items, login
 from operations.status.objects import Line, Snapshot, State
 
 HEALTHY = "HEALTHY"
@@ -23,7 +23,7 @@ Health = Mapping[str, Sequence[str]]
 
 def ask(settings: StackSettings) -> Health:
     """The health of every endpoint behind the region's load balancers. Raises ``GoogleError``."""
-    google = Google(settings.project, login())
+    google = GoogleClient(settings.project, login())
     where = {"project": settings.project, "region": settings.cluster.region}
     states: dict[str, list[str]] = {}
     for service in items(google.ask("compute.regionBackendServices.list", **where), "items"):
@@ -92,5 +92,5 @@ def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
     """What Google says, or why it cannot be asked."""
     try:
         return lines(snapshot, settings, ask(settings))
-    except GoogleError as error:
+    except GoogleRequestError as error:
         return [Line("load balancer", State.UNKNOWN, f"cannot be asked: {error}")]

@@ -40,7 +40,7 @@ KINDS: tuple[tuple[str, str, str, bool], ...] = (
 """Field of the snapshot, API version, resource; whether it is listed in our namespaces only."""
 
 
-class Refused(Exception):
+class ListRefused(Exception):
     """The API server does not give a list, and why."""
 
 
@@ -51,7 +51,7 @@ class SignedOut(Exception):
         super().__init__("The cluster's API does not accept the sign-in.\nFix: gcloud auth login")
 
 
-class Cluster:
+class ClusterApi:
     """A cluster's API, by the kubeconfig of the outputs."""
 
     def __init__(self, kube: Kube, namespaces: Collection[str]) -> None:
@@ -59,7 +59,7 @@ class Cluster:
         self._namespaces = sorted({*namespaces, naming.GATEWAY_NAMESPACE, kserve.NAMESPACE})
 
     @classmethod
-    async def connect(cls, kubeconfig: str, namespaces: Collection[str]) -> Cluster:
+    async def connect(cls, kubeconfig: str, namespaces: Collection[str]) -> ClusterApi:
         """Signs in.
 
         Raises ``SetUpFailed`` without the sign-in program, ``SignedOut`` where it is not accepted, and ``Unreachable``
@@ -100,7 +100,7 @@ class Cluster:
         )
         objects: list[Object] = []
         for part in parts:  # what one namespace refuses does not hide the others
-            if isinstance(part, Refused):
+            if isinstance(part, ListRefused):
                 reason = snapshot.unreadable.get(kind, "")
                 # That the caller may not look says more than that there is no such kind.
                 snapshot.unreadable[kind] = str(part) if not reason or reason == unknown(resource) else reason
@@ -118,10 +118,10 @@ class Cluster:
             answer = await self._kube.request("GET", url, params={"limit": "2000"})
         except KubeError as error:
             if error.code == 404:
-                raise Refused(unknown(resource)) from None
+                raise ListRefused(unknown(resource)) from None
             if error.code == 401:
                 raise SignedOut from None
-            raise Refused(f"{resource} cannot be read: {error.code} {short(str(error), 160)}") from None
+            raise ListRefused(f"{resource} cannot be read: {error.code} {short(str(error), 160)}") from None
         return cast("Sequence[Object]", answer.get("items") or [])
 
     async def _log(self, pod: Object) -> str:

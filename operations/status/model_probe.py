@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import httpx
 
 from operations.outputs import Endpoint
-from operations.smoke.client import Answer, Client, Options
+from operations.smoke.client import Client, HttpAnswer, Options
 from operations.status.objects import Line, State, short
 from operations.symptoms import explain
 
@@ -31,7 +31,9 @@ async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
         health = await client.get("/health")
         if health.status != 200:
             return _bad(endpoint, f"/health says {health.status}: {short(health.text)}", stack)
-        answer: Answer = await client.post("/v1/completions", {"model": client.name, "prompt": "1", "max_tokens": 1})
+        answer: HttpAnswer = await client.post(
+            "/v1/completions", {"model": client.name, "prompt": "1", "max_tokens": 1}
+        )
     except httpx.HTTPError as error:
         return _bad(endpoint, f"no answer: {str(error) or type(error).__name__}", stack)
     if answer.status != 200:

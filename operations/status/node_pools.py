@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmd_gke.settings import StackSettings
-from operations.doctor.google import Google, GoogleError, login
+from operations.doctor.google import GoogleClient, GoogleRequestError, login
 from operations.doctor.node_pools import RUNNING, NodePool, node_pools
 from operations.status.objects import Line, State
 
@@ -23,6 +23,6 @@ def lines(pools: list[NodePool], stack: str) -> list[Line]:
 def section(settings: StackSettings, stack: str) -> list[Line]:
     """What GKE says, or why it cannot be asked."""
     try:
-        return lines(node_pools(Google(settings.project, login()), settings), stack)
-    except GoogleError as error:
+        return lines(node_pools(GoogleClient(settings.project, login()), settings), stack)
+    except GoogleRequestError as error:
         return [Line("node pools", State.UNKNOWN, f"cannot be asked: {error}")]

@@ -18,7 +18,7 @@ LEAVING = (
 
 
 @dataclass(frozen=True)
-class Pool:
+class PoolPlan:
     """A pool as the settings describe it."""
 
     name: str
@@ -26,7 +26,7 @@ class Pool:
     max_nodes: int
 
 
-def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[Pool]) -> list[Line]:
+def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[PoolPlan]) -> list[Line]:
     """A line for each pool of the settings, and one for all other nodes."""
     names = {pool.name for pool in pools}
     listed = [_pool(pool, [node for node in nodes if label(node, POOL_LABEL) == pool.name], pods) for pool in pools]
@@ -40,7 +40,7 @@ def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[Pool]
     return listed
 
 
-def _pool(pool: Pool, nodes: list[Object], pods: Sequence[Object]) -> Line:
+def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     subject = f"{pool.name} ({pool.shape})"
     if not nodes:
         return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is asked for, none is billed")

@@ -25,39 +25,41 @@ MARKS: Mapping[State, tuple[str, str]] = {
 
 
 @dataclass(frozen=True)
-class Section:
+class ScreenSection:
     """A heading and its lines."""
 
     title: str
     lines: Sequence[Line]
 
 
-def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[Section]:
+def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[ScreenSection]:
     """Everything the cluster's objects say."""
-    pools = [nodes.Pool(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.pools]
-    shown = [Section("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
+    pools = [
+        nodes.PoolPlan(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.pools
+    ]
+    shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
         lines = services.lines(
             snapshot, model.namespace, model.name, model.replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
             lines += gateway.model_lines(snapshot, model.namespace, model.name, stack)
-        shown.append(Section(f"Model {model.name}", lines))
+        shown.append(ScreenSection(f"Model {model.name}", lines))
     address = outputs.gateway_ip
-    shown.append(Section("Gateway", gateway.lines(snapshot, address, stack)))
+    shown.append(ScreenSection("Gateway", gateway.lines(snapshot, address, stack)))
     waiting = [name(pod) for pod in snapshot.pods if stages.position(pod).stage not in (stages.READY, stages.GOING)]
     happened = events.lines(snapshot.events, settings.namespaces, snapshot.now, stack, waiting)
     unreadable = [Line(kind, State.UNKNOWN, why) for kind, why in snapshot.unreadable.items()]
-    return [*shown, Section("Events of the last hour", [*happened, *unreadable])]
+    return [*shown, ScreenSection("Events of the last hour", [*happened, *unreadable])]
 
 
-def worst(sections: Sequence[Section]) -> State:
+def worst(sections: Sequence[ScreenSection]) -> State:
     """What the lines add up to; what cannot be seen counts for nothing."""
     states = {line.state for section in sections for line in section.lines}
     return next((state for state in (State.BAD, State.BUSY) if state in states), State.GOOD)
 
 
-def verdict(sections: Sequence[Section]) -> str:
+def verdict(sections: Sequence[ScreenSection]) -> str:
     """The last line of the screen."""
     lines = [line for section in sections for line in section.lines]
     bad = sum(line.state is State.BAD for line in lines)
@@ -67,7 +69,7 @@ def verdict(sections: Sequence[Section]) -> str:
     return f"In progress: waiting for {counted(busy, 'item')}." if busy else "Everything is as it should be."
 
 
-def as_json(stack: str, cloud: str, sections: Sequence[Section]) -> dict[str, object]:
+def as_json(stack: str, cloud: str, sections: Sequence[ScreenSection]) -> dict[str, object]:
     """The screen as plain data."""
     return {
         "stack": stack,
@@ -80,7 +82,7 @@ def as_json(stack: str, cloud: str, sections: Sequence[Section]) -> dict[str, ob
     }
 
 
-def rendered(sections: Sequence[Section]) -> RenderableType:
+def rendered(sections: Sequence[ScreenSection]) -> RenderableType:
     """The screen for people."""
     parts: list[RenderableType] = []
     for section in sections:

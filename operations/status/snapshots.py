@@ -15,9 +15,9 @@ from operations.outputs import Outputs
 from operations.printing import show
 from operations.progress import working
 from operations.status import alerts, backend_health, model_probe, node_pools
-from operations.status.gather import Cluster, SignedOut
+from operations.status.gather import ClusterApi, SignedOut
 from operations.status.objects import Line, Snapshot, State
-from operations.status.screen import Section, as_json, rendered, sections
+from operations.status.screen import ScreenSection, as_json, rendered, sections
 from operations.target import Target
 
 
@@ -30,7 +30,7 @@ def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
     async def both() -> tuple[dict[str, object], Snapshot | None]:
         first = await _first(target, ask=True)
         try:
-            cluster = await Cluster.connect(outputs.kubeconfig(target), target.settings.namespaces)
+            cluster = await ClusterApi.connect(outputs.kubeconfig(target), target.settings.namespaces)
             snapshot = await cluster.snapshot()
         except (SetUpFailed, Unreachable, SignedOut):
             snapshot = None
@@ -39,33 +39,33 @@ def evidence(target: Target) -> tuple[dict[str, object], Snapshot | None]:
     return asyncio.run(both())
 
 
-async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[Section]]:
+async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSection]]:
     """Look after look, over one connection to the cluster. ``ask``: also ask each model for a token."""
     values = await asyncio.to_thread(outputs.read, target)
     kubeconfig = await asyncio.to_thread(outputs.kubeconfig, target)
     settings = target.settings
     running = {model.name for model in settings.models if not model.stopped}
     endpoints = [endpoint for endpoint in values.models if endpoint.name in running]
-    cluster: Cluster | None = None
+    cluster: ClusterApi | None = None
     while True:
         asked = asyncio.create_task(model_probe.lines(endpoints if ask else [], target.stack))
         watched = asyncio.create_task(alerts.sections(target, settings))
         try:
-            cluster = cluster or await Cluster.connect(kubeconfig, settings.namespaces)
+            cluster = cluster or await ClusterApi.connect(kubeconfig, settings.namespaces)
             seen = await cluster.snapshot()
             shown = sections(seen, settings, values, target.stack)
             pools, health = await asyncio.to_thread(_google, target, seen)
             if pools is not None:
-                shown.insert(1, Section("Node pools of GKE", pools))
+                shown.insert(1, ScreenSection("Node pools of GKE", pools))
             if health is not None:
-                shown.insert(len(shown) - 1, Section("Google's load balancer", health))
+                shown.insert(len(shown) - 1, ScreenSection("Google's load balancer", health))
         except (SetUpFailed, Unreachable, SignedOut) as problem:
             # A token lasts an hour: the next look signs in again.
             cluster = None
             shown = [_cluster(values, str(problem))]
-        measured = [Section(title, lines) for title, lines in (await watched).items()]
+        measured = [ScreenSection(title, lines) for title, lines in (await watched).items()]
         place = max(1, len(shown) - 1)
-        shown[place:place] = [Section("Answers", await asked), *measured]
+        shown[place:place] = [ScreenSection("Answers", await asked), *measured]
         yield shown
 
 
@@ -82,12 +82,12 @@ def _google(target: Target, seen: Snapshot) -> tuple[list[Line] | None, list[Lin
     return None, None
 
 
-def _cluster(values: Outputs, problem: str) -> Section:
+def _cluster(values: Outputs, problem: str) -> ScreenSection:
     cause, _, fix = problem.partition("\nFix: ")
-    return Section("Cluster", [Line(str(values.cluster.get("name")), State.BAD, cause, fix)])
+    return ScreenSection("Cluster", [Line(str(values.cluster.get("name")), State.BAD, cause, fix)])
 
 
-async def _first(target: Target, *, ask: bool) -> list[Section]:
+async def _first(target: Target, *, ask: bool) -> list[ScreenSection]:
     all_looks = looks(target, ask=ask)
     try:
         return await anext(all_looks)
@@ -95,7 +95,7 @@ async def _first(target: Target, *, ask: bool) -> list[Section]:
         await all_looks.aclose()
 
 
-async def once(target: Target, output: Output, *, ask: bool) -> list[Section]:
+async def once(target: Target, output: Output, *, ask: bool) -> list[ScreenSection]:
     """Shows one look."""
     with working(f"asking the cluster of stack {target.stack}"):
         first = await _first(target, ask=ask)
@@ -103,7 +103,7 @@ async def once(target: Target, output: Output, *, ask: bool) -> list[Section]:
     return first
 
 
-async def watch(target: Target, output: Output, every: float, *, ask: bool) -> list[Section]:
+async def watch(target: Target, output: Output, every: float, *, ask: bool) -> list[ScreenSection]:
     """Until Ctrl-C. On a terminal the screen is redrawn; elsewhere one look follows the other."""
     if output is Output.JSON or not sys.stdout.isatty():
         async for shown in looks(target, ask=ask):

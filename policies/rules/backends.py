@@ -11,7 +11,7 @@ from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Set
 
 
 @dataclass(frozen=True)
-class Backend:
+class BackendReference:
     """What a policy aims at: an InferencePool or a Service."""
 
     kind: str
@@ -42,22 +42,22 @@ def _other_classes(program: Program) -> set[str]:
     return classes
 
 
-def _backend(reference: Node, route: Subject) -> Backend | None:
+def _backend(reference: Node, route: Subject) -> BackendReference | None:
     """What a route refers to, ``None`` where it is something else or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:
         return None
     own_namespace = reference.get("namespace")
     namespace = route.namespace if own_namespace.value is None else _text(own_namespace)
-    return Backend(kind, namespace, name) if namespace else None
+    return BackendReference(kind, namespace, name) if namespace else None
 
 
-def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
+def served(program: Program, settings: Settings) -> dict[BackendReference, Subject]:
     """Every backend of a route that GKE's Gateway serves, with the object that makes it one.
 
     Backends whose name or namespace is not known yet are left out, and the unknown part is noted.
     """
-    served_by: dict[Backend, Subject] = {}
+    served_by: dict[BackendReference, Subject] = {}
     values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
     own_settings = Settings(values, settings.stack)
     for route in program.of(HTTP_ROUTE, SERVICE):
@@ -71,13 +71,13 @@ def served(program: Program, settings: Settings) -> dict[Backend, Subject]:
     for pool in program.of(POOL):
         identity = pool.identity
         if identity is not None:
-            served_by.setdefault(Backend("InferencePool", *identity), pool)
+            served_by.setdefault(BackendReference("InferencePool", *identity), pool)
     return served_by
 
 
-def aimed_at(policy: Subject) -> Backend | None:
+def aimed_at(policy: Subject) -> BackendReference | None:
     """The target of a policy, ``None`` where it is not known."""
     reference = policy.spec.get("targetRef")
     name, kind = _text(reference.get("name")), _text(reference.get("kind"))
     namespace = policy.namespace
-    return Backend(kind, namespace, name) if name and kind and namespace else None
+    return BackendReference(kind, namespace, name) if name and kind and namespace else None

@@ -8,7 +8,7 @@ from llmd_gke.gateways.gke import DEFAULT_BACKEND_TIMEOUT_SECONDS
 from llmd_gke.rules import health
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Unknown
-from policies.rules.backends import Backend, aimed_at, served
+from policies.rules.backends import BackendReference, aimed_at, served
 from policies.rules.routes import (
     OTHER_GATEWAYS,
 )
@@ -50,7 +50,7 @@ def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
         yield from health.model_server(subject.spec, settings.texts("protocols"))
 
 
-def _policies(program: Program, kind: Kind) -> tuple[set[Backend], list[str]]:
+def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list[str]]:
     """Targets of the policies of a kind, and why something missing may be there all the same."""
     targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
     unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
@@ -75,7 +75,7 @@ def _missing_check(program: Program, settings: Settings) -> Iterator[Verdict]:
 def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
     policies = list(program.of(BACKEND_POLICY))
     _, doubts = _policies(program, BACKEND_POLICY)
-    timed: set[Backend] = set()
+    timed: set[BackendReference] = set()
     for policy in policies:
         target, timeout = aimed_at(policy), policy.spec.get("default", "timeoutSec")
         if target is None:
@@ -99,7 +99,7 @@ def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
 
 
 def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
-    seen: dict[tuple[Kind, Backend], Subject] = {}
+    seen: dict[tuple[Kind, BackendReference], Subject] = {}
     for policy in program.of(*GKE_POLICIES):
         target = aimed_at(policy)
         if target is None or policy.partial:

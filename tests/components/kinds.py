@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from llmd_gke.catalog import kserve
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.recording import Graph, ResourceNode
 
-Select = Callable[[Graph], list[Node]]
+Select = Callable[[Graph], list[ResourceNode]]
 
 GATEWAY = "kubernetes:gateway.networking.k8s.io/v1:Gateway"
 GATEWAY_CLASS = "kubernetes:gateway.networking.k8s.io/v1:GatewayClassPatch"
@@ -49,51 +49,51 @@ def chart(name: str) -> Select:
     return lambda graph: [node for node in of(RELEASE)(graph) if node.inputs["name"] == name]
 
 
-def proxy_subnet(graph: Graph) -> list[Node]:
+def proxy_subnet(graph: Graph) -> list[ResourceNode]:
     """The subnet that GKE's regional gateways send requests from."""
     return [node for node in of(SUBNET)(graph) if node.inputs.get("purpose") == "REGIONAL_MANAGED_PROXY"]
 
 
-def system_pool(graph: Graph) -> list[Node]:
+def system_pool(graph: Graph) -> list[ResourceNode]:
     """The pool of ordinary nodes."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] == "system"]
 
 
-def tpu_pool(graph: Graph) -> list[Node]:
+def tpu_pool(graph: Graph) -> list[ResourceNode]:
     """The pools of TPU hosts."""
     return [node for node in of(NODE_POOL)(graph) if node.inputs["name"] != "system"]
 
 
-def everything_in_kubernetes(graph: Graph) -> list[Node]:
+def everything_in_kubernetes(graph: Graph) -> list[ResourceNode]:
     """Every object in the cluster."""
     return [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
 
 
-def everything_in_google_cloud(graph: Graph) -> list[Node]:
+def everything_in_google_cloud(graph: Graph) -> list[ResourceNode]:
     """Every resource of Google Cloud."""
     return [node for node in graph.nodes.values() if node.custom and node.type.startswith("gcp:")]
 
 
-def metadata(node: Node, key: str) -> object:
+def metadata(node: ResourceNode, key: str) -> object:
     """A field of an object's metadata."""
     result = node.inputs["metadata"]
     assert isinstance(result, dict)
     return result.get(key)
 
 
-def spec(node: Node) -> dict[str, object]:
+def spec(node: ResourceNode) -> dict[str, object]:
     """An object's specification."""
     result = node.inputs["spec"]
     assert isinstance(result, dict)
     return result
 
 
-def is_named(node: Node, type_: str, name: str) -> bool:
+def is_named(node: ResourceNode, type_: str, name: str) -> bool:
     """Whether it is the object of that type and name."""
     return node.type == type_ and metadata(node, "name") == name
 
 
-def is_in(node: Node, namespaces: frozenset[str]) -> bool:
+def is_in(node: ResourceNode, namespaces: frozenset[str]) -> bool:
     """Whether it is an object in one of those namespaces of the cluster."""
     result = node.inputs.get("metadata")
     return node.custom and isinstance(result, dict) and result.get("namespace") in namespaces

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.settings import StackSettings
 from tests.components import kinds
 from tests.components.kinds import of
@@ -34,7 +34,7 @@ def made(graph: Graph) -> list[str]:
     return sorted(node.name for node in graph.all("gcp:compute/"))
 
 
-def cluster_of(graph: Graph) -> Node:
+def cluster_of(graph: Graph) -> ResourceNode:
     return graph.find(kinds.CLUSTER)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 from llmd_gke.manifests import charts
 from tests.components import kinds
 from tests.components.kinds import Select, chart, of
@@ -138,7 +138,7 @@ def two_models(record: object) -> Graph:
 
 def test_controllers_outlive_the_last_service_and_go_with_the_cluster(graph: Graph) -> None:
     (cluster,) = of(kinds.CLUSTER)(graph)
-    releases: list[Node] = of(kinds.RELEASE)(graph)
+    releases: list[ResourceNode] = of(kinds.RELEASE)(graph)
     assert releases
     assert {release.deleted_with for release in releases} == {cluster.urn}
 

@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.catalog.accelerators import FAMILIES, Family
 from llmd_gke.catalog.zones import GKE_ZONES
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 from tests.components import kinds
 from tests.components.kinds import of
 
@@ -18,13 +18,13 @@ MODEL_POOL = {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x
 POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 
 
-def config_of(node: Node) -> Mapping[str, object]:
+def config_of(node: ResourceNode) -> Mapping[str, object]:
     result = node.inputs["nodeConfig"]
     assert isinstance(result, dict)
     return result
 
 
-def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[Graph, Node]:
+def one(record: Record, /, zone: str = "europe-west4-a", **over: Any) -> tuple[Graph, ResourceNode]:
     """The graph with a pool of that kind beside the model's, and the pool."""
     kind = {"name": "more", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 4, **over}
     graph = record(

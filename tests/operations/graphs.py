@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from llmd_gke.graph.resources import Graph, Node
+from llmd_gke.graph.resources import Graph, ResourceNode
 
 ROOT_URN = "urn:pulumi:one::llmd-gke::pulumi:pulumi:Stack::llmd-gke-one"
 
@@ -21,9 +21,9 @@ def node(
     type_: str = "",
     inputs: Mapping[str, object] | None = None,
     protect: bool = False,
-) -> Node:
+) -> ResourceNode:
     """A resource ``gcp:test:Thing`` inside a component, or a component ``llmd-gke:test:Box``."""
-    return Node(
+    return ResourceNode(
         urn=urn(name),
         type=type_ or ("gcp:test:Thing" if inside else "llmd-gke:test:Box"),
         name=name,
@@ -38,8 +38,8 @@ def node(
     )
 
 
-def graph(*nodes: Node) -> Graph:
-    stack = Node(
+def graph(*nodes: ResourceNode) -> Graph:
+    stack = ResourceNode(
         ROOT_URN, "pulumi:pulumi:Stack", "llmd-gke-one", False, "", "", frozenset(), {}, False, "", {}
     )  # fmt: skip
     return Graph({one.urn: one for one in (stack, *nodes)})

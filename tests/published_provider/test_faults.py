@@ -17,7 +17,7 @@ from llmd_gke.settings import load_stack
 from localcloud.google_api.core.cloud import Cloud
 from localcloud.google_api.server import Emulator, running
 from operations.doctor import node_pools as checks
-from operations.doctor.google import Google, login
+from operations.doctor.google import GoogleClient, login
 from operations.status import node_pools
 from operations.status.objects import State
 from tests.published_provider.conftest import Published
@@ -30,10 +30,10 @@ def with_a_node(config: dict[str, Any]) -> None:
 
 
 @contextmanager
-def emulating(folder: Path) -> Generator[Google]:
+def emulating(folder: Path) -> Generator[GoogleClient]:
     """Google's client library, on what the cloud holds."""
     with running(folder) as cloud:
-        yield Google("my-project", login(cloud.url), endpoint=cloud.url)
+        yield GoogleClient("my-project", login(cloud.url), endpoint=cloud.url)
 
 
 def until(done: Callable[[], bool], seconds: float) -> None:

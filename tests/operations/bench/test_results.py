@@ -14,7 +14,7 @@ import pytest
 from llmd_gke.catalog.zones import old_prices
 from llmd_gke.settings.load import load_stack
 from operations.bench import levels, price, tables
-from operations.bench.result import LAPTOP, Level, Result, as_json, read
+from operations.bench.result import LAPTOP, BenchResult, Level, as_json, read
 from operations.bench.workload import Workload, prompts
 from operations.cli import main
 from operations.exits import BadInput
@@ -81,7 +81,7 @@ def level(kind: str, concurrency: int, tokens: float, ttft: float, cached: float
     return Level(kind, concurrency, 30.0, 100, 0, tokens / 128, tokens, ttft, ttft * 2, 0.01, 1.5, 2.0, 1150, cached)
 
 
-RESULT = Result(
+RESULT = BenchResult(
     stack="eu4a",
     cloud="google",
     model="qwen",

@@ -12,7 +12,7 @@ from operations.comment import escape
 from operations.comment.changes import Change
 from operations.comment.markdown import LIMIT, MARKER, TOO_LONG, comment
 from operations.comment.report import Report
-from operations.comment.verdicts import Verdict
+from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import estimate
 from tests.operations.support import same_as_golden
 
@@ -25,8 +25,10 @@ POOL = {"name": "pool", "machineType": "ct6e-standard-4t", "topology": "2x2", "m
 SMALL = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [POOL]}, "one").settings)
 LARGE = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [{**POOL, "maxNodes": 6}]}, "one").settings)
 OPEN = estimate("one", parse({**CONFIG, "llmd-gke:tpuPools": [{**POOL, "capacity": "spot"}]}, "one").settings)
-MANDATORY = Verdict("gateway-class", True, "edge-gateway", "Title\nGateway edge: class `x` is | not <allowed>. Fix: y.")
-HINT = Verdict("image-tag", False, "", "@someone should see https://example.com")
+MANDATORY = PolicyMessage(
+    "gateway-class", True, "edge-gateway", "Title\nGateway edge: class `x` is | not <allowed>. Fix: y."
+)
+HINT = PolicyMessage("image-tag", False, "", "@someone should see https://example.com")
 CHANGES = (
     Change("replace", "pool-nodes", "gcp:container/nodePool:NodePool", (("nodeConfig.machineType", "replaces"),)),
     Change("delete", "old", "kubernetes:core/v1:Namespace"),
@@ -63,7 +65,7 @@ def test_nothing_to_say_is_said_in_a_line_and_a_table() -> None:
 def huge(stack: str, count: int) -> Report:
     details = tuple((f"spec.path.number{index}", "something → something else") for index in range(20))
     many = [Change("update", f"resource-{index}", "gcp:test:Thing", details) for index in range(count)]
-    verdicts = [Verdict(f"rule-{index}", True, f"resource-{index}", "long " * 300) for index in range(count)]
+    verdicts = [PolicyMessage(f"rule-{index}", True, f"resource-{index}", "long " * 300) for index in range(count)]
     drawn = Picture(tuple(Box(f"box-{index}", "Kind") for index in range(count)), frozenset())
     return Report(stack, changes=many, verdicts=verdicts, before=SMALL, after=LARGE, picture=drawn)
 

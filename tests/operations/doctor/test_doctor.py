@@ -14,7 +14,7 @@ from llmd_gke.settings.sections import StackSettings
 from operations.doctor import availability, project, quota, run
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT
-from operations.doctor.result import Result, Verdict
+from operations.doctor.result import CheckVerdict, Result
 from operations.doctor.sign_in import CHECK
 from tests.operations.doctor.asking import ask, only
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
@@ -29,7 +29,7 @@ GOOGLE_CHECKS = [
 
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:
     results = run.run(context, GOOGLE_CHECKS)
-    assert [(one.check, one.said) for one in results if one.verdict is not Verdict.OK] == []
+    assert [(one.check, one.said) for one in results if one.verdict is not CheckVerdict.OK] == []
     assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
     assert "64 chips" in only(results, "TPU quota").said
     assert "1.36.2-gke.2154000" in only(results, "GKE version").said
@@ -49,7 +49,7 @@ def test_the_emulator_is_asked_past_a_proxy(
         monkeypatch.setenv(name, "http://127.0.0.1:1")  # nobody listens there
     google.world(identities={"emulator": "me@example.com"})
     (result,) = ask(context, check)
-    assert result.verdict is Verdict.OK
+    assert result.verdict is CheckVerdict.OK
 
 
 def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> None:
@@ -73,9 +73,9 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
     google.emulator.hold = "serverConfig"
     checks = [check for check in run.CHECKS if check.name in ("GKE version", "billing")]
     results = run.run(context, checks, limit_seconds=5)
-    assert only(results, "billing").verdict is Verdict.OK
+    assert only(results, "billing").verdict is CheckVerdict.OK
     late = only(results, "GKE version")
-    assert late.verdict is Verdict.FAILED
+    assert late.verdict is CheckVerdict.FAILED
     assert "no answer within 5 s" in late.said
 
 
@@ -94,7 +94,7 @@ def test_an_error_of_googles_names_its_cause_and_a_fix(
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)
     google.fails(SERVER_CONFIG, code, message)
     (result,) = ask(context, "GKE version")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert said in result.said
     assert fix in result.fix
 
@@ -102,7 +102,7 @@ def test_an_error_of_googles_names_its_cause_and_a_fix(
 def test_an_api_that_is_off_is_named_with_the_command(google: Google, context: Context) -> None:
     google.world(enabledApis=["compute.googleapis.com"])
     (result,) = ask(context, "GKE version")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "container.googleapis.com is off" in result.said
     assert "gcloud services enable" in result.fix
 
@@ -111,7 +111,7 @@ def test_a_server_that_takes_too_long_is_not_waited_for(google: Google, context:
     google.emulator.hold = "billingInfo"
     context.google.seconds = 1
     (results,) = run.results(run.Check("billing", project.billing), context)
-    assert results.verdict is Verdict.FAILED
+    assert results.verdict is CheckVerdict.FAILED
     assert "did not answer within 1 s" in results.said
 
 
@@ -122,7 +122,7 @@ def test_a_busy_moment_of_googles_is_tried_again(
     monkeypatch.setattr("googleapiclient.http.time.sleep", waited.append)
     google.fails(SERVER_CONFIG, 503, "backend error", times=1)
     (result,) = ask(context, "GKE version")
-    assert result.verdict is Verdict.OK
+    assert result.verdict is CheckVerdict.OK
     assert len(waited) == 1
 
 
@@ -133,31 +133,33 @@ def test_without_credentials_google_is_not_asked(
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/there/is/no/such/file.json")
     checks = [check for check in run.CHECKS if check.google]
     results = run.run(context, checks)
-    assert results[0].verdict is Verdict.FAILED
+    assert results[0].verdict is CheckVerdict.FAILED
     assert results[0].fix == project.LOGIN
-    assert {one.verdict for one in results[1:]} == {Verdict.SKIPPED}
+    assert {one.verdict for one in results[1:]} == {CheckVerdict.SKIPPED}
     assert google.calls == []
 
 
 def test_another_project_looks_like_none(google: Google, eu4a: StackSettings) -> None:
     google.fails("cloudresourcemanager.projects.get", 403, "The caller does not have permission")
     (result,) = ask(Context("eu4a", eu4a.model_copy(update={"project": "somebody-elses"})), "project")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "somebody-elses" in result.said
     assert "pulumi config set gcp:project" in result.fix
 
 
 def test_a_project_without_billing_or_to_be_deleted_stops_the_stack(google: Google, context: Context) -> None:
     google.world(billing=False, projectState="DELETE_REQUESTED")
-    assert ask(context, "billing")[0].verdict is Verdict.FAILED
+    assert ask(context, "billing")[0].verdict is CheckVerdict.FAILED
     (result,) = ask(context, "project")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "DELETE_REQUESTED" in result.said
 
 
-@pytest.mark.parametrize(("api", "verdict"), [("compute", Verdict.FAILED), ("networkservices", Verdict.WARNING)])
+@pytest.mark.parametrize(
+    ("api", "verdict"), [("compute", CheckVerdict.FAILED), ("networkservices", CheckVerdict.WARNING)]
+)
 def test_apis_that_are_off_are_named_with_the_command(
-    google: Google, context: Context, api: str, verdict: Verdict
+    google: Google, context: Context, api: str, verdict: CheckVerdict
 ) -> None:
     google.world(enabledApis=[f"{one}.googleapis.com" for one in context.settings.apis if one != api])
     (result,) = ask(context, "APIs")
@@ -168,7 +170,7 @@ def test_apis_that_are_off_are_named_with_the_command(
 def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, context: Context) -> None:
     google.world(permissions=["container.clusters.get", "compute.networks.create"])
     (result,) = ask(context, "permissions")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "container.clusters.create" in result.said
     assert "container.clusters.get" not in result.said
 
@@ -176,7 +178,7 @@ def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, c
 def test_more_permissions_than_one_question_may_name_are_asked_in_several(google: Google, eu4a: StackSettings) -> None:
     everything = (*GOOGLE, "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace")
     (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
-    assert result.verdict is Verdict.OK, result.said
+    assert result.verdict is CheckVerdict.OK, result.said
     google.world(permissions=["container.clusters.create"])
     (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
     assert "container.clusterRoles.escalate" in result.said
@@ -186,31 +188,32 @@ def test_more_permissions_than_one_question_may_name_are_asked_in_several(google
 def test_a_channel_that_is_older_than_the_floor_names_one_that_is_not(google: Google, context: Context) -> None:
     google.world(versions={"REGULAR": ["1.33.9-gke.1000000"]})
     (result,) = ask(context, "GKE version")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "RAPID has 1.36.2-gke.2154000" in result.fix
 
 
 def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSettings) -> None:
     exact = eu4a.cluster.model_copy(update={"min_version": "1.35.1-gke.5"})
     result = list(availability.gke_version(Context("eu4a", eu4a.model_copy(update={"cluster": exact}))))
-    assert result[0].verdict is Verdict.FAILED
+    assert result[0].verdict is CheckVerdict.FAILED
     assert "1.35.2-gke.1751000" in result[0].said
 
 
 def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
     (pool,) = eu4a.tpu_pools
     elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
-    result = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is Verdict.FAILED]
+    result = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is CheckVerdict.FAILED]
     assert len(result) == 1
     assert result[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is in ")
     assert {ZONE, "us-east5-a"} <= set(result[0].partition("it is in ")[2].split(", "))
 
 
 @pytest.mark.parametrize(
-    ("limit", "verdict"), [("0", Verdict.FAILED), ("15", Verdict.FAILED), ("16", Verdict.OK), ("-1", Verdict.OK)]
+    ("limit", "verdict"),
+    [("0", CheckVerdict.FAILED), ("15", CheckVerdict.FAILED), ("16", CheckVerdict.OK), ("-1", CheckVerdict.OK)],
 )
 def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
-    google: Google, context: Context, limit: str, verdict: Verdict
+    google: Google, context: Context, limit: str, verdict: CheckVerdict
 ) -> None:
     google.world(quota={"CT6E": int(limit)})
     (result,) = ask(context, "TPU quota")
@@ -248,17 +251,17 @@ def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itse
 ) -> None:
     google.world(quota={"HDB_TOTAL_GB": 500})
     (result,) = ask(context, "quota of the region")
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "HDB_TOTAL_GB has 500 of 500 left, 600 are asked for" in result.said
     google.make_cluster(eu4a)
     (result,) = ask(Context("eu4a", eu4a), "quota of the region")
-    assert result.verdict is Verdict.WARNING
+    assert result.verdict is CheckVerdict.WARNING
 
 
 def test_a_left_over_network_is_found_before_it_stops_the_stack(
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
     google.make_network(eu4a.cluster.name)
-    assert ask(context, "network")[0].verdict is Verdict.FAILED
+    assert ask(context, "network")[0].verdict is CheckVerdict.FAILED
     google.make_cluster(eu4a)
-    assert ask(Context("eu4a", eu4a), "network")[0].verdict is Verdict.OK
+    assert ask(Context("eu4a", eu4a), "network")[0].verdict is CheckVerdict.OK

@@ -12,7 +12,7 @@ from llmd_gke.settings.sections import StackSettings
 from operations.doctor import run
 from operations.doctor.context import Context
 from operations.doctor.project import LOGIN
-from operations.doctor.result import Result, Verdict
+from operations.doctor.result import CheckVerdict, Result
 from operations.doctor.sign_in import CHECK, VARIABLE
 from tests.operations.doctor.asking import ask
 from tests.operations.doctor.emulated import Google
@@ -42,7 +42,7 @@ def only(context: Context) -> Result:
 def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
     google.world(identities={**ME, "gcloud-token": "me@example.com"})
     result = only(context)
-    assert (result.verdict, result.said) == (Verdict.OK, "both halves act as me@example.com")
+    assert (result.verdict, result.said) == (CheckVerdict.OK, "both halves act as me@example.com")
 
 
 def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
@@ -50,7 +50,7 @@ def test_gclouds_account_and_application_default_credentials_of_different_people
 ) -> None:
     google.world(identities={**ME, "gcloud-token": "other@example.com"})
     result = only(context)
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "other@example.com" in result.said
     assert "me@example.com" in result.said
     assert result.fix == LOGIN == "gcloud auth login --update-adc"
@@ -62,7 +62,7 @@ def test_application_default_credentials_alone_are_not_enough(
 ) -> None:
     (plugin / "answer").write_text(answer)
     result = only(context)
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "gcloud is not signed in" in result.said
     assert result.fix == LOGIN
 
@@ -72,7 +72,7 @@ def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
 ) -> None:
     google.world(identities={**ME, "gcloud-token": ROBOT})
     result = only(Context("eu4a", eu4a, impersonate=ROBOT))
-    assert (result.verdict, result.said) == (Verdict.OK, f"both halves act as {ROBOT}")
+    assert (result.verdict, result.said) == (CheckVerdict.OK, f"both halves act as {ROBOT}")
     assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
 
 
@@ -81,13 +81,13 @@ def test_impersonation_by_the_environment_reaches_one_half_only(
 ) -> None:
     monkeypatch.setenv(VARIABLE, ROBOT)
     result = only(context)
-    assert result.verdict is Verdict.FAILED
+    assert result.verdict is CheckVerdict.FAILED
     assert "gcp:impersonateServiceAccount" in result.fix
 
 
 def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:
     google.world(identities={"gcloud-token": "", "emulator": ""})
-    assert only(context).verdict is Verdict.WARNING
+    assert only(context).verdict is CheckVerdict.WARNING
 
 
 def test_no_finding_shows_a_token(google: Google, context: Context, plugin: Path) -> None:

@@ -37,7 +37,7 @@ def level(kind: str, concurrency: int) -> bench_result.Level:
     return bench_result.Level(kind, concurrency, 2.0, 40, 0, 20.0, 2560.0, 0.012, 0.02, 0.001, 0.1, 0.2, 1150, 0.5)
 
 
-MEASURED = bench_result.Result(
+MEASURED = bench_result.BenchResult(
     stack="local",
     cloud="laptop",
     model="qwen",
@@ -53,7 +53,7 @@ MEASURED = bench_result.Result(
 
 
 def seen_as(state: State) -> dict[str, object]:
-    section = screen.Section("Nodes", [Line("v6e4 (ct6e-standard-4t 2x2)", state, "3 of 3 nodes | ready")])
+    section = screen.ScreenSection("Nodes", [Line("v6e4 (ct6e-standard-4t 2x2)", state, "3 of 3 nodes | ready")])
     return screen.as_json("local", "laptop", [section])
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 from operations import outputs
 from operations.options import Cloud
-from operations.status.gather import KINDS, Cluster
+from operations.status.gather import KINDS, ClusterApi
 from operations.status.objects import Snapshot
 from operations.target import Target
 from tests.operations.status import structure
@@ -64,7 +64,7 @@ def _is_ready(pod: Any) -> bool:
 
 async def record(target: Target, seconds: float) -> dict[str, Any]:
     """Looks again and again, for so long, and then until all pods are ready."""
-    cluster = await Cluster.connect(outputs.kubeconfig(target), target.settings.namespaces)
+    cluster = await ClusterApi.connect(outputs.kubeconfig(target), target.settings.namespaces)
     seen: dict[str, set[str]] = {kind: set() for kind, *_ in KINDS}
     passing: dict[str, list[Any]] = {}
     loop = asyncio.get_running_loop()

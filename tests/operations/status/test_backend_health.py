@@ -103,7 +103,9 @@ def test_backend_services_of_other_networks_are_not_asked_about(
     network = f"https://www.googleapis.com/compute/v1/projects/{PROJECT}/global/networks/default"
     others = {"items": [{"name": "others", "network": network, "backends": [{"group": "x"}]}]}
     monkeypatch.setattr(backend_health, "login", lambda: None)
-    monkeypatch.setattr(backend_health.Google, "ask", lambda self, method, **_: {"list": others}[method.split(".")[-1]])
+    monkeypatch.setattr(
+        backend_health.GoogleClient, "ask", lambda self, method, **_: {"list": others}[method.split(".")[-1]]
+    )
     assert backend_health.ask(settings) == {}
 
 

@@ -20,7 +20,7 @@ from operations.cli import main
 from operations.exits import SetUpFailed, Unreachable
 from operations.outputs import Endpoint
 from operations.status import model_probe
-from operations.status.gather import Cluster, SignedOut
+from operations.status.gather import ClusterApi, SignedOut
 from operations.status.objects import Snapshot, State
 from tests.fakes.vllm import Behaviour, serving
 from tests.operations.status.shapes import READY_SERVICE, container, node, server
@@ -82,7 +82,7 @@ def api(pages: dict[str, Any]) -> Generator[str]:
 
 def read(text: str) -> Snapshot:
     async def look() -> Snapshot:
-        return await (await Cluster.connect(text, ["models"])).snapshot()
+        return await (await ClusterApi.connect(text, ["models"])).snapshot()
 
     return asyncio.run(look())
 

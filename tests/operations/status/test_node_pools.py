@@ -12,7 +12,7 @@ from llmd_gke.settings import StackSettings, load_stack
 from operations.doctor import node_pools as checks
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT
-from operations.doctor.result import Verdict
+from operations.doctor.result import CheckVerdict
 from operations.status import node_pools
 from operations.status.objects import Line, State
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google, emulating
@@ -86,7 +86,7 @@ def test_doctor_warns_of_a_pool_that_the_next_up_would_count_as_made(google: Goo
     google.world(quota={"CT6E": 0})
     make_pool(google, settings)
     (found,) = checks.check(Context("eu4a", settings))
-    assert found.verdict is Verdict.WARNING
+    assert found.verdict is CheckVerdict.WARNING
     assert "v6e4 is ERROR" in found.said
     assert google_errors.pool_fix("GCE_QUOTA_EXCEEDED", "eu4a") in found.fix
     assert "--replace '**NodePool::v6e4-nodes'" in found.fix
@@ -96,4 +96,4 @@ def test_doctor_is_content_with_pools_that_run(google: Google, settings: StackSe
     google.make_cluster(settings)
     make_pool(google, settings)
     (found,) = checks.check(Context("eu4a", settings))
-    assert (found.verdict, found.said) == (Verdict.OK, "GKE reports no error of default-pool, v6e4")
+    assert (found.verdict, found.said) == (CheckVerdict.OK, "GKE reports no error of default-pool, v6e4")

@@ -198,7 +198,7 @@ def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
 
 
 def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
-    pool = nodes.Pool("v6e-1", "ct6e-standard-1t 1x1", 4)
+    pool = nodes.PoolPlan("v6e-1", "ct6e-standard-1t 1x1", 4)
     going = node("gke-v6e-2", taints=("cloud.google.com/impending-node-termination",))
     lines = nodes.lines([node(), going, node("gke-system-1", "system")], [server(ready=True)], [pool])
     assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, 1 about to go"
@@ -206,7 +206,7 @@ def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
 
 
 def test_a_pool_without_nodes_costs_nothing_and_is_no_fault() -> None:
-    lines = nodes.lines([node("s", "system", ready=False)], [], [nodes.Pool("v6e-1", "x", 4)])
+    lines = nodes.lines([node("s", "system", ready=False)], [], [nodes.PoolPlan("v6e-1", "x", 4)])
     assert lines[0].state is State.GOOD
     assert lines[1].fix == "kubectl describe node s"
 

@@ -14,7 +14,7 @@ from operations.cli import main
 from operations.options import Cloud
 from operations.outputs import Endpoint, Outputs
 from operations.status.objects import State
-from operations.status.screen import Section
+from operations.status.screen import ScreenSection
 from operations.status.snapshots import looks
 from operations.target import Target
 from tests.fakes.vllm import Behaviour, serving
@@ -47,12 +47,12 @@ def up(monkeypatch: pytest.MonkeyPatch) -> Any:
     return given
 
 
-def lines(sections: list[Section], title: str) -> list[str]:
+def lines(sections: list[ScreenSection], title: str) -> list[str]:
     return [line.text for section in sections if section.title == title for line in section.lines]
 
 
 def test_a_pod_that_becomes_ready_is_seen_by_the_next_look(up: Any) -> None:
-    async def two() -> tuple[list[Section], list[Section]]:
+    async def two() -> tuple[list[ScreenSection], list[ScreenSection]]:
         seen = looks(TARGET, ask=True)
         first = await anext(seen)
         pages[PODS] = {"items": [server("qwen-kserve-abc-1", ready=True)]}
@@ -84,7 +84,7 @@ def test_a_cluster_out_of_reach_does_not_hide_that_the_model_answers(
 
 
 def test_the_token_can_be_left_out(up: Any) -> None:
-    async def one() -> list[Section]:
+    async def one() -> list[ScreenSection]:
         seen = looks(TARGET, ask=False)
         snapshot = await anext(seen)
         await seen.aclose()
@@ -107,8 +107,8 @@ def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     return target
 
 
-def look(target: Target, up: Any) -> list[Section]:
-    async def one() -> list[Section]:
+def look(target: Target, up: Any) -> list[ScreenSection]:
+    async def one() -> list[ScreenSection]:
         seen = looks(target, ask=False)
         snapshot = await anext(seen)
         await seen.aclose()

@@ -65,11 +65,11 @@ def gateway(code: int) -> str:
     )
 
 
-def passed(place: str) -> str:
+def passed(checker_region: str) -> str:
     """An uptime check from one place."""
     return (
         'monitoring_googleapis_com:uptime_check_check_passed{monitored_resource="uptime_url",'
-        f'check_id="llmd-qwen-Ab_12",checker_location="{place}"}}'
+        f'check_id="llmd-qwen-Ab_12",checker_location="{checker_region}"}}'
     )
 
 
@@ -122,7 +122,7 @@ def healthy() -> dict[str, str]:
         FAMILY_USED: level(8),
         FAMILY_LIMIT: level(32),
         gateway(200): steady(120),
-        **{passed(place): level(1) for place in PLACES},
+        **{passed(region): level(1) for region in PLACES},
         **{answers(pod, "2xx"): steady(60) for pod in PODS},
         **{of_pod("vllm:num_requests_waiting", pod): level(1) for pod in PODS},
         **{of_pod("vllm:kv_cache_usage_perc", pod): level(0.6) for pod in PODS},

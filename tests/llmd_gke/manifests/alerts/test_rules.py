@@ -98,7 +98,7 @@ FAULTS: Mapping[str, Fault] = {
         {"GatewayServerErrors": {}},
     ),
     "two of three places do not reach the endpoint": Fault(
-        {s.passed(place): s.level(1, BEGIN, 0) for place in s.PLACES[:2]},
+        {s.passed(region): s.level(1, BEGIN, 0) for region in s.PLACES[:2]},
         BEGIN + 4,
         BEGIN + 7,
         {"EndpointUnreachable": {"check_id": "llmd-qwen-Ab_12"}},
@@ -270,8 +270,8 @@ def _asked(alert: Alert, minute: int, labels: Labels | None) -> dict[str, Any]:
     }
 
 
-def run(program: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([str(program), *words], capture_output=True, text=True, check=False, timeout=120)
+def run(program: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False, timeout=120)
 
 
 def test_promtool_accepts_the_rules(promtool: Path, every: StackSettings, tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ def _monitoring() -> list[Program]:
         "monitoring",
         (PROMETHEUS, prometheus),
         disk_mb=1500,
-        modules_mb=900,
+        modules_mb=800,
         memory_mb=1200,
         # Target discovery in two dozen clouds, with the SDK of each: half of the build. Files remain, which we write.
         without=("plugins/plugins.go",),
@@ -170,7 +170,7 @@ def _monitoring() -> list[Program]:
     common, release = "github.com/prometheus/common/version", prometheus_release(prometheus)
     said = {f"{common}.Version": release}
     return [
-        Program(Target("promtool", f"{PROMETHEUS}/cmd/promtool", 150, said), wrapper, prometheus, by_default=False),
+        Program(Target("promtool", f"{PROMETHEUS}/cmd/promtool", 190, said), wrapper, prometheus, by_default=False),
         Program(Target("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, said), wrapper, prometheus, by_default=False),
         Program(
             Target("kube-state-metrics", KUBE_STATE_METRICS, 30, {f"{common}.Version": states}),

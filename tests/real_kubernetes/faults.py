@@ -98,6 +98,29 @@ def configure(laptop: Laptop, pods: list[objects.Object], **settings: Any) -> No
 
 
 @contextmanager
+def another_server(laptop: Laptop, like: objects.Object, simulator: str) -> Generator[None]:
+    """A server beside those of a model, with its labels and more arguments of the simulator, on a node without chips.
+
+    For what the simulator does only from its start, such as metrics that are made up.
+    """
+    (main,) = [one for one in like["spec"]["containers"] if one["name"] == "main"]
+    name, namespace = "another-server", like["metadata"]["namespace"]
+    # Without the hash no ReplicaSet takes it for its own.
+    labels = {key: value for key, value in like["metadata"]["labels"].items() if key != "pod-template-hash"}
+    container = {key: main[key] for key in ("name", "image", "command", "args", "securityContext") if key in main}
+    container["env"] = [*main.get("env", []), {"name": "LLMD_GKE_SIMULATOR_ARGS", "value": simulator}]
+    spec = {"containers": [container], "terminationGracePeriodSeconds": 2, "automountServiceAccountToken": False}
+    if "securityContext" in like["spec"]:
+        spec["securityContext"] = like["spec"]["securityContext"]
+    meta = {"name": name, "namespace": namespace, "labels": labels}
+    laptop.apply({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+    try:
+        yield
+    finally:
+        laptop.kubectl("delete", "pod", name, "-n", namespace)
+
+
+@contextmanager
 def load(laptop: Laptop, url: str, model: str, at_once: int, tokens: int) -> Generator[None]:
     """So many clients, each with one request at a time, whose answer has so many tokens: the simulator echoes."""
     body = json.dumps({"model": model, "prompt": " ".join(["word"] * tokens), "max_tokens": tokens})

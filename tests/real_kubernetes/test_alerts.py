@@ -6,6 +6,7 @@ Each wait and range of an alert, and each interval of collection, is divided by 
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -222,10 +223,10 @@ def test_a_container_that_ends_again_and_again_is_restarting(
 
 def test_a_full_kv_cache_is_noticed(watched: Laptop, prometheus: Prometheus, well: float) -> None:
     first, *_ = models.servers(watched)
-    faults.configure(watched, [first], fake_metrics={"kv-cache-usage": 0.97})
-    awaited(prometheus, "KvCacheFull")
+    made_up = json.dumps({"running-requests": 1, "waiting-requests": 0, "kv-cache-usage": 0.97})
+    with faults.another_server(watched, first, f"--fake-metrics '{made_up}'"):
+        awaited(prometheus, "KvCacheFull")
     assert fired(prometheus, well) == {"KvCacheFull"}
-    faults.kill(watched, SERVER, objects.name(first))  # its own metrics come back with the next process
 
 
 def test_five_healthy_minutes_at_a_steady_load_fire_no_alert(

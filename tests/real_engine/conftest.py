@@ -16,11 +16,14 @@ HERE = Path(__file__).parent
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Rehearsals go first: they take longest, and what is short fills the gaps at the end."""
+    """What takes longest goes first, and what is short fills the gaps at the end: slow tests, then rehearsals.
+
+    A worker that begins a test of 30 s when the other one has nothing left to do would make the whole run wait.
+    """
     for item in items:
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.rehearsal)
-    items.sort(key=lambda item: not item.path.is_relative_to(HERE))
+    items.sort(key=lambda item: (not item.get_closest_marker("slow"), not item.get_closest_marker("rehearsal")))
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,13 @@
-# What people type. Everything behind it is Python: `.venv/bin/python -m localcloud --help`.
-# Needs: make, git, Python 3.11 to 3.14; Go 1.26 only where the Pulumi engine or programs of the laptop cloud have to be
+# The commands for users. They are implemented in Python: `.venv/bin/python -m localcloud --help`.
+# Needs: make, git, Python 3.11 to 3.14; Go 1.26 only if the Pulumi engine or programs of the laptop cloud have to be
 # built; Linux for the laptop cloud.
 
-# STACK and CLOUD are text: make never expands what is in them, and the shell reads them from its environment.
+# STACK and CLOUD are plain text: make never expands them, and the shell reads them from its environment.
 STACK ?= local
 STACK_IS_FROM := $(origin STACK)
 override STACK := $(value STACK)
 ifeq ($(origin CLOUD),undefined)
-# Inside `make shell` it stays the cloud of that shell.
+# Inside `make shell` the default is the cloud of that shell.
 CLOUD := $(if $(value LLMD_GKE_CLOUD),$(value LLMD_GKE_CLOUD),rehearsal)
 endif
 override CLOUD := $(value CLOUD)
@@ -16,8 +16,8 @@ export MAKE_CLOUD := $(value CLOUD)
 
 SET_UP  = python3 localcloud/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
-# Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those on the real
-# engine come first and take longest: a worker that has nothing left takes over half of what waits for the other.
+# Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those
+# with the real engine come first and take longest: a worker without tests takes over half of the other's queue.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/real_kubernetes)
 PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
 OPERATE = .venv/bin/python -m operations
@@ -27,100 +27,100 @@ STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 .PHONY: help venv new up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
         digests sbom known any-known cloud tools operations laptop dev
 
-help:  ## this list
+help:  ## show this list
 	@echo "llmd-gke: GKE + TPU v6e + Gateway API + KServe as one Pulumi graph"
 	@echo
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r target text; do printf '  make %-12s %s\n' "$$target" "$$text"; done
 	@echo
 	@printf '  STACK=%s chooses the stack file Pulumi.%s.yaml. ' "$$MAKE_STACK" "$$MAKE_STACK"
-	@echo "Neither CLOUD needs an account or credentials:"
-	@echo "  CLOUD=rehearsal (default) has stand-ins for Google Cloud and Kubernetes; CLOUD=laptop real Kubernetes, KServe and"
-	@echo "  Google provider, on an emulator of Google's APIs. status, doctor, smoke, bench, live also take CLOUD=google, which"
-	@echo "  needs both."
+	@echo "Neither of these clouds needs an account or credentials:"
+	@echo "  CLOUD=rehearsal (default) uses stand-ins for Google Cloud and Kubernetes; CLOUD=laptop runs real Kubernetes, KServe and"
+	@echo "  Google provider, with an emulator of Google's APIs. status, doctor, smoke, bench and live also accept CLOUD=google,"
+	@echo "  which needs both."
 
-venv:  ## the Python environment of the program, for use on Google Cloud
+venv:  ## set up the Python environment of the program, for use on Google Cloud
 	@$(SET_UP) program
 
-up: cloud  ## set up what is missing and bring stack STACK up
+up: cloud  ## set up what is missing, then create or update stack STACK
 	@$(LAPTOP) up --stack "$$MAKE_STACK"
 
-new: tools  ## a stack file of your own, Pulumi.STACK.yaml, to be edited
+new: tools  ## create a stack file of your own to edit, Pulumi.STACK.yaml
 	@$(LAPTOP) new --stack "$$MAKE_STACK"
 
-preview: cloud  ## what `up` would do to stack STACK; needs no credentials and no secrets
+preview: cloud  ## show what `up` would do to stack STACK; needs no credentials and no secrets
 	@$(LAPTOP) preview --stack "$$MAKE_STACK"
 
 down: cloud  ## destroy every stack and stop everything
 	@$(LAPTOP) down $(if $(filter command line environment,$(STACK_IS_FROM)),--stack "$$MAKE_STACK")
 
-shell: cloud  ## a shell in which plain `pulumi` commands work (CLOUD=laptop: kubectl, too)
+shell: cloud  ## open a shell for plain `pulumi` commands (CLOUD=laptop: also kubectl)
 	@$(LAPTOP) shell
 
-# One line a command of llmd-gke; ARGS="--output json" adds options. CLOUD=google asks Google Cloud.
+# One line per command of llmd-gke; ARGS="--output json" adds options. CLOUD=google queries Google Cloud.
 
-status: any-known tools  ## what runs on this machine and where its logs are; then stack STACK, from nodes to a model's token
+status: any-known tools  ## show local processes and their logs, then stack STACK, from nodes to a model's token
 	@$(if $(filter google,$(CLOUD)),,$(LAPTOP) status)
 	@$(OPERATE) $@ $(STACK_THERE)
 
-doctor: any-known tools  ## what would stop `pulumi up` of stack STACK, before anything is created
+doctor: any-known tools  ## find what would make `pulumi up` of stack STACK fail, before anything is created
 	@$(OPERATE) $@ $(STACK_THERE)
 
-cost: any-known tools  ## chips, nodes and price of stack STACK, per hour and month
+cost: any-known tools  ## show chips, nodes and price of stack STACK, per hour and month
 	@$(OPERATE) $@ $(STACK_THERE)
 
 smoke: any-known tools  ## check everything that clients rely on, on the models of stack STACK
 	@$(OPERATE) $@ $(STACK_THERE)
 
-bench: any-known tools  ## throughput, time to first token and price of a model
+bench: any-known tools  ## measure throughput, time to first token and price of a model
 	@$(OPERATE) $@ $(STACK_THERE)
 
-live: any-known tools  ## acceptance: up, ask, measure, report, and always destroy
+live: any-known tools  ## acceptance run: create, test, measure, report, and always destroy
 	@$(OPERATE) $@ $(STACK_THERE)
 
-test: known dev  ## all tests of CLOUD (PYTEST_ARGS="-k name" runs some; with CLOUD=laptop MINUTES=20 those that begin in time)
+test: known dev  ## run all tests of CLOUD (PYTEST_ARGS="-k name": only some; CLOUD=laptop MINUTES=20: only those that start in time)
 	@$(LAPTOP) setup --quiet
 	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
 	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
 
-lint: dev  ## ruff: style and format
+lint: dev  ## check style and format with ruff
 	@.venv/bin/ruff check .
 	@.venv/bin/ruff format --check .
 
-format: dev  ## let ruff fix what it can
+format: dev  ## fix style and format with ruff
 	@.venv/bin/ruff check --fix .
 	@.venv/bin/ruff format .
 
-types: dev  ## pyright, strict
+types: dev  ## check types with pyright (strict)
 	@.venv/bin/basedpyright
 
-docs: operations  ## pages and schema that are generated from the code
+docs: operations  ## generate pages and schema from the code
 	@.venv/bin/python policies/generate_docs.py
 	@.venv/bin/python -m llmd_gke.settings.schema
 	@.venv/bin/python -m llmd_gke.manifests.alerts.page
 	@.venv/bin/python -m operations.pages
 
-clean:  ## remove what was set up in this clone (run `make down` first); the engine in the cache stays
+clean:  ## remove what was set up in this clone (run `make down` first); keeps the engine in the cache
 	@if [ -x .venv/bin/python ]; then for cloud in rehearsal laptop; do .venv/bin/python -m localcloud --cloud $$cloud clean || exit; done; fi
 	rm -rf .venv .pytest_cache .ruff_cache .hypothesis
 
 digests: tools  ## maintainers: record the digests of charts and images in versions.toml
 	@.venv/bin/python -m operations.doctor.digests
 
-sbom:  ## bills of materials of the Python sets (CycloneDX), in sbom/
+sbom:  ## write bills of materials of the Python packages (CycloneDX) to sbom/
 	@python3 operations/sbom.py sbom
 
-requirements:  ## resolve requirements/*.in again into the hash-pinned *.txt
+requirements:  ## resolve requirements/*.in into the hash-pinned *.txt again
 	@$(SET_UP) --resolve
 
 known:
 	@case "$$MAKE_CLOUD" in rehearsal|laptop) ;; \
-	google) printf 'make $(firstword $(MAKECMDGOALS)) never reaches Google Cloud, so that nothing costs money by the way.\nFix: the steps in the README, then plain pulumi: pulumi up --stack %s --policy-pack policies\n' "$$MAKE_STACK" >&2; exit 2 ;; \
-	*) printf 'CLOUD=%s is not known. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
+	google) printf 'make $(firstword $(MAKECMDGOALS)) never reaches Google Cloud, so it cannot cost money by accident.\nFix: follow the steps in the README, then run pulumi itself: pulumi up --stack %s --policy-pack policies\n' "$$MAKE_STACK" >&2; exit 2 ;; \
+	*) printf 'CLOUD=%s is not a cloud. Allowed: rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=rehearsal\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
 	esac
 
 any-known:
 	@case "$$MAKE_CLOUD" in google|rehearsal|laptop) ;; \
-	*) printf 'CLOUD=%s is not known. Allowed: google, rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=google\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
+	*) printf 'CLOUD=%s is not a cloud. Allowed: google, rehearsal, laptop. Fix: make $(firstword $(MAKECMDGOALS)) CLOUD=google\n' "$$MAKE_CLOUD" >&2; exit 2 ;; \
 	esac
 
 cloud: known tools

@@ -29,21 +29,25 @@ class Command(NamedTuple):
 
 
 COMMANDS: dict[str, Command] = {
-    "doctor": Command("operations.doctor.command", "What would stop `pulumi up`, before anything is created."),
-    "cost": Command("operations.cost.command", "Chips, nodes and price of a stack before it is up."),
-    "comment": Command("operations.comment.command", "Write what a change does, for a pull request."),
-    "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for CI."),
+    "doctor": Command(
+        "operations.doctor.command", "Find what would make `pulumi up` fail, before anything is created."
+    ),
+    "cost": Command("operations.cost.command", "Show chips, nodes and price of a stack before it is created."),
+    "comment": Command("operations.comment.command", "Describe what a change does, as a comment for a pull request."),
+    "preview-copy": Command("operations.preview_copy.command", "Copy a stack without its secrets, for previews in CI."),
     "report-drift": Command("operations.report_drift.command", "Report the nightly comparison to Cloud Monitoring."),
-    "graph": Command("operations.graph.command", "Draw a stack: components, edges, critical chain."),
-    "status": Command("operations.status.command", "Status on one screen: nodes, pods, routes and a test request."),
+    "graph": Command("operations.graph.command", "Draw the graph of a stack: components, edges, critical chain."),
+    "status": Command(
+        "operations.status.command", "Show the status on one screen: nodes, pods, routes and a test request."
+    ),
     "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),
     "dashboard": Command("operations.dashboard.command", "The link to a stack's dashboard; its panels for Grafana."),
     "logs": Command("operations.logs.command", "Queries of logs for the most asked questions."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
-    "ask": Command("operations.ask.command", "Ask each server of a model, past the gateway."),
-    "live": Command("operations.live.command", "Bring a stack up for real, ask, measure, and destroy it."),
-    "destroy": Command("operations.destroy.command", "Destroy a stack, and wait where Google still uses its network."),
-    "bench": Command("operations.bench.command", "Throughput, time to first token and price of a model."),
+    "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),
+    "live": Command("operations.live.command", "Create a stack on Google Cloud, test and measure it, and destroy it."),
+    "destroy": Command("operations.destroy.command", "Destroy a stack, and retry while Google still uses its network."),
+    "bench": Command("operations.bench.command", "Measure throughput, time to first token and price of a model."),
 }
 
 
@@ -51,7 +55,8 @@ def application(arguments: Sequence[str]) -> typer.Typer:
     """The commands, with only the called one imported: the others are a line in the list each."""
     statuses = " · ".join(f"{status.value} {meaning}" for status, meaning in MEANINGS.items())
     app = typer.Typer(
-        help=f"Operate a stack: before it is up, while it serves, and in a pull request.\n\nExit status: {statuses}.",
+        help=f"Operate a stack: before it is created, while it serves, and in a pull request.\n\nExit status: "
+        f"{statuses}.",
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
@@ -94,5 +99,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _stopped() -> int:
-    print("\nStopped. The command can be run again.", file=sys.stderr)
+    print("\nStopped. You can run the command again.", file=sys.stderr)
     return Exit.STOPPED

@@ -25,16 +25,16 @@ class Exit(IntEnum):
 
 
 MEANINGS: dict[Exit, str] = {
-    Exit.DONE: "done, and what was looked at is as it should be",
-    Exit.FAILED: "the command did its work and the result is bad: a failed check, request, comparison or engine run",
-    Exit.WRONG_INPUT: "wrong call, or settings that cannot be used",
-    Exit.NOT_SET_UP: "a program that is needed is not there, or could not be set up",
-    Exit.REFUSED: "refused: it could reach a real cloud, or spend money, without consent",
-    Exit.BUSY: "another run works on the same thing",
-    Exit.STALE: "what an earlier run left behind needs a decision",
-    Exit.NOT_UP: "the stack is not up, or lacks the output that is needed",
+    Exit.DONE: "success, and everything that was checked is as expected",
+    Exit.FAILED: "the command completed, but the result is bad: a failed check, request, comparison or engine run",
+    Exit.WRONG_INPUT: "invalid arguments, or invalid settings",
+    Exit.NOT_SET_UP: "a required program is missing, or could not be set up",
+    Exit.REFUSED: "rejected: the command could reach a real cloud, or spend money, without consent",
+    Exit.BUSY: "another run is using the same stack or files",
+    Exit.STALE: "leftovers of an earlier run require a decision",
+    Exit.NOT_UP: "the stack is not up, or lacks a required output",
     Exit.UNREACHABLE: "Google Cloud, the cluster or the gateway did not answer",
-    Exit.STOPPED: "stopped by Ctrl-C; nothing was left behind",
+    Exit.STOPPED: "stopped with Ctrl-C; nothing was left behind",
 }
 
 

@@ -24,15 +24,17 @@ class Cloud(StrEnum):
 
 
 StackOption = Annotated[
-    str, typer.Option("--stack", "-s", envvar="STACK", help="Pulumi.STACK.yaml holds its settings.")
+    str, typer.Option("--stack", "-s", envvar="STACK", help="Name of the stack; its settings are in Pulumi.STACK.yaml.")
 ]
-OutputOption = Annotated[Output, typer.Option("--output", "-o", help="For people, or for programs.")]
+OutputOption = Annotated[
+    Output, typer.Option("--output", "-o", help="Output for people (table or text) or for programs (json).")
+]
 CloudOption = Annotated[
     Cloud | None,
     typer.Option(
         "--cloud",
         envvar="CLOUD",
-        help="Where the stack lives. Default: google; rehearsal for a stack whose project is `rehearsal`.",
+        help="Cloud of the stack. Default: google, or rehearsal if the stack's project is `rehearsal`.",
         show_default=False,
     ),
 ]

@@ -46,7 +46,7 @@ def read(target: Target) -> Outputs:
     missing = [name for name in ("gatewayIp", "models", "cluster") if not values.get(name)]
     if missing:
         raise NotUp(
-            f"Stack {target.stack} on {target.cloud} has no output {', '.join(missing)}: it is not up, or only in part."
+            f"Stack {target.stack} on {target.cloud} has no output {', '.join(missing)}: it is not up, or only partly."
             f"\nFix: {target.up}"
         )
     models = cast("Mapping[str, Mapping[str, str]]", values["models"])
@@ -107,7 +107,7 @@ def _ask(target: Target, *arguments: str) -> str:
         )
     except subprocess.TimeoutExpired:
         raise Unreachable(
-            f"The state of stack {target.stack} did not answer within {SECONDS} s.\n"
+            f"Reading the state of stack {target.stack} took longer than {SECONDS} s.\n"
             "Fix: check the network and `pulumi whoami -v`, then run the command again."
         ) from None
     if done.returncode:
@@ -120,8 +120,8 @@ def _explained(target: Target, said: str) -> Problem:
         return NotUp(f"Stack {target.stack} does not exist on {target.cloud}.\nFix: {target.up}\n({_short(said)})")
     if "PULUMI_ACCESS_TOKEN" in said or "pulumi login" in said:
         return SetUpFailed(
-            f"Pulumi does not know where the state lies: {_short(said)}\n"
-            "Fix: pulumi login gs://YOUR-BUCKET, or pulumi login; for a cloud of this machine: --cloud rehearsal"
+            f"Pulumi is not logged in to a state backend: {_short(said)}\n"
+            "Fix: pulumi login gs://YOUR-BUCKET, or pulumi login; for a local cloud: --cloud rehearsal"
         )
     return Unreachable(
         f"The state of stack {target.stack} cannot be read: {_short(said)}\nFix: pulumi stack --stack {target.stack}"
@@ -138,8 +138,8 @@ def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
         executable = shutil.which("pulumi")
         if executable is None:
             raise SetUpFailed(
-                "There is no `pulumi` on PATH, and the state of a stack on Google Cloud is read through it.\n"
-                "Fix: https://www.pulumi.com/docs/install/; for a cloud of this machine: --cloud rehearsal"
+                "`pulumi` is not on PATH, and the state of a stack on Google Cloud is read with it.\n"
+                "Fix: https://www.pulumi.com/docs/install/; for a local cloud: --cloud rehearsal"
             )
         return [executable], os.environ
     from localcloud.common.environment import clean

@@ -39,5 +39,6 @@ def record(target: Target) -> Parts:
         except Exception as error:  # whatever the program of a change may raise
             what = str(error) if isinstance(error, RunError) else f"{type(error).__name__}: {error}"
             raise Failed(
-                f"The program of stack {target.stack} failed: {what}\nFix: make preview STACK={target.stack} says where"
+                f"The program of stack {target.stack} failed: {what}\nFix: make preview STACK={target.stack} shows "
+                "where"
             ) from None

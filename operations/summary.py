@@ -82,8 +82,8 @@ def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
 
 
 def _quota(settings: StackSettings) -> Table:
-    caption = "Compute Engine API quota, all pools at maxNodes; the Cloud TPU API's quotas do not count on GKE"
-    table = Table(title="Quota to have", title_justify="left", caption=caption, caption_justify="left")
+    caption = "Compute Engine API quota with all pools at maxNodes; the Cloud TPU API's quotas do not apply to GKE"
+    table = Table(title="Required quota", title_justify="left", caption=caption, caption_justify="left")
     for heading in ("quota", "TPU family", "region"):
         table.add_column(heading)
     table.add_column("chips", justify="right")

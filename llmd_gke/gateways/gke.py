@@ -122,7 +122,7 @@ CONDITIONS = (
     Explained(
         True,
         "GKE rejects a field of the route (GWCER104, mostly `timeouts`); until it is removed, no change to the "
-        "whole Gateway takes effect",
+        "Gateway or its other routes takes effect",
         type="Accepted",
         reason="UnsupportedValue|Invalid",
         message="Timeouts are not supported|GWCER104",

@@ -107,7 +107,7 @@ def _unclaimed(path: str, feature: RouteFeature) -> Finding:
     return Finding(
         "route-unclaimed-features",
         f"{path}: GKE's conformance reports do not list {feature.name} as supported ({feature.conformance}); if "
-        "GKE rejects the route, no change to the whole Gateway takes effect",
+        "GKE rejects the route, no change to the Gateway or its other routes takes effect",
         fix=feature.instead,
     )
 

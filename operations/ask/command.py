@@ -30,25 +30,25 @@ def command(
         str | None, typer.Option("--model", "-m", help="A model of the stack. Default: its only one.")
     ] = None,
     pod: Annotated[
-        str | None, typer.Option("--pod", "-p", help="Only this pod. Default: each pod of the model.")
+        str | None, typer.Option("--pod", "-p", help="Ask only this pod. Default: each pod of the model.")
     ] = None,
-    tokens: Annotated[int, typer.Option(min=1, help="Most tokens of an answer.")] = 64,
+    tokens: Annotated[int, typer.Option(min=1, help="Maximum number of tokens in an answer.")] = 64,
     path: Annotated[
-        str | None, typer.Option(metavar="/PATH", help="Read this path instead, such as /metrics; asks nothing.")
+        str | None, typer.Option(metavar="/PATH", help="Read this path instead of asking a question, e.g. /metrics.")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds for one pod's answer.")] = 60,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for one pod's answer, in seconds.")] = 60,
     context: Annotated[
-        str | None, typer.Option(help="A context of your own kubeconfig instead of the stack's output.")
+        str | None, typer.Option(help="Use this context of your own kubeconfig instead of the stack's output.")
     ] = None,
 ) -> None:
-    """Ask the servers of a model one by one, past the gateway and the endpoint picker.
+    """Send a request to each server of a model, bypassing the gateway and the endpoint picker.
 
-    Tells a broken server from a broken gateway: what a pod answers here, no NetworkPolicy, load balancer or picker has
-    touched. On Google Cloud through `kubectl port-forward`, on the laptop cloud at the pod's address.
+    Distinguishes a broken server from a broken gateway: no NetworkPolicy, load balancer or endpoint picker is
+    involved. Uses `kubectl port-forward` on Google Cloud, and the pod's address on the laptop cloud.
 
-    Pods that have finished are left out.
+    Completed pods are ignored.
 
-    Exit status 0: each pod answered; 1: one did not; 7: there is no pod; others: see `llmd-gke --help`.
+    Exit status 0: each pod answered; 1: at least one did not; 7: there is no pod; others: see `llmd-gke --help`.
     """
     with starting(f"reading stack {stack}"):
         from operations.ask.question import Question
@@ -56,9 +56,11 @@ def command(
         target = Target.choose(stack, cloud)
         chosen = _model(target, model)
         if path is not None and not path.startswith("/"):
-            raise BadInput(f"--path: {path} is no path. Allowed: what begins with a slash.\nFix: --path /{path}")
+            raise BadInput(
+                f"--path: {path} is not a path. Allowed: a path that begins with a slash.\nFix: --path /{path}"
+            )
         if context is not None and target.cloud is not Cloud.GOOGLE:
-            raise BadInput(f"--context: the {target.cloud} has a kubeconfig of its own.\nFix: leave --context out")
+            raise BadInput(f"--context: the {target.cloud} uses its own kubeconfig.\nFix: remove --context")
     enter(target)
     question = Question(chosen.served_name, prompt, tokens, timeout, path)
     with working(f"looking for the pods of {chosen.name}") as work, _kubectl(target, context) as kubectl:
@@ -88,7 +90,7 @@ def _model(target: Target, wanted: str | None) -> ModelSettings:
     """The one model that is meant. Raises ``BadInput``, and ``NotUp`` where no pod can be asked."""
     if target.cloud is Cloud.REHEARSAL:
         raise NotUp(
-            "The rehearsal has no pods, so there is nobody to ask.\n"
+            "The rehearsal has no pods, so no model can be asked.\n"
             f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke ask --stack {target.stack} --cloud laptop"
         )
     there = target.settings.models
@@ -128,7 +130,7 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
     chosen = [one for one in servers if wanted in (None, name(one))]
     if not chosen:
         names = ", ".join(name(one) for one in servers)
-        raise BadInput(f"--pod {wanted}: {model.name} has {names}.\nFix: --pod with one of them, or leave it out")
+        raise BadInput(f"--pod {wanted}: {model.name} has {names}.\nFix: --pod with one of them, or remove it")
     return chosen
 
 
@@ -166,4 +168,4 @@ def _finish(
     bad = [str(row["pod"]) for row in rows if row["status"] != 200]
     if bad:
         fix = fixes.get(bad[0]) or f"kubectl -n {model.namespace} logs {bad[0]} -c main"
-        raise Failed(f"{len(bad)} of {len(rows)} pods of {model.name} gave no good answer.\nFix: {fix}")
+        raise Failed(f"{len(bad)} of {len(rows)} pods of {model.name} did not give a valid answer.\nFix: {fix}")

@@ -84,7 +84,7 @@ class Kubectl:
     def _command(self, *arguments: str) -> list[str]:
         program = shutil.which("kubectl")
         if program is None:
-            raise SetUpFailed("There is no `kubectl` on PATH.\nFix: gcloud components install kubectl")
+            raise SetUpFailed("`kubectl` is not on PATH.\nFix: gcloud components install kubectl")
         return [program, *self.options, *arguments]
 
 
@@ -122,6 +122,6 @@ def address(pod: Object) -> str:
 def _unreachable(said: str) -> str:
     return (
         f"kubectl cannot list the pods: {said}\n"
-        "Fix: gcloud auth login; a private endpoint answers within its VPC and to authorized networks only "
-        "(cluster.authorizedNetworks, docs/security.md); --context NAME takes a context of your own"
+        "Fix: gcloud auth login; a private endpoint is reachable only from its VPC and from authorized networks "
+        "(cluster.authorizedNetworks, docs/security.md); --context NAME uses a context of your own kubeconfig"
     )

@@ -27,42 +27,51 @@ def command(
     arguments: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[compare OLD NEW]", help="Compare two results instead of taking one.", show_default=False
+            metavar="[compare OLD NEW]", help="Compare two results instead of running a benchmark.", show_default=False
         ),
     ] = None,
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
     model: Annotated[
-        str | None, typer.Option("--model", "-m", help="The model; needed where there are several.")
+        str | None, typer.Option("--model", "-m", help="The model; required if the stack has several.")
     ] = None,
     workload: Annotated[
-        str, typer.Option(help="Prompts: random, shared (a long beginning in common), or both.")
+        str, typer.Option(help="Prompts: random, shared (with a long common prefix), or both.")
     ] = "both",
     first: Annotated[
-        int, typer.Option(min=1, help="Requests at once to begin with; each level has twice as many.")
+        int, typer.Option(min=1, help="Concurrent requests of the first level; each further level doubles them.")
     ] = 1,
-    most: Annotated[int, typer.Option(min=1, max=4096, help="Requests at once to end with, if not flat before.")] = 256,
-    seconds: Annotated[float, typer.Option(min=1, help="Seconds of each level.")] = 30,
-    warmup: Annotated[float, typer.Option(min=0, help="Seconds at the beginning of a level that are left out.")] = 5,
-    prompt_tokens: Annotated[int, typer.Option(min=16, help="Length of a prompt, about.")] = 1152,
+    most: Annotated[
+        int,
+        typer.Option(
+            min=1, max=4096, help="Maximum number of concurrent requests; the run stops earlier if throughput is flat."
+        ),
+    ] = 256,
+    seconds: Annotated[float, typer.Option(min=1, help="Duration of each level, in seconds.")] = 30,
+    warmup: Annotated[
+        float, typer.Option(min=0, help="Warm-up at the beginning of each level that is not measured, in seconds.")
+    ] = 5,
+    prompt_tokens: Annotated[int, typer.Option(min=16, help="Approximate length of a prompt, in tokens.")] = 1152,
     prefix_tokens: Annotated[
-        int, typer.Option(min=1, help="Of that, the beginning that `shared` prompts share.")
+        int, typer.Option(min=1, help="Tokens of it that `shared` prompts have as a common prefix.")
     ] = 1024,
-    output_tokens: Annotated[int, typer.Option(min=1, help="Length of an answer.")] = 128,
+    output_tokens: Annotated[int, typer.Option(min=1, help="Length of an answer, in tokens.")] = 128,
     folder: Annotated[
-        Path | None, typer.Option(help="Where results and plots go. Default: bench/STACK-MODEL-TIME.")
+        Path | None, typer.Option(help="Folder for results and plots. Default: bench/STACK-MODEL-TIME.")
     ] = None,
     url: Annotated[
-        str | None, typer.Option(help="Ask here instead of the gateway of the outputs; needs --model.")
+        str | None,
+        typer.Option(help="Send requests to this URL instead of the gateway in the outputs; requires --model."),
     ] = None,
 ) -> None:
-    """Raise the load on a model until its throughput is flat: tokens per second, time to first token, price.
+    """Increase the load on a model until its throughput is flat; show tokens per second, time to first token and price.
 
-    Prompts of several KV cache blocks, streamed answers. Random prompts are the control for shared beginnings, which
-    the endpoint picker sends where they are cached. `bench compare OLD NEW` sets two result files side by side.
+    Prompts span several KV cache blocks, and answers are streamed. Random prompts are the control for prompts with a
+    common prefix, which the endpoint picker sends to the replica that has it cached. `bench compare OLD NEW` compares
+    two result files.
 
-    The load generator is guidellm, installed into an environment of its own at the first call (0.7 GB).
+    The load generator is guidellm, installed into a separate environment at the first call (0.7 GB).
     Exit status 0: done; 1: no level succeeded; others: see `llmd-gke --help`.
     """
     if arguments:
@@ -72,7 +81,8 @@ def command(
         raise BadInput(f"--workload: {workload} is not known. Allowed: {', '.join(KINDS)}.")
     if prefix_tokens >= prompt_tokens:
         raise BadInput(
-            f"--prefix-tokens {prefix_tokens} leaves nothing of {prompt_tokens} for the prompts' own ends.\n"
+            f"--prefix-tokens {prefix_tokens} leaves none of the {prompt_tokens} prompt tokens for the prompts' "
+            "different ends.\n"
             "Fix: make it smaller than --prompt-tokens"
         )
     if first > most:
@@ -161,7 +171,7 @@ def take(
             file = where / "result.json"
             file.write_text(json.dumps(as_json(result), indent=2) + "\n")
         except OSError as error:
-            raise BadInput(f"--folder {where}: {error.strerror}.\nFix: name a folder that can be written") from None
+            raise BadInput(f"--folder {where}: {error.strerror}.\nFix: use a writable folder") from None
         work.say("drawing")
         return result, [file, *environment.plots(python, file, where)]
 
@@ -173,7 +183,7 @@ def _endpoint(target: Target, model: str | None, url: str | None) -> Endpoint:
         return Endpoint(model, url.rstrip("/"), model)
     if target.cloud is Cloud.REHEARSAL:
         raise NotUp(
-            "The rehearsal serves no requests, so there is nothing to measure.\n"
+            "The rehearsal serves no requests, so nothing can be measured.\n"
             f"Fix: make up STACK={target.stack} CLOUD=laptop, then llmd-gke bench --stack {target.stack} --cloud laptop"
         )
     there = [endpoint for endpoint in read(target).models if model in (None, endpoint.name)]
@@ -200,7 +210,9 @@ def _compare(arguments: list[str], output: Output) -> None:
     from operations.printing import show
 
     if arguments[0] != "compare" or len(arguments) != 3:
-        raise BadInput(f"bench {' '.join(arguments)} is no call. Allowed: bench, bench compare OLD.json NEW.json.")
+        raise BadInput(
+            f"bench {' '.join(arguments)} is not a valid call. Allowed: bench, bench compare OLD.json NEW.json."
+        )
     old, new = (read_result(Path(word)) for word in arguments[1:])
     data: dict[str, object] = {"old": as_json(old), "new": as_json(new), "differences": tables.differences(old, new)}
     show(output, data, *tables.comparison(old, new))

@@ -28,10 +28,10 @@ def enough(throughputs: Sequence[float], error_share: float) -> str:
     if error_share > ERRORS:
         return f"{error_share:.0%} of the requests failed"
     if not throughputs[-1]:
-        return "no request was finished after the warm-up (longer levels: --seconds; a shorter warm-up: --warmup)"
+        return "no request finished after the warm-up (use longer levels: --seconds, or a shorter warm-up: --warmup)"
     if len(throughputs) < 3:
         return ""
     before = max(throughputs[:-2])
     if max(throughputs[-2:]) < before * (1 + FLAT):
-        return "throughput is flat: two doublings brought less than a tenth more"
+        return "throughput is flat: doubling the concurrency twice increased it by less than a tenth"
     return ""

@@ -71,8 +71,8 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
                     os.killpg(process.pid, signal.SIGKILL)  # its workers, which share its session, may outlive it
         if status or not levels:
             raise Failed(
-                f"The load generator ended with status {status}: {_last_words(errors.read_text(errors='replace'))}\n"
-                "Fix: llmd-gke smoke, which tells what the endpoint does not do"
+                f"The load generator exited with status {status}: {_last_words(errors.read_text(errors='replace'))}\n"
+                "Fix: run llmd-gke smoke, which shows what the endpoint does not support"
             )
         return levels, stopped
 
@@ -94,7 +94,7 @@ def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], di
         message = cast("Mapping[str, Mapping[str, object]]", json.loads(line))
         if starts := message.get("starts"):
             before = f", before: {levels[-1].output_tokens_per_second:,.0f} tokens/s" if levels else ""
-            say(f"{starts['workload']} prompts, {starts['concurrency']} at a time{before}")
+            say(f"{starts['workload']} prompts, {starts['concurrency']} concurrent{before}")
         elif level := message.get("level"):
             levels.append(TypeAdapter(Level).validate_python(level))
         elif ended := message.get("stopped"):
@@ -104,4 +104,4 @@ def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], di
 
 def _last_words(log: str) -> str:
     lines = [line for line in log.splitlines() if line.strip()]
-    return lines[-1][:400] if lines else "it said nothing"
+    return lines[-1][:400] if lines else "it printed nothing"

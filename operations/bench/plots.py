@@ -20,7 +20,7 @@ mpl.use("Agg")
 
 from matplotlib import pyplot
 
-NAMES = {"random": "nothing shared (miss)", "shared": "shared beginning (hit)"}
+NAMES = {"random": "no common prefix (miss)", "shared": "common prefix (hit)"}
 COLOURS = {"random": "#5f6368", "shared": "#1a73e8"}
 
 
@@ -66,7 +66,7 @@ def _lines(
             axes.plot(at, height, style, marker="o", label=line_label, color=COLOURS[kind])
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(mpl.ticker.ScalarFormatter())
-    axes.set_xlabel("requests at once")
+    axes.set_xlabel("concurrent requests")
     axes.set_ylabel(label)
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.3)
@@ -83,7 +83,7 @@ def _bars(result: dict[str, Any], folder: Path) -> list[Path]:
         heights = [by[kind][level]["ttft_p50"] * 1000 for level in both]
         axes.bar([at + offset for at in range(len(both))], heights, 0.38, label=NAMES[kind], color=COLOURS[kind])
     axes.set_xticks(range(len(both)), [str(level) for level in both])
-    axes.set_xlabel("requests at once")
+    axes.set_xlabel("concurrent requests")
     axes.set_ylabel("time to first token, median, ms")
     axes.legend()
     return _save(figure, axes, result, folder / "hit-against-miss")

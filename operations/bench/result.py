@@ -14,8 +14,8 @@ from operations.exits import BadInput
 
 FORMAT = 1
 
-LAPTOP = "taken on the laptop cloud: a simulator answered, not a TPU; the numbers say nothing about one"
-OTHER = "taken at an address given by hand: what answered there is not known"
+LAPTOP = "taken on the laptop cloud, where a simulator answers; the numbers say nothing about TPUs"
+OTHER = "taken at an address given by hand; what answered there is unknown"
 
 
 @dataclass(frozen=True)
@@ -97,10 +97,12 @@ def read(file: Path) -> BenchResult:
     try:
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{file} cannot be read as a result: {error}\nFix: name the JSON file of a run") from None
+        raise BadInput(f"{file} cannot be read as a result: {error}\nFix: use the JSON file of a run") from None
     table = cast("Mapping[str, object]", content) if isinstance(content, Mapping) else dict[str, object]()
     if table.get("format") != FORMAT:
-        raise BadInput(f"{file} is no result of `llmd-gke bench` (format {FORMAT}).\nFix: name the JSON file of a run")
+        raise BadInput(
+            f"{file} is not a result of `llmd-gke bench` (format {FORMAT}).\nFix: use the JSON file of a run"
+        )
     try:
         return TypeAdapter(BenchResult).validate_python(table)
     except ValidationError as error:

@@ -10,7 +10,7 @@ from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
 from llmd_gke.wording import cents, counted
 from operations.bench.result import BenchResult, Level, workloads
 
-NAMES = {"random": "nothing shared (control)", "shared": "shared beginning"}
+NAMES = {"random": "no common prefix (control)", "shared": "a common prefix"}
 
 
 def run(result: BenchResult, today: date) -> list[Table | str]:
@@ -48,7 +48,7 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
         parts += [table, f"Stopped: {result.stopped.get(kind, 'the highest concurrency asked for')}."]
     parts += gain(result)
     if result.usd_per_hour is None and not result.mark:
-        parts.append("No price: nobody publishes one for this capacity and region.")
+        parts.append("No price: there is no public price for this capacity and region.")
     elif result.usd_per_hour is not None and not result.mark:
         parts.append(
             f"Price: {counted(result.chips, 'chip')} at {cents(result.usd_per_hour):,.2f} USD per hour, list price of "
@@ -69,8 +69,8 @@ def gain(result: BenchResult) -> list[str]:
         if other and other.ttft_p50 and other.output_tokens_per_second:
             first = level.ttft_p50 / other.ttft_p50 - 1
             through = level.output_tokens_per_second / other.output_tokens_per_second - 1
-            said.append(f"{level.concurrency} at once: first token {first:+.0%}, throughput {through:+.0%}")
-    return [f"Shared beginning against control: {'; '.join(said)}."] if said else []
+            said.append(f"{level.concurrency} concurrent: first token {first:+.0%}, throughput {through:+.0%}")
+    return [f"Common prefix compared with control: {'; '.join(said)}."] if said else []
 
 
 def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
@@ -87,8 +87,8 @@ def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
         if both:
             parts.append(table)
     if not parts:
-        parts.append("The two results have no workload and concurrency in common.")
-    parts += [f"Not alike: {difference}." for difference in differences(old, new)]
+        parts.append("The two results share no combination of workload and concurrency.")
+    parts += [f"Not comparable: {difference}." for difference in differences(old, new)]
     parts += [f"NOT A MEASUREMENT ({name}): {one.mark}." for name, one in (("first", old), ("second", new)) if one.mark]
     return parts
 

@@ -42,12 +42,12 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
         except subprocess.TimeoutExpired:
             raise Failed(
                 f"The graphs at {revision} were not recorded within {SECONDS} s.\n"
-                "Fix: run the command again when this machine has less to do, or name fewer stacks by --stack"
+                "Fix: run the command again when this machine is less busy, or select fewer stacks with --stack"
             ) from None
     if done.returncode:
         raise Failed(
             f"The graphs at {revision} could not be recorded: {_last(done.stderr)}\n"
-            "Fix: name a later revision; its program must run with the packages in .venv"
+            "Fix: use a later revision; its program must run with the packages in .venv"
         )
     data: Mapping[str, Mapping[str, object]] = json.loads(done.stdout)
     return {

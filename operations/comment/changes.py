@@ -66,7 +66,7 @@ def _details(before: ResourceNode, after: ResourceNode) -> list[values.Change]:
 def planned(file: Path) -> list[Change]:
     """What ``pulumi preview --json`` says. Raises ``BadInput`` for a file that is something else."""
     problem = f"{file} is not the output of `pulumi preview --json`"
-    fix = "Fix: pulumi preview --json --stack STACK > FILE, and name it as --preview STACK=FILE"
+    fix = "Fix: pulumi preview --json --stack STACK > FILE, and pass it as --preview STACK=FILE"
     try:
         content: object = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -75,7 +75,7 @@ def planned(file: Path) -> list[Change]:
         raise BadInput(f"{problem}: {error}\n{fix}") from None
     steps = content.get("steps") if isinstance(content, Mapping) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
     if not isinstance(steps, list):
-        raise BadInput(f"{problem}: it has no list `steps`.\n{fix}")
+        raise BadInput(f"{problem}: the list `steps` is missing.\n{fix}")
     by_urn: dict[str, Change] = {}
     for step in cast("Sequence[Mapping[str, object]]", steps):
         op, urn = _OF_ENGINE.get(str(step.get("op"))), str(step.get("urn"))

@@ -11,9 +11,9 @@ from operations.options import CloudOption, Output, OutputOption
 
 
 def command(
-    against: Annotated[str, typer.Option(metavar="REV", help="The git revision to compare with.")] = "origin/main",
+    against: Annotated[str, typer.Option(metavar="REV", help="Git revision to compare with.")] = "origin/main",
     stack: Annotated[
-        list[str] | None, typer.Option("--stack", "-s", help="Only this one; may be repeated. Default: all.")
+        list[str] | None, typer.Option("--stack", "-s", help="Only this stack; may be repeated. Default: all.")
     ] = None,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
@@ -21,26 +21,26 @@ def command(
         list[str] | None,
         typer.Option(metavar="STACK=FILE", help="Output of `pulumi preview --json`: the engine's plan for a stack."),
     ] = None,
-    base_name: Annotated[str | None, typer.Option(help="How the comment calls REV. Default: REV itself.")] = None,
+    base_name: Annotated[str | None, typer.Option(help="Name of REV in the comment. Default: REV itself.")] = None,
     head_name: Annotated[
-        str | None, typer.Option(help="How the comment calls what is compared with it.", show_default="this change")
+        str | None, typer.Option(help="Name of the compared version in the comment.", show_default="this change")
     ] = None,
     render: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Compare nothing: render what `--output json` wrote. No text in it is trusted."
+            metavar="FILE", help="Compare nothing: render what `--output json` wrote. Its text is not trusted."
         ),
     ] = None,
     fork: Annotated[
-        bool, typer.Option("--fork", help="With --render: say that the code of a fork wrote FILE.")
+        bool, typer.Option("--fork", help="With --render: warn that the code of a fork wrote FILE.")
     ] = False,
 ) -> None:
-    """Write what a change does, as the comment of a pull request: Markdown on standard output.
+    """Describe what a change does, as a comment for a pull request: Markdown on standard output.
 
-    For every stack: what changes, what the policies say, chips and price before and after, and the difference of the
-    graphs. Both graphs are recorded without an engine and without credentials; `--preview` takes the engine's plan
-    instead, which also knows what is replaced. Values that could be secret are left out.
-    Exit status 1: `pulumi up` would refuse a stack. The comment is written all the same. With `--render` it is 0.
+    Shows for every stack the changes, policy violations, chips and price before and after, and the differences of the
+    graphs. Both graphs are recorded without an engine and without credentials; `--preview` uses the engine's plan
+    instead, which also shows replacements. Values that could be secret are omitted. Exit status 1: `pulumi up` would
+    reject a stack; the comment is still written. With `--render` the exit status is 0.
     """
     if render is not None:
         _render(render, base_name, head_name, fork=fork)

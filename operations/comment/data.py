@@ -176,7 +176,7 @@ def read(file: Path) -> tuple[list[Report], str, str]:
 
     Raises ``BadInput`` for a file that is too large, no file, or no such document; the message has nothing of it.
     """
-    fix = "Fix: name a file that `llmd-gke comment --output json` wrote, of this version"
+    fix = "Fix: use a file that `llmd-gke comment --output json` of this version wrote"
     try:
         with os.fdopen(os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as opened:
             if not stat.S_ISREG(os.fstat(opened.fileno()).st_mode):
@@ -191,7 +191,8 @@ def read(file: Path) -> tuple[list[Report], str, str]:
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False, include_input=False)[0]
         raise BadInput(
-            f"{file} is not a comment's data: {error.error_count()} problems, the first of kind {first['type']}.\n{fix}"
+            f"{file} does not contain a comment's data: {error.error_count()} problems, the first one of type "
+            f"{first['type']}.\n{fix}"
         ) from None
     return [_report(one) for one in document.stacks], document.base, document.head
 

@@ -20,8 +20,8 @@ LIMIT = 65_000
 """Characters. GitHub refuses a comment of more than 65,536."""
 
 OF_A_FORK = (
-    "> [!WARNING]\n> The code of a fork reported everything below. It may be wrong on purpose: read the change, and "
-    "do not approve it for what stands here."
+    "> [!WARNING]\n> The code of a fork reported everything below. It may be deliberately wrong: read the "
+    "change itself, and do not approve it because of this comment."
 )
 """Above the table. The text is rendered by the code of the base, but from what the fork's code says."""
 
@@ -38,7 +38,7 @@ class MarkdownLimits:
     drawn: bool
 
 
-TOO_LONG = "The details do not fit into a comment: `llmd-gke comment --output json` has them."
+TOO_LONG = "The details do not fit into a comment; `llmd-gke comment --output json` shows them."
 
 ROOMS = (
     MarkdownLimits(200, 8, 50, True),
@@ -83,7 +83,7 @@ def _head(reports: Sequence[Report], base: str, head: str, fork: bool) -> Iterat
 def _verdict(reports: Sequence[Report]) -> str:
     bad = [report.stack for report in reports if report.bad]
     if bad:
-        return f"`pulumi up` would refuse {_stacks(bad)}"
+        return f"`pulumi up` would reject {_stacks(bad)}"
     changed = [report.stack for report in reports if not report.quiet]
     return f"Changes {_stacks(changed)}" if changed else "No stack changes"
 
@@ -110,7 +110,7 @@ def _counts(report: Report) -> str:
     if report.problem:
         return "not known"
     if report.unknown and not report.planned:
-        return "base not known"
+        return "base unknown"
     parts = [f"{sum(one.op == op for one in report.changes)} {SIGNS[op].strip('*')}" for op in reversed(OPS)]
     return ", ".join(part for part in parts if not part.startswith("0 ")) or "no change"
 
@@ -162,18 +162,18 @@ def _stack(report: Report, room: MarkdownLimits) -> Iterator[str]:
     yield f"#### {code(report.stack)}{f' ({report.status})' if report.status else ''}"
     if report.status == "removed":
         destroy = code(f"pulumi destroy --stack {report.stack}")
-        yield f"Removing the file destroys nothing: run {destroy} before it is gone."
+        yield f"Removing the file does not destroy the stack: run {destroy} before you remove it."
     if report.problem:
-        yield "Its settings or its program cannot be used:\n\n" + block(report.problem[:4000])
+        yield "Its settings or its program are not valid:\n\n" + block(report.problem[:4000])
     if report.unknown:
         yield f"The base cannot be compared: {prose(report.unknown[:500])}."
     violated = [one for one in report.verdicts if one.mandatory]
     if violated:
-        yield "\n".join(["**Policies that are violated**\n", *_messages(violated, room.messages)])
+        yield "\n".join(["**Policy violations**\n", *_messages(violated, room.messages)])
     if report.changes:
         yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, room))
     if report.picture and room.drawn:
-        what = "The graph" if report.status else "What differs in the graph"
+        what = "The graph" if report.status else "Differences in the graph"
         yield _folded(what, f"```mermaid\n{report.picture.text()}\n```\n\n{_legend(report)}")
     hints = [one for one in report.verdicts if not one.mandatory]
     if hints:
@@ -184,13 +184,13 @@ def _stack(report: Report, room: MarkdownLimits) -> Iterator[str]:
 
 
 def _origin(report: Report) -> str:
-    return ", as the engine plans it" if report.planned else ", by comparing the recorded graphs"
+    return ", as planned by the engine" if report.planned else ", from a comparison of the recorded graphs"
 
 
 def _legend(report: Report) -> str:
     if report.status:
         return "Thick: the critical chain."
-    return "Green: new. Dashed red: gone. Brown: changed inside. Thick arrows: new edges; dotted: edges that go."
+    return "Green: new. Dashed red: removed. Brown: changed inside. Thick arrows: new edges; dotted: removed edges."
 
 
 def _table(changes: Sequence[Change], room: MarkdownLimits) -> str:

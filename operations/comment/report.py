@@ -83,15 +83,15 @@ class Collector:
         unknown = [one for one in stacks if one not in then and not self._file(one).exists()]
         if unknown:
             raise BadInput(
-                f"There is no stack {', '.join(unknown)}, neither now nor at {self.revision}.\n"
-                f"Fix: name one of {', '.join(self.stacks())}"
+                f"Stack {', '.join(unknown)} exists neither now nor at {self.revision}.\n"
+                f"Fix: use one of {', '.join(self.stacks())}"
             )
         plans = {stack: changes.planned(file) for stack, file in self.previews.items()}
         with working(f"recording {len(stacks)} stack{'' if len(stacks) == 1 else 's'} at {self.revision}") as work:
             bases = base_.graphs_at(self.root, self.revision, [one for one in stacks if one in then])
             reports: list[Report] = []
             for stack in stacks:
-                work.say(f"judging stack {stack}")
+                work.say(f"checking the policies of stack {stack}")
                 reports.append(self._report(stack, bases.get(stack), plans.get(stack)))
         return reports
 

@@ -20,13 +20,16 @@ def command(
     ] = None,
     tokens_per_second: Annotated[
         float | None,
-        typer.Option(metavar="X", help="Output tokens a second of the whole stack; shows the price of a million."),
+        typer.Option(
+            metavar="X", help="Output tokens per second of the whole stack; shows the price of a million tokens."
+        ),
     ] = None,
 ) -> None:
-    """Chips, nodes and list price of a stack before it is up: idle, with all replicas running, and full.
+    """Show chips, nodes and list price of a stack before it is created: idle, with all replicas running, and at
+    maxNodes.
 
-    A price that nobody publishes (flex-start, other families than v6e) is left open, and so is every sum with it.
-    Exit status 1: a price per token was asked for and the stack has no price.
+    If there is no public price (flex-start, families other than v6e), it is left open, and so is every sum that
+    includes it. Exit status 1: a price per token was requested, but the stack has no price.
     """
     from llmd_gke.catalog.zones import old_prices
     from operations.cost import as_data, revisions, tables
@@ -38,7 +41,7 @@ def command(
     if tokens_per_second is not None and not 0 < tokens_per_second < float("inf"):
         raise BadInput(
             f"--tokens-per-second {tokens_per_second:g}: allowed is a number above 0.\n"
-            "Fix: take the output tokens a second of `llmd-gke bench`"
+            "Fix: use the output tokens per second that `llmd-gke bench` measured"
         )
     target = Target.choose(stack, cloud)
     price = estimate(stack, target.settings)
@@ -53,7 +56,7 @@ def command(
     if tokens_per_second is not None:
         million = _per_million(stack, price.totals["running"].usd_per_hour, tokens_per_second)
         data |= {"tokensPerSecond": tokens_per_second, "usdPerMillionOutputTokens": round(million, 4)}
-        lines.append(f"A million output tokens at {tokens_per_second:,.0f} a second: {million:,.2f} USD")
+        lines.append(f"A million output tokens at {tokens_per_second:,.0f} per second: {million:,.2f} USD")
     lines += [str(model) for model in price.models]
     lines.append(str(price.monitoring))
     if target.settings.cluster.control_plane == "zonal":
@@ -69,7 +72,7 @@ def _per_million(stack: str, usd_per_hour: float | None, tokens_per_second: floa
 
     if usd_per_hour is None:
         raise Failed(
-            f"Stack {stack} has no public price with all replicas running, so a token has none either.\n"
+            f"Stack {stack} has no public price with all replicas running, so tokens have no price either.\n"
             f"Fix: look at `llmd-gke cost --stack {stack}` for the pool, and ask Google for its price"
         )
     return usd_per_million_tokens(usd_per_hour, tokens_per_second)

@@ -69,7 +69,9 @@ class ModelFit:
     def __str__(self) -> str:
         """For people."""
         if self.weights_gb is None:
-            return f"{self.name}: size of its weights not known; whether they fit {self.hbm_gb} GB is not checked"
+            return (
+                f"{self.name}: the size of its weights is unknown; whether they fit in {self.hbm_gb} GB was not checked"
+            )
         about = "" if self.is_exact else ", by its name"
         share = self.weights_gb / self.hbm_gb
         return f"{self.name}: weights take {share:.0%} of HBM ({self.weights_gb:.0f} of {self.hbm_gb} GB{about})"

@@ -22,7 +22,7 @@ def commit_of(root: Path, revision: str) -> str:
     if done.returncode:
         raise BadInput(
             f"{revision} is not a commit, branch or tag of this clone ({root}).\n"
-            "Fix: git fetch origin, then name one of `git log --oneline` or `git branch -a`, for example origin/main"
+            "Fix: git fetch origin, then use one of `git log --oneline` or `git branch -a`, for example origin/main"
         )
     return done.stdout.strip()
 
@@ -57,8 +57,8 @@ def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
                 return load_stack(Path(folder), stack).settings
         except SettingsError as error:
             raise BadInput(
-                f"{error}\n\nThat is the file at {revision}, read by today's code.\n"
-                "Fix: choose a revision whose settings still hold, or compare in a clone of that time"
+                f"{error}\n\nThis is the file at {revision}, read by the current code.\n"
+                "Fix: choose a revision whose settings are still valid, or compare in a clone at that revision"
             ) from None
 
 
@@ -93,4 +93,4 @@ def _git(root: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
             check=False,
         )
     except FileNotFoundError:
-        raise SetUpFailed("There is no `git` on PATH, and revisions are read through it.\nFix: install git") from None
+        raise SetUpFailed("`git` is not on PATH, and revisions are read with it.\nFix: install git") from None

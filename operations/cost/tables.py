@@ -11,12 +11,12 @@ from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, S
 from operations.cost.monitoring import HOURS_PER_MONTH
 
 NOTES = (
-    f"USD, list prices of {PRICES_AS_OF}, a month of {HOURS_PER_MONTH} h. Not included: {', '.join(NOT_INCLUDED)}.",
+    f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not included: {', '.join(NOT_INCLUDED)}.",
     *(f"{state}: {meaning}." for state, meaning in STATES.items()),
 )
 """What stands below every table."""
 
-FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster of a billing account."
+FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster per billing account."
 """Below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""
 
 NOTHING = "-"

@@ -33,8 +33,8 @@ def command(
 ) -> None:
     """Print the link to the stack's dashboard in the Google Cloud console, or write its panels as a file.
 
-    The link comes from the outputs of a stack that is up. The Grafana file is made from the settings alone: nothing has
-    to be up. The picture is drawn from what managed Prometheus answers, or the laptop cloud's own.
+    The link is an output of a stack that is up. The Grafana file is generated from the settings alone, so the stack
+    does not have to be up. The picture is drawn from what managed Prometheus answers, or the laptop cloud's own.
     """
     from operations.progress import working
 

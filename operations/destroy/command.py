@@ -19,14 +19,14 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Destroy without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Destroy without asking for confirmation.")] = False,
 ) -> None:
-    """Destroy a stack, and wait where Google still holds what its cluster left behind.
+    """Destroy a stack, and retry while Google still holds what its cluster left behind.
 
-    `pulumi destroy` fails when a network endpoint group of GKE's outlives its cluster by some minutes ("already being
-    used by"). This waits 3 to 5 minutes and tries again, four times in all. Any other error ends it.
+    `pulumi destroy` fails if a network endpoint group of GKE outlives its cluster by some minutes ("already being used
+    by"). This command waits 3 to 5 minutes and tries again, four times in total. It stops at any other error.
 
-    Exit status 1: something is left, and may be billed; 4: nobody consented.
+    Exit status 1: some resources remain and may be billed; 4: not confirmed.
     """
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.live import engine, leftovers
@@ -48,24 +48,27 @@ def command(
     if outcome.status:
         users = "".join(f"\n  {line}" for line in outcome.in_use)
         raise Failed(
-            f"Stack {stack} is not destroyed after {outcome.attempts} attempts (status {outcome.status}); what is left "
-            f"may be billed. Log: {log}{users}\nFix: llmd-gke destroy --stack {stack}; a rule or group that stays for "
-            "more than an hour has to be deleted by hand (gcloud compute network-endpoint-groups list, firewall-rules "
+            f"Stack {stack} is not destroyed after {outcome.attempts} attempts (status {outcome.status}); the "
+            f"remaining resources may be billed. Log: {log}{users}\nFix: llmd-gke destroy --stack {stack}; delete "
+            "by hand any rule or group that remains for more than an hour (gcloud compute network-endpoint-groups "
+            "list, firewall-rules "
             "list)"
         )
     left = leftovers.look(target.settings) if target.cloud is Cloud.GOOGLE else ""
     if left:
-        raise Failed(f"Stack {stack} is destroyed, and its cluster left behind: {left}\nFix: delete them by gcloud")
-    note = "" if left is not None else "; look with gcloud whether anything is left"
+        raise Failed(f"Stack {stack} is destroyed, but its cluster left behind: {left}\nFix: delete them with gcloud")
+    note = "" if left is not None else "; check with gcloud whether anything is left"
     data = {"stack": stack, "attempts": outcome.attempts, "leftBehind": left, "log": str(log)}
     show(output, data, f"Stack {stack} is destroyed{note}.")
 
 
 def consent(target: Target, yes: bool) -> None:
-    """Asks before anything is destroyed. Raises ``Refused`` without consent, and where nobody can be asked."""
+    """Asks before anything is destroyed. Raises ``Refused`` without consent or without a terminal."""
     if yes or target.cloud is not Cloud.GOOGLE:
         return
     if not sys.stdin.isatty():
-        raise Refused(f"Nobody can be asked here.\nFix: llmd-gke destroy --stack {target.stack} --yes")
+        raise Refused(
+            f"There is no terminal to ask for confirmation.\nFix: llmd-gke destroy --stack {target.stack} --yes"
+        )
     if not typer.confirm(f"Destroy stack {target.stack} in project {target.settings.project}?", err=True):
         raise Refused("Nothing was destroyed.")

@@ -27,9 +27,10 @@ def gke_version(context: Context) -> Iterator[Result]:
     yield failed(
         "GKE version",
         f"channel {cluster.release_channel} offers in {cluster.location} {', '.join(offered) or 'nothing'}; "
-        f"cluster.minVersion asks for {cluster.min_version}, and from {versions.gke_floor()} on GKE brings the "
-        "InferencePool CRD",
-        f"set llmd-gke:cluster.minVersion to an offered one, or releaseChannel to another ({_others(channels, floor)})",
+        f"cluster.minVersion requires {cluster.min_version}, and GKE installs the InferencePool CRD from "
+        f"{versions.gke_floor()} on",
+        f"set llmd-gke:cluster.minVersion to an offered version, or releaseChannel to another "
+        f"({_others(channels, floor)})",
     )
 
 
@@ -61,7 +62,9 @@ def zones(context: Context) -> Iterator[Result]:
         try:
             answer = context.google.ask("compute.zones.get", project=settings.project, zone=zone)
         except MissingResource:
-            yield failed("zone", f"there is no zone {zone}, or not for this project", "gcloud compute zones list")
+            yield failed(
+                "zone", f"zone {zone} does not exist, or is not available to this project", "gcloud compute zones list"
+            )
             continue
         status = str(answer.get("status"))
         if status == "UP":
@@ -85,8 +88,8 @@ def machine_types(context: Context) -> Iterator[Result]:
             elsewhere = ", ".join(_zones_with(context, machine)) or "no zone of this project"
             yield failed(
                 "machine type",
-                f"{machine} is not offered in {zone}; it is in {elsewhere}",
-                "set llmd-gke:cluster.zone (or the pool's zone) to one of these",
+                f"{machine} is not offered in {zone}; it is offered in {elsewhere}",
+                "set llmd-gke:cluster.zone (or the pool's zone) to one of them",
             )
         else:
             yield ok("machine type", f"{machine} is offered in {zone}")

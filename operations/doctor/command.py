@@ -26,19 +26,19 @@ def command(
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
     probe: Annotated[
-        bool, typer.Option("--probe", help="Make one TPU host of each pool for a moment, to see a stock-out.")
+        bool, typer.Option("--probe", help="Create one TPU host of each pool for a moment, to detect a stock-out.")
     ] = False,
-    zone: Annotated[
-        list[str] | None, typer.Option("--zone", help="Let --probe look in this zone; repeat it for several.")
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Let --probe spend money without asking.")] = False,
+    zone: Annotated[list[str] | None, typer.Option("--zone", help="Zone for --probe to try; may be repeated.")] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Let --probe spend money without asking for confirmation.")
+    ] = False,
 ) -> None:
-    """What would stop `pulumi up`, asked before anything is created; at most a minute, without --probe.
+    """Find what would make `pulumi up` fail, before anything is created; takes at most a minute without --probe.
 
-    For a laptop cloud, Google is the emulator of Google's APIs, and only Google is asked.
+    On a laptop cloud it checks only Google's side, by querying the emulator of Google's APIs.
 
-    Looks at tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
-    network, charts, images and weights. Exit status 1: something would stop it.
+    Checks tools, credentials, project, billing, APIs, permissions, GKE versions, zones, machine types, quotas, the
+    network, charts, images and weights. Exit status 1: `pulumi up` would fail.
     """
     with working(f"reading stack {stack}", quiet_seconds=0):
         from llmd_gke.settings.load import read_config
@@ -74,17 +74,17 @@ def command(
     show(stack, output, answers, notes)
     if bad:
         findings = counted(len(answers), "finding")
-        raise Failed(f"{len(bad)} of {findings} would stop `{target.up}`: see their lines under Fixes.")
+        raise Failed(f"{len(bad)} of {findings} would make `{target.up}` fail: see Fixes.")
 
 
 LAPTOP = (
-    "Asked of the emulator of Google's APIs, on what the laptop cloud holds. Not looked at, since nothing of it is "
-    "needed there: tools, sign-in, registries and weights."
+    "Answers are from the emulator of Google's APIs, about the resources of the laptop cloud. Not checked, "
+    "because the laptop cloud does not need them: tools, credentials, registries and weights."
 )
 
 HAND_WRITTEN = (
-    "The Google of this laptop cloud is the hand-written provider, which answers no questions: nothing was asked.\n"
-    "Fix: make down CLOUD=laptop; unset LLMD_GKE_GOOGLE, which takes the published provider on the emulator"
+    "This laptop cloud uses the hand-written Google provider, which has no APIs to query: nothing was checked.\n"
+    "Fix: make down CLOUD=laptop; unset LLMD_GKE_GOOGLE, to use the published provider on the emulator"
 )
 
 
@@ -93,7 +93,7 @@ def _nothing_asked(target: Target) -> str:
     from llmd_gke.settings.validation import REHEARSAL_PROJECT
 
     if target.settings.project == REHEARSAL_PROJECT:
-        return f"Stack {target.stack} is for this machine: there is nothing to ask Google about. make status shows it."
+        return f"Stack {target.stack} runs on this machine: there is nothing to ask Google about. make status shows it."
     return (
         f"CLOUD={target.cloud} is on this machine, so nothing was asked of Google.\n"
         f"Fix: make doctor STACK={target.stack} CLOUD=google"
@@ -123,16 +123,16 @@ def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
         for zone in zones or [pool.zone_in(context.settings.cluster.zone)]
     )
     print(
-        f"--probe makes, for about a minute each: {hosts or 'nothing'}. Compute Engine bills at least one minute of a "
-        "host. In a region without a subnet it also makes a VPC for that time, which costs nothing.",
+        f"--probe creates, for about a minute each: {hosts or 'nothing'}. Compute Engine bills at least one minute "
+        "per host. In a region without a subnet it also creates a VPC for that time, which costs nothing.",
         file=sys.stderr,
     )
     if yes:
         return
     if not sys.stdin.isatty():
-        raise Refused("--probe spends money, and nobody can be asked here.\nFix: add --yes")
-    if not typer.confirm("Go on?", err=True):
-        raise Refused("Nothing was made.")
+        raise Refused("--probe spends money, and there is no terminal to ask for confirmation.\nFix: add --yes")
+    if not typer.confirm("Continue?", err=True):
+        raise Refused("Nothing was created.")
 
 
 def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> list[Result]:
@@ -147,7 +147,7 @@ def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> lis
     answers: list[Result] = []
     for pool in context.settings.pools:
         for zone in zones or [pool.zone_in(context.settings.cluster.zone)]:
-            message = f"looking for a {pool.machine_type} for {pool.name} in {zone}"
+            message = f"trying to create a {pool.machine_type} for {pool.name} in {zone}"
             with working(message, quiet_seconds=0):
                 answers += probe(context, pool, zone)
     return answers

@@ -31,7 +31,7 @@ def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
         host, _, path = home.partition("/")
         said = ask(Context.registry(host), path, tag)
         if said.digest is None:
-            missing.append(f"{home}:{tag}: {said.problem or 'the registry names no digest'}")
+            missing.append(f"{home}:{tag}: {said.problem or 'the registry returns no digest'}")
         else:
             digests[section] = said.digest
     return digests, missing
@@ -53,11 +53,11 @@ def written(text: str, digests: Mapping[str, str]) -> str:
 
 
 def main(file: Path = versions.FILE, ask: Ask = manifest) -> int:
-    """Writes what was found out. Returns 1, and writes nothing, where a digest is missing."""
+    """Writes the digests to versions.toml. Returns 1, and writes nothing, if a digest is missing."""
     digests, missing = resolve(ask)
     if missing:
-        print("Nothing was written. Not found out:", *missing, sep="\n  ", file=sys.stderr)
-        print("Fix: run it where these registries can be reached, or correct the versions.", file=sys.stderr)
+        print("Nothing was written. Not determined:", *missing, sep="\n  ", file=sys.stderr)
+        print("Fix: run the command where these registries can be reached, or correct the versions.", file=sys.stderr)
         return 1
     file.write_text(written(file.read_text(encoding="utf-8"), digests), encoding="utf-8")
     print(f"{file.name}: {len(digests)} digests")

@@ -28,7 +28,7 @@ ACCEPT = ", ".join(
 def charts(context: Context) -> Iterator[Result]:
     """The charts' registries have the pinned versions; the engine fetches them from where it runs."""
     if folder := context.settings.platform.chart_folder:
-        yield skipped("charts", f"come from the folder {folder}")
+        yield skipped("charts", f"are read from the folder {folder}")
         return
     lacking: list[str] = []
     pinned = versions.charts()
@@ -44,10 +44,11 @@ def charts(context: Context) -> Iterator[Result]:
         yield failed(
             "charts",
             f"cannot be fetched from here: {'; '.join(lacking)}",
-            "open the network to these registries, or set llmd-gke:platform.chartFolder to a folder that holds them",
+            "allow access to these registries, or set llmd-gke:platform.chartFolder to a folder that contains the "
+            "charts",
         )
     else:
-        yield ok("charts", f"all {len(pinned)} are where the engine fetches them")
+        yield ok("charts", f"all {len(pinned)} can be fetched by the engine")
 
 
 def images(context: Context) -> Iterator[Result]:
@@ -74,12 +75,14 @@ def images(context: Context) -> Iterator[Result]:
                 yield _moved("images", name, digest, now)
     if lacking:
         yield warning(
-            "images", f"not seen from here: {'; '.join(lacking)}", "check the names, and that the nodes reach them"
+            "images",
+            f"not found from here: {'; '.join(lacking)}",
+            "check the names, and that the nodes can reach the registries",
         )
     else:
-        yield ok("images", f"{len(wanted)} are there")
+        yield ok("images", f"{len(wanted)} exist")
     for image in sorted(private):
-        yield skipped("images", f"{image} is pulled with llmd-gke:pullSecret, which is not used here")
+        yield skipped("images", f"{image} is pulled with llmd-gke:pullSecret, which this check does not use")
 
 
 def parts(image: str) -> tuple[str, str, str]:
@@ -108,8 +111,8 @@ def moved(recorded: str | None, manifest: Manifest) -> bool:
 def _moved(check: str, what: str, recorded: str | None, manifest: Manifest) -> Result:
     return failed(
         check,
-        f"{what} is {manifest.digest} now, and {recorded} in versions.toml: the tag was moved",
-        "find out why upstream changed a release before you take it; `make digests` records the new one",
+        f"{what} is {manifest.digest} now, and {recorded} in versions.toml: the tag now refers to another image",
+        "find out why upstream changed the release before you use it; `make digests` records the new digest",
     )
 
 
@@ -154,15 +157,15 @@ def weights(context: Context) -> Iterator[Result]:
         if model.uri.startswith("hf://")
     }
     if not models:
-        yield skipped("weights", "none of the models comes from Hugging Face")
+        yield skipped("weights", "no model is downloaded from Hugging Face")
         return
     # Only a licence gate needs the token: nobody else gets it, and no one who listens.
     token = context.token() if any(model.needs_token for model in models.values()) else None
     if token and not _private(base):
         yield failed(
             "weights",
-            f"HF_ENDPOINT is {base}: the token of stack {context.stack} is not sent without encryption",
-            "set HF_ENDPOINT to an address that begins with https://, or unset it",
+            f"HF_ENDPOINT is {base}: the token of stack {context.stack} is not sent over an unencrypted connection",
+            "set HF_ENDPOINT to a URL that begins with https://, or unset it",
         )
         return
     for name, model in models.items():
@@ -170,7 +173,7 @@ def weights(context: Context) -> Iterator[Result]:
         if model.needs_token and not token:
             yield failed(
                 "weights",
-                f"{name} is behind a licence gate, and stack {context.stack} has no token",
+                f"{name} requires an accepted licence, but stack {context.stack} has no token",
                 f"pulumi config set --secret llmd-gke:hfToken --stack {context.stack}",
             )
             continue
@@ -202,8 +205,8 @@ def _weights(context: Context, name: str, status: int, *, with_token: bool) -> R
     if status == 401:
         fix = f"pulumi config set --secret llmd-gke:hfToken --stack {context.stack}"
         if with_token:
-            return failed("weights", f"Hugging Face refuses the token of stack {context.stack}", fix)
-        return failed("weights", f"{name} does not exist, or needs a token", f"check llmd-gke:models' uri, or {fix}")
+            return failed("weights", f"Hugging Face rejects the token of stack {context.stack}", fix)
+        return failed("weights", f"{name} does not exist, or requires a token", f"check llmd-gke:models' uri, or {fix}")
     if status == 404:
         return failed("weights", f"{name} does not exist, or has no config.json", "check llmd-gke:models' uri")
     return warning("weights", f"Hugging Face answered {status} for {name}", "try again later")

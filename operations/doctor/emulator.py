@@ -48,7 +48,7 @@ def emulated(target: Target) -> Generator[None]:
         except (OSError, ValueError) as error:
             raise SetUpFailed(
                 f"The emulator of Google's APIs cannot start on {target.places.cloud}: {error}\n"
-                "Fix: make the folder writable; a damaged file goes with `make down CLOUD=laptop`"
+                "Fix: make the folder writable; if a file is damaged, delete it with `make down CLOUD=laptop`"
             ) from None
         os.environ[ENDPOINT] = cloud.url
         try:

@@ -47,7 +47,7 @@ class ApiOff(GoogleRequestError):
     """The API is not enabled in the project. ``api`` is its short name."""
 
     def __init__(self, api: str) -> None:
-        super().__init__(f"{api}.googleapis.com is off")
+        super().__init__(f"{api}.googleapis.com is disabled")
         self.api = api
 
 
@@ -109,7 +109,7 @@ class GoogleClient:
         except HttpError as error:
             raise kind_of(VERSIONS[api][0], cast("_HttpError", error)) from None
         except GoogleAuthError as error:
-            raise Denied(f"the credentials are refused: {short(str(error))}") from None
+            raise Denied(f"the credentials were rejected: {short(str(error))}") from None
         except (OSError, HttpLib2Error) as error:
             raise NoAnswer(f"{api} did not answer within {self.seconds:g} s ({short(str(error))})") from None
 

@@ -33,14 +33,14 @@ def _own(context: Context) -> Iterator[Result]:
     try:
         context.google.ask("compute.networks.get", project=context.settings.project, network=name)
     except MissingResource:
-        yield ok("network", f"the name {name} is free")
+        yield ok("network", f"the name {name} is not in use")
         return
     if context.up:
-        yield ok("network", f"{name} is there, and so is the stack's cluster")
+        yield ok("network", f"{name} exists, and so does the stack's cluster")
     else:
         yield failed(
             "network",
-            f"a VPC {name} exists, but no cluster {name}: a left-over, or somebody else's",
+            f"a VPC {name} exists, but no cluster {name}: a leftover, or not managed by this stack",
             f"delete it (gcloud compute networks delete {name}), use it (llmd-gke:network.existing), "
             "or choose another llmd-gke:cluster.name",
         )
@@ -53,7 +53,7 @@ def _existing(context: Context, existing: ExistingNetworkSettings) -> Iterator[R
     except MissingResource:
         yield failed(
             "network",
-            f"llmd-gke:network.existing.network {existing.network}: there is no such VPC in {project}",
+            f"llmd-gke:network.existing.network VPC {existing.network} does not exist in {project}",
             f"gcloud compute networks list --project {project}",
         )
         return
@@ -85,9 +85,9 @@ def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]
     if named is None:
         yield failed(
             "subnet",
-            f"llmd-gke:network.existing.subnet {existing.subnet}: {existing.network} has in {region} "
-            f"{_names(subnets) or 'no subnet'}",
-            "name one of these, or make the subnet first",
+            f"llmd-gke:network.existing.subnet {existing.subnet}: {existing.network} has these subnets in "
+            f"{region}: {_names(subnets) or 'none'}",
+            "use one of these, or create the subnet first",
         )
         return
     ranges = {str(one.get("rangeName")) for one in items(named, "secondaryIpRanges")}
@@ -97,7 +97,8 @@ def subnet(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object]
             "subnet",
             f"{existing.subnet} has no secondary range {', '.join(lacking)}; "
             f"it has {', '.join(sorted(ranges)) or 'none'}",
-            "set llmd-gke:network.existing.podsRange and servicesRange to its ranges, or add them to the subnet",
+            "set llmd-gke:network.existing.podsRange and servicesRange to existing ranges, or add the ranges to "
+            "the subnet",
         )
     else:
         yield ok("subnet", f"{existing.subnet} has the ranges {existing.pods_range} and {existing.services_range}")
@@ -109,17 +110,17 @@ def proxies(existing: ExistingNetworkSettings, subnets: list[Mapping[str, object
     if active and existing.proxies == "create":
         yield failed(
             "proxy-only subnet",
-            f"{_names(active)} is there already, and a VPC takes one a region",
+            f"{_names(active)} already exists, and a VPC can have only one per region",
             "set llmd-gke:network.existing.proxies to existing, and llmd-gke:network.proxies to its range",
         )
     elif not active and existing.proxies == "existing":
         yield failed(
             "proxy-only subnet",
-            f"{existing.network} has none in {region}, and the gateway sends its requests from one",
+            f"{existing.network} has none in {region}, but the gateway sends its requests from a proxy-only subnet",
             "set llmd-gke:network.existing.proxies to create",
         )
     else:
-        yield ok("proxy-only subnet", f"{_names(active)} is there" if active else "none yet; it will be made")
+        yield ok("proxy-only subnet", f"{_names(active)} exists" if active else "none yet; the program will create it")
 
 
 def nat(
@@ -135,17 +136,20 @@ def nat(
     if serving and existing.nat == "create":
         yield failed(
             "NAT",
-            f"{', '.join(serving)} serves {existing.subnet} already, and a subnet takes one",
+            f"{', '.join(serving)} already serves {existing.subnet}, and a subnet can have only one",
             "set llmd-gke:network.existing.nat to existing",
         )
     elif not serving and existing.nat == "existing" and private:
         yield failed(
             "NAT",
-            f"no NAT in {region} serves {existing.subnet}, and private nodes download images and weights through one",
+            f"no NAT in {region} serves {existing.subnet}, but private nodes download images and weights through a NAT",
             "set llmd-gke:network.existing.nat to create",
         )
     else:
-        yield ok("NAT", f"{', '.join(serving)} serves {existing.subnet}" if serving else "none yet; it will be made")
+        yield ok(
+            "NAT",
+            f"{', '.join(serving)} serves {existing.subnet}" if serving else "none yet; the program will create it",
+        )
 
 
 def _covers(entry: Mapping[str, object], name: str) -> bool:
@@ -164,7 +168,7 @@ def overlap(range_: str, subnets: list[Mapping[str, object]]) -> Iterator[Result
                 yield failed(
                     "ranges",
                     f"llmd-gke:network.proxies {range_} overlaps {cidr} of subnet {one.get('name')}",
-                    "choose a free range of /23 or more",
+                    "choose a free range of /23 or larger",
                 )
                 return
     yield ok("ranges", f"{range_} overlaps no subnet of the region")

@@ -35,7 +35,7 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
     zone = zone or pool.zone_in(context.settings.cluster.zone)
     check = f"capacity of {pool.name}"
     if pool.capacity == "flex-start":
-        yield skipped(check, "flex-start waits in a queue by design: one refusal says nothing about it")
+        yield skipped(check, "flex-start capacity is queued by design: a single failed attempt says nothing about it")
     elif pool.capacity == "reservation":
         yield _reserved(context, check, pool, zone)
     else:
@@ -50,26 +50,28 @@ def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) ->
     """A reservation is there, has the pool's machine type, and hosts that nobody uses."""
     wanted = pool.reservation
     if wanted is None:
-        return skipped(check, "no reservation is named")
+        return skipped(check, "no reservation is set")
     owner = wanted.project or context.settings.project
     fix = f"gcloud compute reservations list --project {owner}"
     try:
         answer = context.google.ask("compute.reservations.get", project=owner, zone=zone, reservation=wanted.name)
     except MissingResource:
-        return failed(check, f"there is no reservation {wanted.name} in {zone} of {owner}", fix)
+        return failed(check, f"reservation {wanted.name} does not exist in {zone} of {owner}", fix)
     hosts = cast("Mapping[str, object]", answer.get("specificReservation") or {})
     properties = cast("Mapping[str, object]", hosts.get("instanceProperties") or {})
     machine = str(properties.get("machineType") or pool.machine_type).rpartition("/")[2]
     if machine != pool.machine_type:
-        return failed(check, f"reservation {wanted.name} is for {machine}, the pool is {pool.machine_type}", fix)
+        return failed(check, f"reservation {wanted.name} is for {machine}, but the pool uses {pool.machine_type}", fix)
     if "count" not in hosts:
         return warning(
-            check, f"reservation {wanted.name} is {answer.get('status')}; it does not say how many hosts", fix
+            check, f"reservation {wanted.name} is {answer.get('status')}; it does not report the number of hosts", fix
         )
     free = int(str(hosts["count"])) - int(str(hosts.get("inUseCount") or 0))
-    message = f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, the pool may take {pool.max_nodes}"
+    message = (
+        f"reservation {wanted.name} has {free} of {hosts['count']} hosts free, but the pool may need {pool.max_nodes}"
+    )
     enough = free >= pool.max_nodes or context.up
-    return ok(check, message) if enough else failed(check, message, "lower maxNodes, or enlarge the reservation")
+    return ok(check, message) if enough else failed(check, message, "reduce maxNodes, or enlarge the reservation")
 
 
 def _host(
@@ -118,12 +120,12 @@ def _judge(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[st
     codes = [str(error.get("code")) for error in errors]
     said = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:
-        return ok(check, f"{zone} had a {pool.machine_type} ({pool.capacity}) just now")
+        return ok(check, f"{zone} had a free {pool.machine_type} ({pool.capacity}) just now")
     if any(code in STOCK_OUT for code in codes):
-        fix = "try another zone (docs/pools.md), another hour, capacity spot or flex-start, or a reservation"
-        return failed(check, f"stock-out: {zone} has no {pool.machine_type} ({pool.capacity}) now", fix)
+        fix = "try another zone (docs/pools.md), try again later, use capacity spot or flex-start, or use a reservation"
+        return failed(check, f"stock-out: {zone} has no free {pool.machine_type} ({pool.capacity}) now", fix)
     if any("QUOTA" in code for code in codes):
-        return failed(check, said, "ask for the quota that the message names")
+        return failed(check, said, "request the quota that the message names")
     return failed(check, f"{', '.join(codes)}: {said}", "see the message")
 
 
@@ -139,10 +141,10 @@ def _remove(context: Context, zone: str, name: str, *, patience: float) -> Resul
             while not _deleted(context, zone, name) and time.monotonic() < ends:
                 time.sleep(1)
         except GoogleRequestError as error:
-            return warning("probe", f"{name} may still be there, and costs money: {error}", command)
+            return warning("probe", f"{name} may still exist, and costs money: {error}", command)
         except KeyboardInterrupt:
             if last:
-                print(f"{name} may still be there, and costs money.\nFix: {command}", file=sys.stderr)
+                print(f"{name} may still exist, and costs money.\nFix: {command}", file=sys.stderr)
                 raise
         else:
             return None

@@ -74,7 +74,7 @@ def _remove(context: Context, region: str, name: str) -> None:
     except GoogleRequestError as error:
         message = f"gcloud compute networks subnets delete {name} --region {region} --project {project}"
         print(
-            f"The probe's VPC {name} may still be there ({error}); it costs nothing.\nFix: {message}, then gcloud "
+            f"The probe's VPC {name} may still exist ({error}); it costs nothing.\nFix: {message}, then gcloud "
             f"compute networks delete {name} --project {project}",
             file=sys.stderr,
         )

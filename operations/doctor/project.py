@@ -17,13 +17,13 @@ which the Google provider uses."""
 
 
 def credentials(context: Context) -> Iterator[Result]:
-    """Application Default Credentials are there and accepted."""
+    """Application Default Credentials are available and accepted."""
     try:
         _ = context.google
     except Denied as error:
         yield failed("credentials", f"no usable Application Default Credentials: {error}", LOGIN)
     else:
-        yield ok("credentials", "Application Default Credentials are there")
+        yield ok("credentials", "Application Default Credentials are available")
 
 
 def project(context: Context) -> Iterator[Result]:
@@ -35,7 +35,7 @@ def project(context: Context) -> Iterator[Result]:
         # Google answers 403 for a project that does not exist, too, so that nobody can find out which do.
         yield failed(
             "project",
-            f"gcp:project {name}: there is no such project, or the caller may not see it",
+            f"gcp:project {name}: the project does not exist, or the caller may not see it",
             f"gcloud projects list; pulumi config set gcp:project YOUR-PROJECT --stack {context.stack}",
         )
         return
@@ -75,12 +75,12 @@ def services(context: Context) -> Iterator[Result]:
     off = [api for api in wanted if states.get(api) != "ENABLED"]
     fix = f"gcloud services enable {' '.join(off)} --project {name}"
     if not off:
-        yield ok("APIs", f"all {len(wanted)} are on")
+        yield ok("APIs", f"all {len(wanted)} are enabled")
     elif "compute.googleapis.com" in off or "container.googleapis.com" in off:
         # Without them the rest cannot be looked at.
-        yield failed("APIs", f"off: {', '.join(off)}", fix)
+        yield failed("APIs", f"disabled: {', '.join(off)}", fix)
     else:
-        yield warning("APIs", f"off: {', '.join(off)}; `pulumi up` turns them on", fix)
+        yield warning("APIs", f"disabled: {', '.join(off)}; `pulumi up` enables them", fix)
 
 
 AT_ONCE = 100
@@ -104,14 +104,14 @@ def permissions(context: Context) -> Iterator[Result]:
         if lacking:
             yield failed(
                 "permissions",
-                f"the caller lacks in {name}: {', '.join(lacking)}",
+                f"the caller lacks permissions in {name}: {', '.join(lacking)}",
                 "ask an owner of the project for roles/container.admin, roles/compute.networkAdmin, "
                 "roles/iam.serviceAccountAdmin, roles/iam.serviceAccountUser, roles/monitoring.editor, "
                 "roles/resourcemanager.projectIamAdmin and roles/serviceusage.serviceUsageAdmin, or a role with these "
                 "permissions",
             )
         else:
-            yield ok("permissions", f"all {len(wanted)} that up and destroy need in {name} are there")
+            yield ok("permissions", f"all {len(wanted)} permissions that up and destroy need in {name} are granted")
 
 
 def _granted(context: Context, name: str, wanted: tuple[str, ...]) -> set[str]:

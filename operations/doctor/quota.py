@@ -46,15 +46,15 @@ def chips(context: Context) -> Iterator[Result]:
         name = f"{quota} ({divided[1]}) in {region}" if divided else f"{quota} in {region}"
         limit = _limit(context, quota, {"region": region, **dict([divided] if divided else [])})
         if limit is None:
-            yield warning(CHIPS, f"{name}: Service Usage does not tell it", _page(context))
+            yield warning(CHIPS, f"{name}: Service Usage does not report it", _page(context))
         elif 0 <= limit < need:
             yield failed(
                 CHIPS,
-                f"{name} is {counted(limit, 'chip')}, and the pools may grow to {need}",
-                f"ask for {need}: {_page(context)}, or lower maxNodes",
+                f"{name} is {counted(limit, 'chip')}, but the pools may grow to {need}",
+                f"request {need}: {_page(context)}, or reduce maxNodes",
             )
         else:
-            yield ok(CHIPS, f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are asked for")
+            yield ok(CHIPS, f"{name} is {'unlimited' if limit < 0 else counted(limit, 'chip')}, {need} are needed")
 
 
 def regional(context: Context) -> Iterator[Result]:
@@ -93,13 +93,13 @@ def _compare(
             continue  # Google tells a quota only where it exists
         free = float(cast("float", quota.get("limit", 0))) - float(cast("float", quota.get("usage", 0)))
         if free < wanted:
-            short.append(f"{name} has {free:g} of {quota.get('limit', 0):g} left, {wanted} are asked for")
+            short.append(f"{name} has {free:g} of {quota.get('limit', 0):g} left, but {wanted} are needed")
     if not short:
         count = sum(name in by_metric for name in need)
-        yield ok("quota", f"{count} quotas of {where} have room")
+        yield ok("quota", f"{count} quotas of {where} are large enough")
     elif context.up:
         yield warning(
-            "quota", f"{where}: {'; '.join(short)} (the stack is up: part of the use is its own)", _page(context)
+            "quota", f"{where}: {'; '.join(short)} (the stack is up, so part of the usage is its own)", _page(context)
         )
     else:
         yield failed("quota", f"{where}: {'; '.join(short)}", _page(context))

@@ -107,14 +107,18 @@ def results(check: Check, context: Context) -> list[Result]:
     except ApiOff as error:
         api = f"{error.api}.googleapis.com"
         return [
-            failed(check.name, f"cannot be looked at: {api} is off", f"gcloud services enable {api} --project {name}")
+            failed(
+                check.name, f"cannot be checked: {api} is disabled", f"gcloud services enable {api} --project {name}"
+            )
         ]
     except Denied as error:
-        return [failed(check.name, f"the caller may not look: {error}", "ask an owner of the project for roles/viewer")]
+        return [
+            failed(check.name, f"the caller lacks permission: {error}", "ask an owner of the project for roles/viewer")
+        ]
     except NoAnswer as error:
         return [failed(check.name, str(error), "try again later: https://status.cloud.google.com")]
     except GoogleRequestError as error:
         return [failed(check.name, str(error), "check the settings that the message names")]
     except Exception as error:  # a defect of one check must not take the others' findings away
-        said = f"this check is broken: {type(error).__name__}: {error}"
-        return [failed(check.name, said, "please report it; the other findings stand")]
+        said = f"this check failed: {type(error).__name__}: {error}"
+        return [failed(check.name, said, "please report this bug; the other findings are valid")]

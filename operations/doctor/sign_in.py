@@ -32,7 +32,7 @@ def sign_in(context: Context) -> Iterator[Result]:
     if os.environ.get(VARIABLE) and not context.impersonate:
         yield failed(
             CHECK,
-            f"{VARIABLE} holds for the Google half of an update only",
+            f"{VARIABLE} applies only to the Google half of an update",
             f"unset {VARIABLE}; pulumi config set {IMPERSONATE} ACCOUNT --stack {context.stack}",
         )
         return
@@ -40,21 +40,23 @@ def sign_in(context: Context) -> Iterator[Result]:
     if token is None:
         yield failed(
             CHECK,
-            f"{access.PLUGIN} gives no token: gcloud is not signed in"
+            f"{access.PLUGIN} returns no token: gcloud is not signed in"
             + (f", or may not impersonate {context.impersonate}" if context.impersonate else ""),
             LOGIN
             if not context.impersonate
-            else f"{LOGIN}, and ask for roles/iam.serviceAccountTokenCreator on {context.impersonate}",
+            else f"{LOGIN}, and request roles/iam.serviceAccountTokenCreator on {context.impersonate}",
         )
         return
     kubernetes = identity(token)
     google = context.impersonate or identity(str(getattr(context.google.credentials, "token", "")))
     if kubernetes is None or google is None:
-        yield warning(CHECK, "there is a token; Google does not say whose it is", LOGIN)
+        yield warning(CHECK, "there is a token, but Google does not report whose it is", LOGIN)
     elif kubernetes != google:
-        yield failed(CHECK, f"Kubernetes objects would be made as {kubernetes}, Google's as {google}", LOGIN)
+        yield failed(
+            CHECK, f"Kubernetes objects would be created as {kubernetes}, Google's resources as {google}", LOGIN
+        )
     else:
-        yield ok(CHECK, f"both halves act as {google}")
+        yield ok(CHECK, f"both halves use {google}")
 
 
 def _token(said: str | None) -> str | None:

@@ -36,7 +36,9 @@ def pulumi(_: Context) -> Iterator[Result]:
     if said is None:
         yield failed("pulumi", "is not on PATH", PULUMI)
     elif (version_of(said) or ()) < (version_of(floor) or ()):
-        yield failed("pulumi", f"{said} is older than {floor}: components that wait for their parent hang", PULUMI)
+        yield failed(
+            "pulumi", f"{said} is older than {floor}: components that wait for their parent would hang", PULUMI
+        )
     else:
         yield ok("pulumi", said)
 
@@ -45,7 +47,7 @@ def auth_plugin(_: Context) -> Iterator[Result]:
     """The plugin that the stack's kubeconfig names: without it, no Kubernetes object can be made."""
     said = ask(["gke-gcloud-auth-plugin", "--version"])
     if said is None:
-        yield failed("gke-gcloud-auth-plugin", "is not on PATH, and the cluster's kubeconfig calls it", PLUGIN)
+        yield failed("gke-gcloud-auth-plugin", "is not on PATH, but the cluster's kubeconfig calls it", PLUGIN)
     else:
         match = re.search(r"\d+\.\d+\.\d+", said)
         yield ok("gke-gcloud-auth-plugin", match.group() if match else "is on PATH")
@@ -53,7 +55,7 @@ def auth_plugin(_: Context) -> Iterator[Result]:
 
 def optional(_: Context) -> Iterator[Result]:
     """What people use by hand; ``pulumi up`` does without."""
-    for name, use in (("gcloud", "logs in"), ("kubectl", "looks inside the cluster")):
+    for name, use in (("gcloud", "logs in"), ("kubectl", "inspects the cluster")):
         if shutil.which(name):
             yield ok(name, "is on PATH")
         else:

@@ -26,13 +26,14 @@ def command(
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
     format_: Annotated[
-        Format, typer.Option("--format", help="Mermaid for pages, an SVG file, or only the critical chain.")
+        Format, typer.Option("--format", help="Mermaid for Markdown pages, an SVG file, or only the critical chain.")
     ] = Format.MERMAID,
 ) -> None:
-    """Draw a stack from the graph that its program registers: nothing has to be up, and no engine is needed.
+    """Draw the graph of resources that a stack's program registers. The stack does not have to be up, and no engine is
+    needed.
 
-    Boxes are components, arrows go to what waits for them. The thick ones are the critical chain: the most resources of
-    which each waits for the one before. `--output json` gives components, edges and chain as data.
+    Boxes are components; arrows point to components that wait for them. Thick arrows show the critical chain: the
+    longest sequence of resources that wait for each other. `--output json` prints components, edges and chain as data.
     """
     from operations.progress import working
 

@@ -25,20 +25,26 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Spend the money shown, without asking.")] = False,
-    bench_seconds: Annotated[float, typer.Option(min=0, help="Seconds of each level; 0: no benchmark.")] = 20,
-    bench_most: Annotated[int, typer.Option(min=1, max=1024, help="Requests at once, at most.")] = 64,
-    folder: Annotated[Path | None, typer.Option(help="Where the report goes. Default: live/STACK-TIME.")] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Spend the amount shown, without asking for confirmation.")
+    ] = False,
+    bench_seconds: Annotated[
+        float, typer.Option(min=0, help="Duration of each benchmark level in seconds; 0: no benchmark.")
+    ] = 20,
+    bench_most: Annotated[int, typer.Option(min=1, max=1024, help="Maximum number of concurrent requests.")] = 64,
+    folder: Annotated[Path | None, typer.Option(help="Folder for the report. Default: live/STACK-TIME.")] = None,
 ) -> None:
-    """Bring a stack up for real, ask and measure it, answer the open questions, and destroy it again.
+    """Create a stack on Google Cloud, test and measure it, answer the open questions, and destroy it again.
 
-    Shows the price and asks before it spends. Destroys at the end in any case, also after a failure or Ctrl-C; a stack
-    that is up already is refused. The report (Markdown and JSON) and the logs hold no secrets.
+    Shows the price and asks for confirmation before spending money. Always destroys the stack at the end, also after a
+    failure or Ctrl-C; a stack that is already up is rejected. The report (Markdown and JSON) and the logs contain no
+    secrets.
 
-    Exit status 0: every step passed or was skipped; 1: one failed; 4: refused; 130: Ctrl-C, after the destroy.
+    Exit status 0: every step passed or was skipped; 1: one failed; 4: rejected or not confirmed; 130: Ctrl-C, after
+    the destroy.
     """
     if 0 < bench_seconds < 1:
-        raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 and more.")
+        raise BadInput(f"--bench-seconds {bench_seconds:g}: allowed is 0 for no benchmark, or 1 or more.")
     with working(f"reading stack {stack}", quiet_seconds=0):
         from operations.live import report
         from operations.live.evidence import Evidence
@@ -50,12 +56,12 @@ def command(
         check_destroyable(target)
         price = cost(target, date.today())
     print(price, file=sys.stderr)
-    with working("looking whether the stack is up already"):
+    with working("checking whether the stack is already up"):
         check_free(target)
     with working("asking doctor"):
         first = preflight(target)
     if first.verdict == "failed":
-        raise Failed(f"{first.text}\nNothing was made.\nFix: llmd-gke doctor --stack {target.stack}")
+        raise Failed(f"{first.text}\nNothing was created.\nFix: llmd-gke doctor --stack {target.stack}")
     consent(target, yes)
     now = datetime.now(UTC)
     plan = Plan(folder or target.root / "live" / f"{stack}-{now:%Y%m%d-%H%M%S}", bench_seconds, bench_most)
@@ -90,12 +96,12 @@ def cost(target: Target, today: date) -> str:
 
     amount = estimate(target.stack, target.settings).totals["running"]
     if amount.usd_per_hour is None:
-        return f"{counted(amount.chips, 'TPU chip')}, whose price nobody publishes, for about {USUAL_HOURS} h."
+        return f"{counted(amount.chips, 'TPU chip')}, which have no public price, for about {USUAL_HOURS} h."
     total = amount.usd_per_hour * USUAL_HOURS
     age = old_prices(today)
     return (
         f"{counted(amount.chips, 'TPU chip')}: {cents(amount.usd_per_hour):,.2f} USD per hour, list price of "
-        f"{PRICES_AS_OF}, so about {total:,.0f} USD for {USUAL_HOURS} h; system nodes, disks and traffic come on top."
+        f"{PRICES_AS_OF}, so about {total:,.0f} USD for {USUAL_HOURS} h; plus system nodes, disks and traffic."
         + ("" if age is None else f" {age}")
     )
 
@@ -105,10 +111,8 @@ def consent(target: Target, yes: bool) -> None:
     if yes or target.cloud is not Cloud.GOOGLE:
         return
     if not sys.stdin.isatty():
-        raise Refused(
-            f"Nobody can be asked here whether to spend that.\nFix: llmd-gke live --stack {target.stack} --yes"
-        )
-    question = f"Bring stack {target.stack} up in project {target.settings.project}, and destroy it at the end? [y/N] "
+        raise Refused(f"There is no terminal to ask for confirmation.\nFix: llmd-gke live --stack {target.stack} --yes")
+    question = f"Create stack {target.stack} in project {target.settings.project}, and destroy it at the end? [y/N] "
     print(question, end="", file=sys.stderr, flush=True)
     if input().strip().lower() not in ("y", "yes"):
-        raise Refused("Nothing was made.")
+        raise Refused("Nothing was created.")

@@ -53,5 +53,5 @@ def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], obj
         if status == 0 or not users or attempt > len(PAUSES_SECONDS):
             return DestroyOutcome(status, attempt, users)
         seconds = PAUSES_SECONDS[attempt - 1] / (60 if short else 1)
-        say(f"Google still uses what the cluster left; attempt {attempt + 1} in {seconds:g} s")
+        say(f"Google still uses resources that the cluster left; attempt {attempt + 1} in {seconds:g} s")
         pause(seconds)

@@ -78,8 +78,8 @@ def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
 
     def note(number: int, frame: object) -> None:
         del number, frame
-        say("destroying goes on: what is left costs money")
-        print("Destroying goes on: what is left costs money.", file=sys.stderr, flush=True)
+        say("the destroy continues: what is left costs money")
+        print("The destroy continues: what is left costs money.", file=sys.stderr, flush=True)
 
     before = {number: signal.signal(number, note) for number in (signal.SIGINT, signal.SIGTERM)}
 

@@ -152,7 +152,7 @@ def _if(
 
 def _left(seen: Evidence) -> Answer:
     if seen.left is None:
-        return "open", "nobody looked: Google may not be asked, or the cloud is none of Google's"
+        return "open", "not checked: Google must not be asked, or the cloud is not Google's"
     return (
         ("no", seen.left) if seen.left else ("yes", "no firewall rule, endpoint group, address or disk of the cluster")
     )
@@ -161,9 +161,9 @@ def _left(seen: Evidence) -> Answer:
 POINTS: tuple[Point, ...] = (
     Point(1, "both policies attach to the InferencePool", _edge("policies|health check|backend timeout")),
     Point(2, "GKE accepts the HTTPRoute", _edge(": route$")),
-    Point(3, "KServe turns Ready behind GKE's Gateway", _ready),
+    Point(3, "KServe becomes Ready behind GKE's Gateway", _ready),
     Point(4, "the Gateway is programmed before any route exists", _took("edge-gateway")),
-    Point(5, "InferencePool's CRD is there with the GatewayClass", _pools_known),
+    Point(5, "the InferencePool CRD exists as soon as the GatewayClass does", _pools_known),
     Point(7, "the image tag of the server exists", _server_ready("a server runs from it")),
     Point(8, "the server runs with all capabilities dropped", _server_ready("a server is ready with them dropped")),
     Point(9, "secure boot on TPU hosts", _nodes),
@@ -198,7 +198,7 @@ POINTS: tuple[Point, ...] = (
             "no model of the stack downloads weights",
         ),
     ),
-    Point(22, "GKE offers the version that new clusters ask for", _step("up", "the cluster was made with it")),
+    Point(22, "GKE offers the default version of new clusters", _step("up", "the cluster was created with it")),
     Point(23, "the control plane reaches the webhooks", _step("up", "the runtime configurations were admitted")),
     Point(24, "waitFor on the GatewayClass holds the graph back", _took("gateway-api-class")),
 )

@@ -21,8 +21,8 @@ def check_free(target: Target) -> None:
     count = _resources(target)
     if count:
         raise Refused(
-            f"Stack {target.stack} has {count} resources on {target.cloud.value}; an acceptance run would destroy them "
-            f"at its end.\nFix: use a stack of its own (docs/stacks.md), or destroy this one first: "
+            f"Stack {target.stack} already has {count} resources on {target.cloud.value}; an acceptance run would "
+            "destroy them at its end.\nFix: use a separate stack (docs/stacks.md), or destroy this one first: "
             f"{' '.join(engine.down(target))}"
         )
 
@@ -45,14 +45,14 @@ def _resources(target: Target) -> int:
         )
     except FileNotFoundError:
         raise SetUpFailed(
-            "There is no `pulumi` on PATH.\nFix: https://www.pulumi.com/docs/install/; to rehearse: --cloud rehearsal"
+            "`pulumi` is not on PATH.\nFix: https://www.pulumi.com/docs/install/; to rehearse: --cloud rehearsal"
         ) from None
     if done.returncode:
-        raise SetUpFailed(f"Pulumi does not list its stacks: {done.stderr.strip()[:300]}\nFix: pulumi login")
+        raise SetUpFailed(f"Pulumi could not list its stacks: {done.stderr.strip()[:300]}\nFix: pulumi login")
     stacks = cast("Sequence[Mapping[str, object]]", json.loads(done.stdout))
     found_stack = next((one for one in stacks if str(one.get("name")).split("/")[-1] == target.stack), None)
     if found_stack is None:
-        raise NotUp(f"Pulumi knows no stack {target.stack}.\nFix: pulumi stack init {target.stack}")
+        raise NotUp(f"Stack {target.stack} does not exist in Pulumi's backend.\nFix: pulumi stack init {target.stack}")
     return int(str(found_stack.get("resourceCount") or 0))
 
 
@@ -60,7 +60,7 @@ def check_destroyable(target: Target) -> None:
     """Raises ``Refused`` when the destroy at the end could not work."""
     if target.cloud is Cloud.GOOGLE and target.settings.cluster.deletion_protection:
         raise Refused(
-            f"Pulumi.{target.stack}.yaml protects the cluster (cluster.deletionProtection), so that it could not be "
+            f"Pulumi.{target.stack}.yaml protects the cluster (cluster.deletionProtection), so it could not be "
             "destroyed at the end.\nFix: use a stack with deletionProtection: false"
         )
 

@@ -54,7 +54,7 @@ class Run:
                 ):
                     self._step(name, work)
         except KeyboardInterrupt:
-            self.seen.steps.append(Step("interrupted", "failed", "stopped by Ctrl-C; destroyed all the same"))
+            self.seen.steps.append(Step("interrupted", "failed", "stopped with Ctrl-C; the stack was still destroyed"))
         finally:
             restore = engine.interruptions_wait(self._say)
             try:
@@ -84,7 +84,9 @@ class Run:
             engine.up(self._target), self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}")
         )
         self.seen.up_log = log.read_text(encoding="utf-8") if log.exists() else ""
-        return ("passed", "every resource was made") if status == 0 else ("failed", f"status {status}, see {log.name}")
+        return (
+            ("passed", "every resource was created") if status == 0 else ("failed", f"status {status}, see {log.name}")
+        )
 
     def _unchanged(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "second-up.log"
@@ -104,7 +106,7 @@ class Run:
 
             self.seen.status, self.seen.snapshot = evidence(self._target)
         state = str(self.seen.status["state"])
-        return ("failed" if state == "bad" else "passed"), f"the screen adds up to: {state}"
+        return ("failed" if state == "bad" else "passed"), f"overall status: {state}"
 
     def _smoke(self) -> tuple[Verdict, str]:
         junit = self._plan.folder / "smoke.xml"
@@ -123,7 +125,7 @@ class Run:
 
     def _bench(self) -> tuple[Verdict, str]:
         if not self._plan.bench_seconds:
-            return "skipped", "not asked for"
+            return "skipped", "not requested"
         # The first model that is served: a short look, not a comparison of models.
         model = next(one.name for one in self._target.settings.models if not one.stopped)
         result = self.seen.bench = self._measured(model, self._plan.folder / "bench")
@@ -146,11 +148,11 @@ class Run:
         command = engine.down(self._target)
         outcome = destroy(self._target, log, self._say)
         if outcome.status and not outcome.in_use:
-            self._say("destroy failed, once more")
+            self._say("destroy failed, trying once more")
             outcome = destroy(self._target, log, self._say)
         status = outcome.status
         if status:
-            still = "STILL THERE, AND BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
+            still = "STILL EXISTS, AND IS BILLED" if self._target.cloud is Cloud.GOOGLE else "STILL THERE"
             return "failed", f"{still}: status {status}, see {log.name}. Do: {' '.join(command)}"
         if self._target.cloud is Cloud.GOOGLE:  # elsewhere `make down` looks by itself, and forgets the cloud
             self.seen.left = leftovers.look(self._target.settings)

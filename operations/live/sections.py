@@ -15,7 +15,7 @@ def status(screen: Mapping[str, object]) -> list[str]:
     """The screen of ``status``, a row for each line; empty where nobody looked."""
     if not screen:
         return []
-    lines = ["", "## Status", "", f"The screen adds up to: {screen['state']}.", "", "| | Is | Seen |", "|---|---|---|"]
+    lines = ["", "## Status", "", f"Overall status: {screen['state']}.", "", "| | Is | Seen |", "|---|---|---|"]
     return [*lines, *(f"| {cell(one['subject'])} | {one['state']} | {cell(one['text'])} |" for one in _lines(screen))]
 
 

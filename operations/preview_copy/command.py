@@ -12,17 +12,17 @@ from operations.options import DEFAULT_STACK, Output, OutputOption, StackOption
 
 def command(
     state: Annotated[Path, typer.Option(metavar="FILE", help="Output of `pulumi stack export --stack STACK`.")],
-    into: Annotated[Path, typer.Option(metavar="FOLDER", help="Where the copy goes. It must not exist yet.")],
+    into: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the copy; must not exist yet.")],
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
 ) -> None:
-    """Copy a stack's state and settings with dummies in place of the secrets.
+    """Copy a stack's state and settings with placeholders instead of secrets.
 
-    `pulumi preview` works on the copy as on the stack, without the right to decrypt anything and without write access
-    to the state. The copy is a file backend (`PULUMI_BACKEND_URL=file://FOLDER`) and a stack file
-    (`--config-file FOLDER/Pulumi.STACK.yaml`). `FOLDER/environment` holds both variables that the engine needs, and
-    `FOLDER/exclude` the URN of each resource whose inputs hold secrets: name them by `--exclude`, because a dummy
-    always differs. Used by the workflows `preview` and `drift`.
+    `pulumi preview` works with the copy as with the stack, but needs neither permission to decrypt nor write access to
+    the state. The copy is a file backend (`PULUMI_BACKEND_URL=file://FOLDER`) and a stack file (`--config-file
+    FOLDER/Pulumi.STACK.yaml`). `FOLDER/environment` contains both variables that the engine needs, and
+    `FOLDER/exclude` the URN of each resource whose inputs contain secrets: pass them with `--exclude`, because a
+    placeholder always differs. Used by the workflows `preview` and `drift`.
     """
     from operations.progress import working
 
@@ -37,5 +37,6 @@ def command(
     show(
         output,
         {"stack": stack, "folder": str(into), "excluded": excluded},
-        f"{into}: a copy of stack {stack} without secrets. Not comparable, because they hold secrets: {len(excluded)}.",
+        f"{into}: a copy of stack {stack} without secrets. Not comparable, because they contain secrets: "
+        f"{len(excluded)}.",
     )

@@ -29,7 +29,9 @@ def write_copy(root: Path, stack: str, state: Path, into: Path) -> Copy:
     try:
         into.mkdir(mode=0o700, parents=True)
     except OSError as error:
-        raise BadInput(f"The folder {into} cannot be made: {error.strerror}.\nFix: name a new one by --into") from None
+        raise BadInput(
+            f"The folder {into} cannot be created: {error.strerror}.\nFix: set a new folder with --into"
+        ) from None
     backend = into.absolute() / ".pulumi"
     stacks = backend / "stacks" / project
     stacks.mkdir(parents=True)
@@ -64,7 +66,7 @@ def _mapping(file: Path) -> Mapping[str, object]:
 def _read(state: Path) -> object:
     try:
         if state.stat().st_size > LARGEST:
-            raise BadInput(f"{state} is larger than {LARGEST} bytes.\nFix: name the output of `pulumi stack export`")
+            raise BadInput(f"{state} is larger than {LARGEST} bytes.\nFix: use the output of `pulumi stack export`")
         return json.loads(state.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise BadInput(

@@ -58,7 +58,7 @@ def without_secrets(exported: object, dummy: str) -> Copy:
     if not isinstance(deployment, Mapping) or whole.get("version") not in VERSIONS:
         raise BadInput(
             "This is not a state of version 3 or 4 as `pulumi stack export` writes it.\n"
-            "Fix: pulumi stack export --stack STACK --file FILE, and name it as --state FILE"
+            "Fix: pulumi stack export --stack STACK --file FILE, and pass it as --state FILE"
         )
     latest = _table(cast("object", deployment))
     resources = [_table(one) for one in _list(latest.get("resources"))]

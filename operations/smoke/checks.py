@@ -80,11 +80,11 @@ async def _complete(client: Client, name: str) -> str:
     body = _expect(await client.post("/v1/completions", request), 200)
     # vLLM answers under its first name, whichever was asked for (docs.vllm.ai, cli/serve, `--served-model-name`).
     if body.get("model") not in (name, client.name):
-        raise CheckFailed(f"asked for model {name}, answered by {body.get('model')!r}")
+        raise CheckFailed(f"requested model {name}, but the answer is from {body.get('model')!r}")
     text = _text_of(body, chat=False)
     usage = cast("Mapping[str, int]", body.get("usage") or {})
     if not text or not usage.get("completion_tokens"):
-        raise CheckFailed(f"the answer holds no text or no usage: {_short(json.dumps(body))}")
+        raise CheckFailed(f"the answer contains no text or no usage: {_short(json.dumps(body))}")
     return f"{usage['completion_tokens']} tokens"
 
 
@@ -92,7 +92,7 @@ async def advertised(client: Client) -> str:
     """The name that KServe advertises is served, too."""
     name = client.other_name
     if not name:
-        raise Skipped("the URL holds no namespace, so the second name is not known")
+        raise Skipped("the URL contains no namespace, so the second name is unknown")
     return await _complete(client, name)
 
 
@@ -120,13 +120,13 @@ async def streaming(client: Client) -> str:
             break
     first, last, parts = seen.arrivals[0], seen.arrivals[-1], len(seen.arrivals)
     if parts < 3:
-        raise CheckFailed(f"only {parts} parts in {seen.seconds:.1f} s: something on the way collects the answer")
+        raise CheckFailed(f"only {parts} parts in {seen.seconds:.1f} s: a proxy on the way buffers the answer")
     if seen.seconds >= TELLING_SECONDS and last - first < AT_ONCE_SHARE * seen.seconds:
         raise CheckFailed(
             f"{parts} parts, all between {first:.2f} s and {last:.2f} s of {seen.seconds:.2f} s: "
-            "something on the way collects the answer before it hands it on"
+            "a proxy on the way buffers the answer"
         )
-    note = "" if seen.seconds >= TELLING_SECONDS else ", too quick to tell whether they were held back"
+    note = "" if seen.seconds >= TELLING_SECONDS else ", too fast to tell whether they were buffered"
     return f"{parts} parts, first after {first:.2f} s, last after {last:.2f} s{note}"
 
 
@@ -152,7 +152,7 @@ def _ended_well(seen: Stream) -> None:
         after = seen.seconds
         hint = ", as GKE's default backend timeout does (504)" if 25 <= after <= 35 else ""
         raise CheckFailed(
-            f"the stream was cut after {after:.1f} s and {len(seen.arrivals)} parts{hint}"
+            f"the stream was cut off after {after:.1f} s and {len(seen.arrivals)} parts{hint}"
             + (f": {seen.broken}" if seen.broken else "")
         )
     if not seen.arrivals:
@@ -167,9 +167,9 @@ async def long_answer(client: Client) -> str:
     if seen.stopped or seen.arrivals[-1] > (GKE_DEFAULT_SECONDS + CLEARLY_LONGER) / 2:
         return f"still arriving after {seen.arrivals[-1]:.0f} s ({len(seen.arrivals)} parts)"
     raise Skipped(
-        f"{len(seen.arrivals)} parts took {seen.seconds:.1f} s: too quick for anything to be cut at "
-        f"{GKE_DEFAULT_SECONDS:.0f} s. Ask for more with --long-tokens N (at most the model's context), or smoke while "
-        "`llmd-gke bench` keeps the server busy"
+        f"{len(seen.arrivals)} parts took {seen.seconds:.1f} s: too fast to test the cut-off at "
+        f"{GKE_DEFAULT_SECONDS:.0f} s. Request more tokens with --long-tokens N (at most the model's context), or "
+        "run smoke while `llmd-gke bench` keeps the server busy"
     )
 
 

@@ -24,24 +24,27 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Only this model of the stack.")] = None,
-    junit: Annotated[Path | None, typer.Option(help="Write the result as JUnit XML to this file, too.")] = None,
-    timeout: Annotated[float, typer.Option(min=1, help="Seconds for all checks together.")] = 120,
-    together: Annotated[int, typer.Option(min=2, max=256, help="Requests sent at once.")] = 8,
+    model: Annotated[str | None, typer.Option("--model", "-m", help="Check only this model of the stack.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="Also write the result to this file, as JUnit XML.")] = None,
+    timeout: Annotated[float, typer.Option(min=1, help="Time limit for all checks together, in seconds.")] = 120,
+    together: Annotated[int, typer.Option(min=2, max=256, help="Number of concurrent requests.")] = 8,
     long_tokens: Annotated[
         int | None,
-        typer.Option(min=1, help="Tokens of the answer that has to outlast 30 s. Default: what the model allows."),
+        typer.Option(
+            min=1, help="Tokens of the answer that must take longer than 30 s. Default: as many as the model allows."
+        ),
     ] = None,
     ca: Annotated[Path | None, typer.Option("--ca", help="Trust the certificate authorities in this file.")] = None,
     url: Annotated[
-        str | None, typer.Option(help="Ask here instead of the gateway of the outputs; needs --model.")
+        str | None,
+        typer.Option(help="Send requests to this URL instead of the gateway in the outputs; requires --model."),
     ] = None,
 ) -> None:
-    """Ask the stack's models, through the gateway, everything that a client relies on.
+    """Check everything that clients rely on, by sending requests to the stack's models through the gateway.
 
-    Health, models, completion, chat, streaming, both names, several at once, an unknown model, bad JSON, and an answer
-    that takes longer than 30 s, which GKE would cut by default. That answer needs a server slow enough to take 30 s
-    for the longest answer it may give: otherwise the check says so and counts as skipped.
+    Checks health, models, completion, chat, streaming, both names, concurrent requests, an unknown model, malformed
+    JSON, and an answer that takes longer than 30 s, which GKE would cut off by default. If the server is too fast for
+    an answer of 30 s, the last check says so and counts as skipped.
 
     Exit status 0: all passed or skipped; 1: a check failed; others: see `llmd-gke --help`.
     """
@@ -91,21 +94,21 @@ def _endpoints(target: Target, model: str | None, url: str | None) -> list[Endpo
         if model is None:
             raise BadInput("--url needs --model, the name that clients send.\nFix: add --model NAME")
         if not url.startswith(("http://", "https://")):
-            raise BadInput(f"--url: {url} is no address. Allowed: http://HOST/PATH, https://HOST/PATH.")
+            raise BadInput(f"--url: {url} is not a URL. Allowed: http://HOST/PATH, https://HOST/PATH.")
         return [Endpoint(model, url, model)]
     if target.cloud is Cloud.REHEARSAL:
         raise NotUp(
-            "The rehearsal serves no requests: it has no pods, so there is nothing to ask.\n"
+            "The rehearsal has no pods, so it cannot serve requests.\n"
             f"Fix: make up STACK={target.stack} CLOUD=laptop, then "
             f"llmd-gke smoke --stack {target.stack} --cloud laptop; "
-            "or give an address: --url http://HOST/PATH --model NAME"
+            "or set a URL: --url http://HOST/PATH --model NAME"
         )
     stopped = {one.name for one in target.settings.models if one.stopped}
     there = [endpoint for endpoint in read(target).models if endpoint.name not in stopped]
     chosen = [endpoint for endpoint in there if model in (None, endpoint.name)]
     if not chosen:
-        names = ", ".join(endpoint.name for endpoint in there) or "none that is not stopped"
-        raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. There are: {names}.")
+        names = ", ".join(endpoint.name for endpoint in there) or "none (all are stopped)"
+        raise BadInput(f"Stack {target.stack} serves no model {model or 'at all'}. Its models: {names}.")
     return chosen
 
 
@@ -117,7 +120,9 @@ def _trusting(file: Path | None) -> ssl.SSLContext | None:
     try:
         return ssl.create_default_context(cafile=str(file))
     except (OSError, ssl.SSLError) as error:
-        raise BadInput(f"--ca {file}: no certificates can be read from it ({error}).\nFix: give a PEM file") from None
+        raise BadInput(
+            f"--ca {file}: no certificates can be read from this file ({error}).\nFix: use a PEM file"
+        ) from None
 
 
 def finish(
@@ -132,7 +137,7 @@ def finish(
             junit_file.parent.mkdir(parents=True, exist_ok=True)
             junit_file.write_bytes(report.junit(target.stack, outcomes))
         except OSError as error:
-            raise BadInput(f"--junit {junit_file}: {error.strerror}.\nFix: name a file that can be written") from None
+            raise BadInput(f"--junit {junit_file}: {error.strerror}.\nFix: use a writable file") from None
     data = report.as_json(target.stack, cloud_name, outcomes)
     show(output, data, *report.rendered(target.stack, cloud_name, outcomes))
     failed = report.count(outcomes)["failed"]

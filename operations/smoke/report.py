@@ -35,7 +35,9 @@ def rendered(stack: str, cloud_name: str, outcomes: Sequence[Outcome]) -> list[T
             if outcome.model == model:
                 table.add_row(outcome.name, MARKS[outcome.verdict], f"{outcome.seconds:.1f}", escape(outcome.detail))
         parts.append(table)
-    advice = dict.fromkeys((o.cause or "not a known symptom", o.fix) for o in outcomes if o.verdict == "failed")
+    advice = dict.fromkeys(
+        (o.cause or "unknown; not a known symptom", o.fix) for o in outcomes if o.verdict == "failed"
+    )
     parts += [f"cause: {cause}\nfix:   {fix}" for cause, fix in advice]
     return [*parts, ", ".join(f"{number} {verdict}" for verdict, number in count(outcomes).items())]
 

@@ -51,7 +51,8 @@ async def _one(client: Client, endpoint: Endpoint, deadline: float) -> list[Outc
     first = [await _try(name, check, client, endpoint, deadline) for name, check in FIRST]
     if all(outcome.verdict == "failed" and outcome.detail.startswith(NO_ANSWER) for outcome in first):
         return first + [
-            Outcome(name, endpoint.name, "skipped", "not tried: nothing answers") for name, _ in (*REST, LONG)
+            Outcome(name, endpoint.name, "skipped", "not run: the endpoint does not answer")
+            for name, _ in (*REST, LONG)
         ]
     # The long answer runs beside the others: alone it would take most of the time there is.
     long = asyncio.create_task(_try(*LONG, client, endpoint, deadline))
@@ -76,7 +77,7 @@ async def _try(name: str, check: Check, client: Client, endpoint: Endpoint, dead
     except Skipped as skipped:
         detail, verdict = str(skipped), "skipped"
     except TimeoutError:
-        detail, verdict = "not finished within the time for all checks (--timeout)", "failed"
+        detail, verdict = "not finished within the time limit for all checks (--timeout)", "failed"
     except httpx.HTTPError as error:
         detail, verdict = f"{NO_ANSWER}{str(error) or type(error).__name__}", "failed"
     return Outcome(name, endpoint.name, verdict, detail, round(time.monotonic() - started, 2))

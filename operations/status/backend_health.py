@@ -93,4 +93,4 @@ def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
     try:
         return lines(snapshot, settings, ask(settings))
     except GoogleRequestError as error:
-        return [Line("load balancer", State.UNKNOWN, f"cannot be asked: {error}")]
+        return [Line("load balancer", State.UNKNOWN, f"cannot be queried: {error}")]

@@ -17,14 +17,15 @@ def command(
     stack: StackOption = DEFAULT_STACK,
     output: OutputOption = Output.TABLE,
     cloud: CloudOption = None,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on until Ctrl-C.")] = False,
-    every: Annotated[float, typer.Option(min=1, help="Seconds between two looks with --watch.")] = 5,
-    ask: Annotated[bool, typer.Option(help="Ask each model for a token through the gateway.")] = True,
+    watch: Annotated[bool, typer.Option("--watch", "-w", help="Repeat until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=1, help="Interval of --watch, in seconds.")] = 5,
+    ask: Annotated[bool, typer.Option(help="Request a token from each model through the gateway.")] = True,
 ) -> None:
-    """Show a stack on one screen, from its nodes to a model's token: what is good, what to wait for, what needs a hand.
+    """Show a stack on one screen, from its nodes to a model's token: what works, what is in progress, what needs
+    attention.
 
-    Exit status 0: nothing is wrong (it may still be on its way); 1: something needs a hand; others: see
-    `llmd-gke --help`. With --watch and JSON, each look is one line.
+    Exit status 0: nothing is wrong (some parts may still be in progress); 1: something needs attention; others: see
+    `llmd-gke --help`. With --watch and JSON, each snapshot is one line.
     """
     if output is Output.TABLE and not entered():
         # Settings, state and cluster take a moment: the first line waits for none of them.
@@ -45,7 +46,7 @@ def command(
     from operations.status.screen import worst
 
     if worst(sections) is State.BAD:
-        raise Failed(f"Stack {target.stack} needs a hand; see above.")
+        raise Failed(f"Stack {target.stack} needs attention; see above.")
 
 
 def _rehearsal(target: Target, output: Output) -> None:
@@ -54,7 +55,7 @@ def _rehearsal(target: Target, output: Output) -> None:
     from operations.printing import show
 
     values = outputs.read(target)
-    message = "The rehearsal has no Kubernetes API and serves nothing: there are only the outputs of the stack."
+    message = "The rehearsal has no Kubernetes API and no pods: only the outputs of the stack can be shown."
     shown: dict[str, object] = {key: value for key, value in values.values.items() if key != "kubeconfig"}
     data: dict[str, object] = {"stack": target.stack, "cloud": target.cloud.value, "state": "unknown", "note": message}
     lines = [f"  {key}: {json.dumps(value) if not isinstance(value, str) else value}" for key, value in shown.items()]

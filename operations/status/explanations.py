@@ -36,10 +36,10 @@ class Word:
 GOOD, BUSY, BAD = State.GOOD, State.BUSY, State.BAD
 
 KSERVE: tuple[Word, ...] = (
-    Word(GOOD, "stopped on purpose: KServe keeps nothing of it", reason="Stopped"),
+    Word(GOOD, "stopped by the settings: KServe has deleted its objects", reason="Stopped"),
     Word(
         BAD,
-        "a configuration that the service names (`baseRefs`), or a preset of KServe's, does not exist",
+        "a configuration that the service names (`baseRefs`), or a preset of KServe, does not exist",
         type="PresetsCombined",
         reason="ConfigNotFound",
         fix="kubectl get llminferenceserviceconfig -A",
@@ -53,67 +53,68 @@ KSERVE: tuple[Word, ...] = (
     ),
     Word(
         BAD,
-        "what the configurations give when merged is not a valid service",
+        "the merged configurations are not a valid service",
         type="PresetsCombined|^Ready$",
         reason="InvalidRenderedConfig|ValidationUnavailable",
         fix="pulumi up --stack {stack} --policy-pack policies",
     ),
     Word(
         BAD,
-        "the service names a route or gateway that does not exist, so KServe makes neither pool nor endpoint picker",
+        "the service names a route or gateway that does not exist, so KServe creates neither pool nor endpoint picker",
         reason="RefsInvalid",
         fix="pulumi up --stack {stack} --policy-pack policies",
     ),
     Word(
         BUSY,
-        "the InferencePool is there; GKE's gateway has not accepted it yet (a minute or two; longer: see the route)",
+        "the InferencePool exists, but GKE's gateway has not accepted it yet (usually a minute or two; if longer, "
+        "see the route)",
         type="InferencePoolReady",
         reason="WaitingForGateway|InferencePoolNotReady",
     ),
     Word(
         BAD,
-        "KServe could not make the endpoint picker",
+        "KServe could not create the endpoint picker",
         type="SchedulerWorkloadReady",
         reason="SchedulerReconcileError",
         fix="kubectl -n kserve logs deploy/llmisvc-controller-manager",
     ),
     Word(
         BUSY,
-        "the endpoint picker is not available: it starts, or exits because it does not know a plugin",
+        "the endpoint picker is not available: it is starting, or it exits because of an unknown plugin",
         type="SchedulerWorkloadReady",
         fix="kubectl -n {namespace} logs -l app.kubernetes.io/component=llminferenceservice-router-scheduler --tail 20",
     ),
     Word(
         BAD,
-        "KServe does not load weights from that kind of address",
+        "KServe cannot load weights from this kind of URI",
         type="WorkloadReady",
         message="unsupported schema in model URI",
         fix="llmd-gke doctor --stack {stack}",
     ),
     Word(
         BAD,
-        "KServe could not make the LeaderWorkerSet: its controller or CRD is missing",
+        "KServe could not create the LeaderWorkerSet: its controller or CRD is missing",
         type="WorkerWorkloadReady|MultiNode",
         reason="ReconcileMultiNodeWorkloadError",
         fix="kubectl -n lws-system get pods",
     ),
     Word(
         BAD,
-        "the Deployment gave up waiting for its pods; the pods above say why",
+        "the Deployment stopped waiting for its pods; see the pods above for the reason",
         type="WorkloadReady",
         reason="ProgressDeadlineExceeded",
         fix="kubectl -n {namespace} describe pods -l kserve.io/component=workload",
     ),
     Word(
         BUSY,
-        "not all servers are ready yet; the pods above say why",
+        "not all servers are ready yet; see the pods above for the reason",
         type="WorkloadReady",
         reason="MinimumReplicasUnavailable",
     ),
     Word(BUSY, "the servers are not available yet", type="WorkloadReady"),
     Word(
         BAD,
-        "an autoscaler that the service asks for is not installed",
+        "an autoscaler that the service requires is not installed",
         type="ScalingReady",
         reason="ScalingCRDNotFound",
     ),
@@ -127,13 +128,17 @@ GATEWAY: tuple[Word, ...] = (
         for implementation in IMPLEMENTATIONS
         for one in implementation.conditions
     ),
-    Word(BAD, "no listener admits routes of this namespace", type="Accepted", reason="NotAllowedByListeners"),
-    Word(BAD, "the route names a listener that the gateway does not have", type="Accepted", reason="NoMatchingParent"),
-    Word(BAD, "the route's host is not the listener's", type="Accepted", reason="NoMatchingListenerHostname"),
-    Word(BUSY, "GKE has not looked at it yet", type="Accepted", reason="Pending"),
+    Word(BAD, "no listener accepts routes from this namespace", type="Accepted", reason="NotAllowedByListeners"),
+    Word(
+        BAD, "the route refers to a listener that the gateway does not have", type="Accepted", reason="NoMatchingParent"
+    ),
+    Word(
+        BAD, "the route's host name does not match the listener's", type="Accepted", reason="NoMatchingListenerHostname"
+    ),
+    Word(BUSY, "GKE has not processed it yet", type="Accepted", reason="Pending"),
     Word(
         BUSY,
-        "a backend of the route does not exist yet: KServe makes pool and Service once it has seen the route",
+        "a backend of the route does not exist yet: KServe creates pool and Service after it has seen the route",
         type="ResolvedRefs",
         reason="BackendNotFound|InvalidKind",
     ),
@@ -149,26 +154,26 @@ GATEWAY: tuple[Word, ...] = (
     ),
     Word(
         BAD,
-        "the reserved address cannot be used: gone, in use, or of another region or tier",
+        "the reserved address cannot be used: it was deleted, is in use, or has another region or tier",
         type="Programmed",
         reason="AddressNotUsable|AddressNotAssigned|UnsupportedAddress",
         fix="gcloud compute addresses list",
     ),
     Word(BAD, "GKE could not program the load balancer", type="Programmed", reason="Invalid"),
-    Word(BUSY, "GKE is programming the load balancer (some minutes after the first `up`)", type="Programmed"),
+    Word(BUSY, "GKE is programming the load balancer (takes some minutes after the first `up`)", type="Programmed"),
 )
 
 EVENTS: tuple[Word, ...] = (
     Word(
         BAD,
-        "Google has no such TPU free in the zone right now: wait, or choose another zone or capacity",
+        "the zone has no free TPU of this type right now: wait, or choose another zone or capacity",
         reason="FailedScaleUp|ScaleUpFailed",
         message="STOCKOUT|out of resources|resource pool exhausted|does not have enough resources",
         fix="llmd-gke doctor --stack {stack} --probe",
     ),
     Word(
         BAD,
-        "the quota for these chips is used up",
+        "the quota for these chips is exhausted",
         reason="FailedScaleUp|ScaleUpFailed",
         message="[Qq]uota",
         fix="llmd-gke doctor --stack {stack}",
@@ -181,10 +186,10 @@ EVENTS: tuple[Word, ...] = (
         "the pool is at maxNodes",
         reason="NotTriggerScaleUp",
         message="max node group size reached",
-        fix="raise maxNodes in Pulumi.{stack}.yaml (docs/pools.md)",
+        fix="increase maxNodes in Pulumi.{stack}.yaml (docs/pools.md)",
     ),
-    Word(BUSY, "no node pool fits the pod, or none may grow", reason="NotTriggerScaleUp"),
-    Word(BUSY, "the pool grows: a TPU node takes about ten minutes", reason="TriggeredScaleUp"),
+    Word(BUSY, "no node pool fits the pod, or none can grow", reason="NotTriggerScaleUp"),
+    Word(BUSY, "the pool is growing: a TPU node takes about ten minutes", reason="TriggeredScaleUp"),
     Word(
         BUSY, "waits for a node with free chips", reason="FailedScheduling", message="|".join(map(re.escape, RESOURCES))
     ),
@@ -198,13 +203,17 @@ EVENTS: tuple[Word, ...] = (
     ),
     Word(
         BAD,
-        "a container keeps ending",
+        "a container keeps exiting",
         reason="BackOff",
         fix="kubectl -n {namespace} logs {name} --all-containers --previous",
     ),
     Word(BUSY, "a volume cannot be mounted yet", reason="FailedMount|FailedAttachVolume"),
-    Word(BAD, "a process was ended for want of memory", reason="OOMKilling|SystemOOM"),
-    Word(BUSY, "a node went away (spot nodes may, at any time)", reason="Preempted|TerminationByKubelet|NodeNotReady"),
+    Word(BAD, "a process was killed: out of memory", reason="OOMKilling|SystemOOM"),
+    Word(
+        BUSY,
+        "a node was removed (spot nodes can be reclaimed at any time)",
+        reason="Preempted|TerminationByKubelet|NodeNotReady",
+    ),
     Word(BAD, "a pod was evicted", reason="Evicted"),
     Word(BAD, "GKE could not apply a gateway, route or policy", reason="SYNC|Sync|ADD", message="GWCER|rror"),
 )

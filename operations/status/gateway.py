@@ -18,7 +18,7 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
         if "gateways" in snapshot.unreadable:
             return []
         fix = f"pulumi up --stack {stack} --policy-pack policies"
-        return [Line("gateway", State.BAD, "there is no Gateway inference-gateway/inference-gateway", fix)]
+        return [Line("gateway", State.BAD, "the Gateway inference-gateway/inference-gateway does not exist", fix)]
     problems = _problems("gateway", conditions(gateway), gateway, stack, ("Accepted", "Programmed"))
     for listener in each(gateway, "status", "listeners"):
         subject = f"gateway: listener {text(listener, 'name')}"
@@ -28,7 +28,7 @@ def lines(snapshot: Snapshot, address: str, stack: str) -> list[Line]:
     held = [text(one, "value") for one in each(gateway, "status", "addresses")]
     routes = sum(number(listener, "attachedRoutes") or 0 for listener in each(gateway, "status", "listeners"))
     if address and address not in held:
-        message = f"programmed at {', '.join(held) or 'no address'}, but the outputs say {address}"
+        message = f"programmed at {', '.join(held) or 'no address'}, but the outputs have {address}"
         return [Line("gateway", State.BAD, message, f"pulumi refresh --stack {stack}")]
     if not routes:
         return [Line("gateway", State.BUSY, f"programmed at {', '.join(held)}, no route attached")]
@@ -55,16 +55,17 @@ def _route(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]
         if "routes" in snapshot.unreadable:
             return []
         message = (
-            f"there is no HTTPRoute {where}/{naming.route(model)}: KServe makes neither pool nor picker without it"
+            f"HTTPRoute {where}/{naming.route(model)} does not exist: without it KServe creates neither pool "
+            "nor endpoint picker"
         )
         return [Line(subject, State.BAD, message, f"pulumi up --stack {stack} --policy-pack policies")]
     parents = each(route, "status", "parents")
     if not parents:
-        return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
+        return [Line(subject, State.BUSY, "GKE's gateway has not processed it yet")]
     lines: list[Line] = []
     for parent in parents:
         lines += _problems(subject, _by_type(parent), route, stack, ("Accepted", "ResolvedRefs", "Reconciled"))
-    return lines or [Line(subject, State.GOOD, "accepted, its backends are known")]
+    return lines or [Line(subject, State.GOOD, "accepted, its backends are resolved")]
 
 
 def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
@@ -88,7 +89,7 @@ def _policies(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Li
             subject = f"{model}: {label} of {target}"
             if policy is None:
                 fix = f"pulumi up --stack {stack} --policy-pack policies"
-                lines.append(Line(subject, State.BAD, "no policy: GKE's defaults hold (path /, 30 s)", fix))
+                lines.append(Line(subject, State.BAD, "no policy: GKE's defaults apply (path /, 30 s)", fix))
                 continue
             there += 1
             lines += _problems(subject, conditions(policy), policy, stack, ("Attached",))
@@ -101,10 +102,10 @@ def _pool(snapshot: Snapshot, where: str, model: str, stack: str) -> list[Line]:
     subject = f"{model}: pool"
     pool = of(snapshot.pools, where, kserve.inference_pool(model))
     if pool is None:
-        return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not made it yet")]
+        return [] if "pools" in snapshot.unreadable else [Line(subject, State.BUSY, "KServe has not created it yet")]
     parents = each(pool, "status", "parents")
     if not parents:
-        return [Line(subject, State.BUSY, "GKE's gateway has not looked at it yet")]
+        return [Line(subject, State.BUSY, "GKE's gateway has not processed it yet")]
     lines: list[Line] = []
     for parent in parents:
         lines += _problems(subject, _by_type(parent), pool, stack, ("Accepted", "ResolvedRefs"))
@@ -126,9 +127,9 @@ def _problems(
             continue
         reason, message = text(condition, "reason"), text(condition, "message")
         word = find(GATEWAY, reason, message, kind=kind)
-        said = f"{kind} is {text(condition, 'status') or 'not said'}" + (f" ({reason})" if reason else "")
+        said = f"{kind} is {text(condition, 'status') or 'not set'}" + (f" ({reason})" if reason else "")
         if word is None:
-            lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason is given'}"))
+            lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason given'}"))
         else:
             detail = f": {short(message, 160)}" if message else ""
             lines.append(Line(subject, word.state, f"{word.text} [{said}{detail}]", word.fix.format(**replaced)))

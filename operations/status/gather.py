@@ -48,7 +48,7 @@ class SignedOut(Exception):
     """The API server does not accept the token (any more): sign in again by :meth:`Cluster.connect`."""
 
     def __init__(self) -> None:
-        super().__init__("The cluster's API does not accept the sign-in.\nFix: gcloud auth login")
+        super().__init__("The cluster's API rejects the credentials.\nFix: gcloud auth login")
 
 
 class ClusterApi:
@@ -74,7 +74,7 @@ class ClusterApi:
             raise Unreachable(_unreachable(error)) from None
         except FileNotFoundError as error:
             raise SetUpFailed(
-                f"The kubeconfig signs in by {error.filename or 'gke-gcloud-auth-plugin'}, which is not on PATH.\n"
+                f"The kubeconfig signs in with {error.filename or 'gke-gcloud-auth-plugin'}, which is not on PATH.\n"
                 "Fix: gcloud components install gke-gcloud-auth-plugin"
             ) from None
         except (*Unanswered, httpx.HTTPError, RuntimeError) as error:
@@ -135,7 +135,7 @@ class ClusterApi:
 
 def unknown(resource: str) -> str:
     """What is said of a kind that the API server has not."""
-    return f"the cluster does not know {resource}"
+    return f"the cluster does not have the resource type {resource}"
 
 
 def _is_starting(pod: Object) -> bool:
@@ -145,6 +145,6 @@ def _is_starting(pod: Object) -> bool:
 def _unreachable(error: object) -> str:
     return (
         f"The cluster's API does not answer: {str(error) or type(error).__name__}\n"
-        "Fix: check the network; a private endpoint answers within its VPC and to authorized networks only "
+        "Fix: check the network; a private endpoint is reachable only from its VPC and from authorized networks "
         "(cluster.authorizedNetworks, docs/security.md)"
     )

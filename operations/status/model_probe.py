@@ -30,14 +30,14 @@ async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
     try:
         health = await client.get("/health")
         if health.status != 200:
-            return _bad(endpoint, f"/health says {health.status}: {short(health.text)}", stack)
+            return _bad(endpoint, f"/health returns {health.status}: {short(health.text)}", stack)
         answer: HttpAnswer = await client.post(
             "/v1/completions", {"model": client.name, "prompt": "1", "max_tokens": 1}
         )
     except httpx.HTTPError as error:
         return _bad(endpoint, f"no answer: {str(error) or type(error).__name__}", stack)
     if answer.status != 200:
-        return _bad(endpoint, f"healthy, but a completion says {answer.status}: {short(answer.text)}", stack)
+        return _bad(endpoint, f"healthy, but a completion returns {answer.status}: {short(answer.text)}", stack)
     return Line(endpoint.name, State.GOOD, f"a token in {answer.seconds:.2f} s at {endpoint.url}")
 
 

@@ -33,7 +33,7 @@ def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[PoolP
     others = [node for node in nodes if label(node, POOL_LABEL) not in names]
     ready = sum(_ready(node) for node in others)
     if not others:
-        listed.append(Line("system", State.BUSY, "no node: KServe and its controllers have nowhere to run"))
+        listed.append(Line("system", State.BUSY, "no node: KServe and its controllers cannot run"))
     else:
         state = State.GOOD if ready == len(others) else State.BUSY
         listed.append(Line("system", state, f"{ready} of {len(others)} nodes ready", _describe(others)))
@@ -43,7 +43,7 @@ def lines(nodes: Sequence[Object], pods: Sequence[Object], pools: Sequence[PoolP
 def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     subject = f"{pool.name} ({pool.shape})"
     if not nodes:
-        return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is asked for, none is billed")
+        return Line(subject, State.GOOD, f"no node of {pool.max_nodes}: none is needed, none is billed")
     ready = [node for node in nodes if _ready(node)]
     chips = sum(number(node, "status", "allocatable", resource) or 0 for node in ready for resource in RESOURCES)
     names = {name(node) for node in nodes}
@@ -51,7 +51,7 @@ def _pool(pool: PoolPlan, nodes: list[Object], pods: Sequence[Object]) -> Line:
     message = f"{len(ready)} of {len(nodes)} nodes ready (at most {pool.max_nodes}), {used} of {chips} chips in use"
     leaving = [node for node in nodes if any(text(taint, "key") in LEAVING for taint in each(node, "spec", "taints"))]
     if leaving:
-        message += f", {len(leaving)} about to go"
+        message += f", {len(leaving)} being removed"
     state = State.GOOD if len(ready) == len(nodes) and not leaving else State.BUSY
     return Line(subject, state, message, _describe(nodes))
 

@@ -46,14 +46,17 @@ def lines(snapshot: Snapshot, where: str, model: str, replicas: int, *, stopped:
     lines_ = [stages.line(pod, snapshot.now, snapshot.logs.get((where, name(pod)), "")) for pod in servers]
     if stopped:
         state = State.BUSY if servers else State.GOOD
-        return [*lines_, Line(model, state, "stopped by the settings" + (", its pods are going" if servers else ""))]
+        return [
+            *lines_,
+            Line(model, state, "stopped by the settings" + (", its pods are terminating" if servers else "")),
+        ]
     if service is None:
         if "services" in snapshot.unreadable:
             return lines_
         fix = f"pulumi up --stack {stack} --policy-pack policies"
-        return [*lines_, Line(model, State.BAD, f"there is no LLMInferenceService {where}/{model}", fix)]
+        return [*lines_, Line(model, State.BAD, f"LLMInferenceService {where}/{model}", fix)]
     if not servers:
-        lines_.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods is there yet"))
+        lines_.append(Line(f"{model}: servers", State.BUSY, f"none of {replicas} pods exists yet"))
     lines_ += [_picker(pod) for pod in pickers_of(snapshot, where, model)]
     lines_ += hanging_update(service, servers, stack)
     return [*lines_, *service_lines(service, stack)]
@@ -86,14 +89,15 @@ def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> li
     ]
     if not waiting or not serving:
         return []
-    ready = "while KServe says Ready" if _true(service, "Ready") else "while the old ones serve"
+    ready = "although KServe reports Ready" if _true(service, "Ready") else "while the old ones serve"
     return [
         Line(
             f"{name(service)}: update",
             State.BAD,
-            f"hangs: {len(waiting)} new server(s) wait for a host {ready}; {len(serving)} of the old version hold the "
-            "chips and go only once a new one is ready",
-            f"raise maxNodes of the pool in Pulumi.{stack}.yaml by one, or stop the model meanwhile (docs/pools.md)",
+            f"hangs: {len(waiting)} new server(s) wait for a host {ready}; {len(serving)} of the old version use "
+            "the chips and terminate only once a new one is ready",
+            f"increase maxNodes of the pool in Pulumi.{stack}.yaml by one, or stop the model for the update "
+            "(docs/pools.md)",
         )
     ]
 
@@ -107,9 +111,9 @@ def service_lines(service: Object, stack: str) -> list[Line]:
     generation = number(service, "metadata", "generation") or 0
     if not by_type:
         controller = "kubectl -n kserve get pods"
-        return [Line(model, State.BUSY, "KServe's controller has not looked at the service yet", controller)]
+        return [Line(model, State.BUSY, "KServe's controller has not processed the service yet", controller)]
     if (number(service, "status", "observedGeneration") or 0) < generation:
-        lines.append(Line(model, State.BUSY, "KServe has not looked at the newest settings yet"))
+        lines.append(Line(model, State.BUSY, "KServe has not processed the newest settings yet"))
     parts = {kind: one for kind, one in by_type.items() if kind not in SUMS and text(one, "status") != "True"}
     sums = {kind: one for kind, one in by_type.items() if kind in SUMS and text(one, "status") != "True"}
     # A sum repeats the reason of its part; where no part says anything, it is all there is.
@@ -130,7 +134,7 @@ def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, 
     word = find(KSERVE, reason, message, kind=kind)
     subject = f"{model}: {kind}={text(condition, 'status')}" + (f" ({reason})" if reason else "")
     if word is None:
-        return Line(subject, State.BUSY, short(message) or "no reason is given")
+        return Line(subject, State.BUSY, short(message) or "no reason given")
     detail = f": {short(message, 160)}" if message and word.state is State.BAD else ""
     return Line(subject, word.state, word.text + detail, word.fix.format(**replaced))
 

@@ -97,7 +97,7 @@ async def _first(target: Target, *, ask: bool) -> list[ScreenSection]:
 
 async def once(target: Target, output: Output, *, ask: bool) -> list[ScreenSection]:
     """Shows one look."""
-    with working(f"asking the cluster of stack {target.stack}"):
+    with working(f"reading the cluster of stack {target.stack}"):
         first = await _first(target, ask=ask)
     show(output, as_json(target.stack, target.cloud.value, first), rendered(first))
     return first

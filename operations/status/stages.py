@@ -94,7 +94,7 @@ def _running(pod: Object, log: str, since: datetime | None) -> Position:
     if get(main, "ready") is not True and not LOADED.search(log):
         return Position(COMPILE if COMPILING.search(log) else SERVER, started)
     if get(main, "ready") is not True:
-        return Position(SERVER, started, "the server is up and not ready: it may be overloaded")
+        return Position(SERVER, started, "the server is running but not ready: it may be overloaded")
     return Position(WARM_UP, started)
 
 
@@ -109,12 +109,12 @@ def _trouble(status: Object) -> str:
     reason = text(waiting, "reason")
     last = get(status, "lastState", "terminated")
     if reason in WAITING_FOR_GOOD:
-        how = f"; ended with {_end(last)}" if last else ""
+        how = f"; exited with {_end(last)}" if last else ""
         said = short(text(waiting, "message"), 160)
         return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {said}{_meaning(last)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
-        return f"ended with {_end(ended)}{_meaning(ended)}"
+        return f"exited with {_end(ended)}{_meaning(ended)}"
     return ""
 
 

@@ -114,8 +114,8 @@ REFUSED_FEATURES = Rule(
     name="route-refused-features",
     title="Routes of GKE's Gateway use no feature that GKE rejects",
     why="Retry, regular-expression paths, method matches, ReplaceFullPath, redirects with a port or with 303, 307, "
-    "308, filters inside backendRefs and CORS are rejected, and after one rejected route no change to the whole "
-    "Gateway takes effect.",
+    "308, filters inside backendRefs and CORS are rejected, and after one rejected route no change to the "
+    "Gateway or its other routes takes effect.",
     sources=(REPORTS, "https://github.com/kserve/kserve/issues/5319"),
     kinds=ROUTE_KINDS,
     check=_refused,

@@ -125,7 +125,7 @@ EXPORTED = {
 
 @pytest.fixture
 def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A `pulumi` on PATH that answers for the stack `one` as the engine does: secrets only where they are asked for."""
+    """A `pulumi` on PATH that answers for the stack `one` as the engine does: secrets only where they are needed."""
     program = tmp_path / "bin" / "pulumi"
     program.parent.mkdir()
     program.write_text(PULUMI.format(python=sys.executable, outputs=repr(EXPORTED)))
@@ -161,7 +161,7 @@ def test_a_missing_login_or_engine_is_said_with_its_fix(
     with pytest.raises(SetUpFailed, match="Fix: pulumi login"):
         outputs.read(target)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
-    with pytest.raises(SetUpFailed, match="no `pulumi` on PATH"):
+    with pytest.raises(SetUpFailed, match="`pulumi` is not on PATH"):
         outputs.read(target)
 
 
@@ -170,7 +170,7 @@ def test_a_state_that_does_not_answer_in_time_is_unreachable(
 ) -> None:
     pulumi.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
     monkeypatch.setattr(outputs, "SECONDS", 0.5)
-    with pytest.raises(Unreachable, match="did not answer"):
+    with pytest.raises(Unreachable, match="took longer than"):
         outputs.read(Target("one", Cloud.GOOGLE, clone.root))
 
 
@@ -308,7 +308,7 @@ def test_ctrl_c_ends_a_command_with_130_and_without_a_traceback() -> None:
         process.kill()
         process.wait()
     assert process.returncode == 130
-    assert errors.strip() == "Stopped. The command can be run again."
+    assert errors.strip() == "Stopped. You can run the command again."
 
 
 @pytest.mark.parametrize("entry", [["-m", "operations"], [str(Path(sys.executable).with_name("llmd-gke"))]])

@@ -75,7 +75,7 @@ OTHER = {
     "region": "a URL; the mock repeats what was sent",
     "selfLink": "v1 in both versions",
     "selfLinkWithId": "the number is not rewritten",
-    "services": "all that are on; some recordings have another number of the project",
+    "services": "all that are enabled; some recordings have another number of the project",
     "subnetwork": "a URL; the mock repeats what was sent",
 }
 """Recorded with another value."""

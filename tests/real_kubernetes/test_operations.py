@@ -40,7 +40,7 @@ def test_status_reads_the_cluster_with_the_programs_own_sign_in_from_any_folder(
     done = called(laptop, tmp_path, "status")
     assert done.returncode == 0, done.stdout + done.stderr
     # Nothing to complain of, but for what it shows when two seconds are over.
-    assert set(done.stderr.splitlines()) <= {"asking the cluster of stack local ..."}
+    assert set(done.stderr.splitlines()) <= {"reading the cluster of stack local ..."}
     assert done.stdout.count("Status of stack local") == 1
     assert "3 of 3 nodes ready" in done.stdout
     assert "a token in" in done.stdout
@@ -99,7 +99,7 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
     assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []
     assert (tmp_path / "bench" / "throughput.svg").exists()
-    assert any(line.startswith("bench: ") and "1 at a time" in line for line in said), said
+    assert any(line.startswith("bench: ") and "1 concurrent" in line for line in said), said
 
 
 def test_a_second_up_is_seen_to_change_nothing(laptop: Laptop, target: Target) -> None:

@@ -148,7 +148,7 @@ def test_a_server_that_answers_badly_is_status_1_and_the_others_are_shown(
     shown = capsys.readouterr()
     assert f"{GOOD} (Ready): 200" in shown.out
     assert f"{OTHER} (Ready): 503" in shown.out
-    assert "1 of 2 pods of qwen gave no good answer" in shown.err
+    assert "1 of 2 pods of qwen did not give a valid answer" in shown.err
     assert f"Fix: kubectl -n models logs {OTHER} -c main" in shown.err
 
 
@@ -171,7 +171,7 @@ def test_a_pod_that_cannot_be_forwarded_costs_no_answer_of_the_others(
     rows = json.loads(shown.out)["pods"]
     assert [row["status"] for row in rows] == [200, 0, 200]
     assert f"port-forward to models/{GOOD} failed" in rows[1]["text"]
-    assert "1 of 3 pods of qwen gave no good answer" in shown.err
+    assert "1 of 3 pods of qwen did not give a valid answer" in shown.err
 
 
 @pytest.mark.parametrize("phase", ["Failed", "Succeeded"])
@@ -204,7 +204,7 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
         (("--pod", "no-such"), 2, f"--pod no-such: qwen has {GOOD}.\nFix: --pod with one of them"),
         (("--model", "llama"), 2, "--model llama: stack one has qwen.\nFix: --model with one of them"),
         (("--path", "metrics"), 2, "Fix: --path /metrics"),
-        (("--cloud", "laptop"), 2, "--context: the laptop has a kubeconfig of its own"),
+        (("--cloud", "laptop"), 2, "--context: the laptop uses its own kubeconfig"),
         (("--cloud", "rehearsal"), 7, "Fix: make up STACK=one CLOUD=laptop"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_server_that_answers_at_once_has_not_answered_everything_when_the_warm
 
 def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(python: Path) -> None:
     nothing = load.Load("http://127.0.0.1:1/models/qwen", "qwen", [Workload("random")], 2, 0, 1, 1, timeout=5)
-    with pytest.raises(Failed, match=r"The load generator ended with status 1: .*[Cc]onnect"):
+    with pytest.raises(Failed, match=r"The load generator exited with status 1: .*[Cc]onnect"):
         load.run(python, nothing, quiet)
 
 

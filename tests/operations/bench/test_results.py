@@ -66,7 +66,7 @@ def test_concurrency_doubles_and_the_highest_is_always_tried() -> None:
         ([100, 200, 205, 210], 0.0, "flat"),
         ([100, 200, 150, 120], 0.0, "flat"),
         ([100], 0.2, "20% of the requests failed"),
-        ([0.0], 0.0, "no request was finished after the warm-up"),
+        ([0.0], 0.0, "no request finished after the warm-up"),
     ],
 )
 def test_raising_ends_when_two_doublings_bring_nothing_or_requests_fail(
@@ -97,22 +97,22 @@ RESULT = BenchResult(
         level("shared", 1, 105, 0.05, 0.88),
         level("shared", 2, 209, 0.03, 0.9),
     ),
-    stopped={"random": "throughput is flat: two doublings brought less than a tenth more"},
+    stopped={"random": "throughput is flat: doubling the concurrency twice increased it by less than a tenth"},
 )
 
 FRESH = date(2026, 9, 1)
 """A day on which the price table is not old."""
 
 RUN = """\
-qwen of stack eu4a: prompts with nothing shared (control)
+qwen of stack eu4a: prompts with no common prefix (control)
 ┏━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━┓
 ┃ at once ┃ requests ┃ failed ┃ output tokens/s ┃ TTFT p50 ┃    p95 ┃ between tokens ┃ cached ┃ USD a million ┃
 ┡━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━┩
 │       1 │      100 │      0 │             100 │   100 ms │ 200 ms │          10 ms │      ? │         99.00 │
 │       2 │      100 │      0 │             190 │   120 ms │ 240 ms │          10 ms │      ? │         52.11 │
 └─────────┴──────────┴────────┴─────────────────┴──────────┴────────┴────────────────┴────────┴───────────────┘
-Stopped: throughput is flat: two doublings brought less than a tenth more.
-qwen of stack eu4a: prompts with shared beginning
+Stopped: throughput is flat: doubling the concurrency twice increased it by less than a tenth.
+qwen of stack eu4a: prompts with a common prefix
 ┏━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━━┳━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━━┳━━━━━━━━┳━━━━━━━━━━━━━━━┓
 ┃ at once ┃ requests ┃ failed ┃ output tokens/s ┃ TTFT p50 ┃    p95 ┃ between tokens ┃ cached ┃ USD a million ┃
 ┡━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━━━╇━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━━╇━━━━━━━━╇━━━━━━━━━━━━━━━┩
@@ -120,8 +120,8 @@ qwen of stack eu4a: prompts with shared beginning
 │       2 │      100 │      0 │             209 │    30 ms │  60 ms │          10 ms │    90% │         47.37 │
 └─────────┴──────────┴────────┴─────────────────┴──────────┴────────┴────────────────┴────────┴───────────────┘
 Stopped: the highest concurrency asked for.
-Shared beginning against control: 1 at once: first token -50%, throughput +5%; 2 at once: first token -75%, throughput \
-+10%.
+Common prefix compared with control: 1 concurrent: first token -50%, throughput +5%; 2 concurrent: first token -75%, \
+throughput +10%.
 Price: 12 chips at 35.64 USD per hour, list price of 2026-08.
 """
 
@@ -171,7 +171,7 @@ def test_a_result_comes_back_from_its_file(tmp_path: Path) -> None:
     ("text", "part"),
     [
         ("no", "cannot be read"),
-        ("[]", "no result"),
+        ("[]", "not a result"),
         ('{"format": 1, "stack": "x"}', "is damaged: cloud: Field required"),
     ],
 )
@@ -197,12 +197,12 @@ def test_two_results_are_compared_level_by_level_and_what_differs_is_named(
     assert "190 → 285 (+50%)" in out
     assert "120 ms → 60 ms (-50%)" in out
     assert "900" not in out
-    assert "Not alike: chips 12 and 16." in out
+    assert "Not comparable: chips 12 and 16." in out
 
 
 def test_results_with_nothing_in_common_say_so(capsys: pytest.CaptureFixture[str]) -> None:
     other = replace(RESULT, levels=(level("random", 512, 1, 1),))
-    assert shown(tables.comparison(RESULT, other), capsys)[0].startswith("The two results have no workload")
+    assert shown(tables.comparison(RESULT, other), capsys)[0].startswith("The two results share no")
 
 
 def test_the_price_is_that_of_the_models_own_hosts() -> None:
@@ -217,7 +217,7 @@ def test_the_price_is_that_of_the_models_own_hosts() -> None:
         (["compare", "one"], 2, "bench compare OLD.json NEW.json"),
         (["--stack", "local"], 7, "CLOUD=laptop"),
         (["--workload", "some"], 2, "Allowed: both, random, shared"),
-        (["--prefix-tokens", "2000"], 2, "leaves nothing"),
+        (["--prefix-tokens", "2000"], 2, "leaves none"),
         (["--first", "8", "--most", "4"], 2, "--first 8 is more than --most 4"),
         (["--url", "http://127.0.0.1:1"], 2, "--url needs --model"),
     ],

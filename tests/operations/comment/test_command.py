@@ -76,7 +76,7 @@ def test_a_program_that_a_policy_refuses_is_status_1_and_said(project: Clone) ->
     stack_reports = stacks(project, status=1)["one"]
     assert "gateway-class" in {one["policy"] for one in stack_reports["policies"] if one["mandatory"]}
     done = run("comment", "--against", "HEAD", root=project.root)
-    assert (done.returncode, "`pulumi up` would refuse stack `one`" in done.stdout) == (1, True)
+    assert (done.returncode, "`pulumi up` would reject stack `one`" in done.stdout) == (1, True)
 
 
 def test_settings_that_are_refused_are_status_1_and_the_comment_says_why(project: Clone) -> None:
@@ -93,7 +93,7 @@ def test_a_base_that_cannot_be_recorded_does_not_stop_the_comment(project: Clone
     program(project)
     done = run("comment", "--against", "HEAD", root=project.root)
     assert done.returncode == 0, done.stderr
-    assert "base not known" in done.stdout
+    assert "base unknown" in done.stdout
     assert "of that time" in done.stdout
 
 
@@ -106,14 +106,14 @@ def test_a_plan_of_the_engine_takes_the_place_of_the_comparison(project: Clone, 
     done = run("comment", "--against", "HEAD", "--preview", f"one={plan}", root=project.root)
     assert done.returncode == 0, done.stderr
     assert "| **replaced** | `box-one` | `Thing` | `size` `1 → 2, replaces` |" in done.stdout
-    assert "as the engine plans it" in done.stdout
+    assert "as planned by the engine" in done.stdout
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["--against", "nowhere"], "nowhere is not a commit"),
-        (["--against", "HEAD", "--stack", "three"], "There is no stack three"),
+        (["--against", "HEAD", "--stack", "three"], "Stack three exists neither now nor at"),
         (["--against", "HEAD", "--preview", "one"], "allowed is STACK=FILE"),
         (["--against", "HEAD", "--preview", "one=none.json"], "none.json does not exist"),
     ],
@@ -141,7 +141,7 @@ def test_a_stack_of_the_stand_ins_has_a_base_also_when_it_is_the_only_one(of_the
     for command in ((), ("--stack", "one")):
         shown = run("comment", "--against", "HEAD", *command, root=of_the_stand_ins.root).stdout
         assert "### No stack changes" in shown
-        assert "base not known" not in shown
+        assert "base unknown" not in shown
 
 
 def test_a_secret_that_is_missing_stops_google_cloud_and_not_the_stand_ins(of_the_stand_ins: Clone) -> None:
@@ -151,6 +151,6 @@ def test_a_secret_that_is_missing_stops_google_cloud_and_not_the_stand_ins(of_th
     (clone.root / "Pulumi.two.yaml").write_text(file.read_text().replace("rehearsal", "my-project"))
     done = run("comment", "--against", "HEAD", root=clone.root)
     assert done.returncode == 1
-    assert "`pulumi up` would refuse stack `two`" in done.stdout
+    assert "`pulumi up` would reject stack `two`" in done.stdout
     assert "pulumi config set --secret llmd-gke:hfToken" in done.stdout
     assert "RunError" not in done.stdout

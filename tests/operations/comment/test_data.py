@@ -107,7 +107,7 @@ def test_a_document_renders_to_the_comment_that_it_was_made_of(tmp_path: Path) -
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_hostile_text_is_more_than_text(tmp_path: Path, text: str) -> None:
     shown = rendered(tmp_path, filled(text), "--fork")
-    assert shown.startswith(f"{MARKER}\n### `pulumi up` would refuse stack `one`\n\n{OF_A_FORK}\n\n|")
+    assert shown.startswith(f"{MARKER}\n### `pulumi up` would reject stack `one`\n\n{OF_A_FORK}\n\n|")
     assert FORBIDDEN.search(outside_code(shown)) is None, FORBIDDEN.search(outside_code(shown))
     assert "$" not in outside_code(shown).replace("<span>$</span>", "")
     headings = [line for line in outside_code(shown).splitlines() if line.lstrip().startswith("#")]

@@ -75,7 +75,7 @@ def test_a_comment_is_never_longer_than_github_takes_and_stays_whole(stacks: int
     text = comment([huge(f"stack-{index}", count) for index in range(stacks)], "main", "this")
     assert len(text) <= LIMIT < 65_536
     assert text.startswith(MARKER)
-    assert "`pulumi up` would refuse" in text
+    assert "`pulumi up` would reject" in text
     assert text.count("<details>") == text.count("</details>")
     assert text.count("```") % 2 == 0
     assert count <= 40 or "more are not shown" in text or TOO_LONG in text

@@ -176,7 +176,7 @@ def test_it_says_what_share_of_the_memory_the_weights_take(clone: Clone) -> None
     [
         (ModelFit("big", 65.6, True, 128), "big: weights take 51% of HBM (66 of 128 GB)"),
         (ModelFit("big", 14.0, False, 32), "big: weights take 44% of HBM (14 of 32 GB, by its name)"),
-        (ModelFit("big", None, False, 32), "whether they fit 32 GB is not checked"),
+        (ModelFit("big", None, False, 32), "whether they fit in 32 GB was not checked"),
     ],
 )
 def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, text: str) -> None:
@@ -184,7 +184,7 @@ def test_a_share_that_is_estimated_or_not_known_says_so(fit: ModelFit, text: str
 
 
 def test_only_a_zonal_cluster_is_said_to_be_one_whose_fee_is_waived() -> None:
-    waived = "GKE's fee: Google waives it for one zonal cluster of a billing account."
+    waived = "GKE's fee: Google waives it for one zonal cluster per billing account."
     assert waived in run("cost", "--stack", "dev").stdout.splitlines()
     assert waived not in run("cost", "--stack", "eu4a").stdout
 

@@ -98,6 +98,6 @@ def test_a_laptop_cloud_of_the_hand_written_provider_is_told_that_nothing_was_as
     done = doctor(stack, "--stack", "local", "--cloud", "laptop", "--probe", "--output", "json")
     assert done.returncode == 0, done.stderr
     (note,) = json.loads(done.stdout)["notes"]
-    assert "nothing was asked" in note
+    assert "nothing was checked" in note
     assert "unset LLMD_GKE_GOOGLE" in note
     assert not (tmp_path / "laptop" / "cloud").exists()

@@ -252,7 +252,7 @@ def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itse
     google.world(quota={"HDB_TOTAL_GB": 500})
     (result,) = ask(context, "quota of the region")
     assert result.verdict is CheckVerdict.FAILED
-    assert "HDB_TOTAL_GB has 500 of 500 left, 600 are asked for" in result.said
+    assert "HDB_TOTAL_GB has 500 of 500 left, but 600 are needed" in result.said
     google.make_cluster(eu4a)
     (result,) = ask(Context("eu4a", eu4a), "quota of the region")
     assert result.verdict is CheckVerdict.WARNING

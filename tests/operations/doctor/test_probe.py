@@ -136,7 +136,7 @@ def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
     ("used", "machine", "verdict", "text"),
     [
         ("0", "ct6e-standard-4t", CheckVerdict.OK, "4 of 4 hosts free"),
-        ("3", "ct6e-standard-4t", CheckVerdict.FAILED, "1 of 4 hosts free, the pool may take 4"),
+        ("3", "ct6e-standard-4t", CheckVerdict.FAILED, "1 of 4 hosts free, but the pool may need 4"),
         ("0", "ct6e-standard-1t", CheckVerdict.FAILED, "is for ct6e-standard-1t"),
     ],
 )

@@ -42,7 +42,7 @@ def only(context: Context) -> Result:
 def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
     google.world(identities={**ME, "gcloud-token": "me@example.com"})
     result = only(context)
-    assert (result.verdict, result.said) == (CheckVerdict.OK, "both halves act as me@example.com")
+    assert (result.verdict, result.said) == (CheckVerdict.OK, "both halves use me@example.com")
 
 
 def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
@@ -72,7 +72,7 @@ def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
 ) -> None:
     google.world(identities={**ME, "gcloud-token": ROBOT})
     result = only(Context("eu4a", eu4a, impersonate=ROBOT))
-    assert (result.verdict, result.said) == (CheckVerdict.OK, f"both halves act as {ROBOT}")
+    assert (result.verdict, result.said) == (CheckVerdict.OK, f"both halves use {ROBOT}")
     assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
 
 

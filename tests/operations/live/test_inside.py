@@ -63,7 +63,7 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     (project.root / "result.json").write_text(json.dumps(bench_result.as_json(MEASURED)))
     project.answers("status", seen_as(State.GOOD))
     project.answers("smoke", smoke_report.as_json("local", "laptop", [Outcome("health", "qwen", "passed", "")]))
-    project.answers("bench", {}, said="random prompts, 4 at a time, before: 900 tokens/s ...\n")
+    project.answers("bench", {}, said="random prompts, 4 concurrent, before: 900 tokens/s ...\n")
     (tmp_path / "history").write_text(json.dumps([{"resourceChanges": UNCHANGED}]))
 
     def asked(_: Target, *arguments: str) -> str:
@@ -94,7 +94,7 @@ def test_a_run_on_the_laptop_cloud_skips_no_step(laptop: Project, tmp_path: Path
     assert seen.status["state"] == "good"
     assert seen.smoke == {"qwen: health": "passed"}
     assert seen.bench == MEASURED
-    assert "bench: random prompts, 4 at a time, before: 900 tokens/s" in said
+    assert "bench: random prompts, 4 concurrent, before: 900 tokens/s" in said
 
 
 def test_the_report_shows_what_was_seen_inside_and_that_it_measures_nothing(laptop: Project, tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_the_second_up_of_a_cloud_of_this_machine_is_its_up_and_that_of_google_a
 
 
 def test_a_screen_with_something_bad_fails_the_step_and_stays_in_the_report(laptop: Project, tmp_path: Path) -> None:
-    laptop.answers("status", seen_as(State.BAD), status=1, said="Stack local needs a hand; see above.\n")
+    laptop.answers("status", seen_as(State.BAD), status=1, said="Stack local needs attention; see above.\n")
     seen, _ = go(laptop, tmp_path)
     assert verdicts(seen)["status"] == "failed"
     assert seen.status["state"] == "bad"

@@ -105,7 +105,7 @@ def test_a_destroy_that_fails_is_tried_again_and_then_named_with_its_command(com
     assert calls(commands)[-2:] == ["down", "down"]
     step = seen.steps[-1]
     assert (step.name, step.verdict) == ("destroy", "failed")
-    assert "STILL THERE" in step.text
+    assert "STILL EXISTS" in step.text
     assert "down.sh" in step.text
 
 
@@ -218,8 +218,8 @@ def test_a_stack_with_deletion_protection_is_refused_before_anything_is_made() -
 
 def test_the_price_is_shown_and_nobody_to_ask_means_no(monkeypatch: pytest.MonkeyPatch) -> None:
     assert command.cost(TARGET, date(2026, 9, 1)) == (
-        "12 TPU chips: 35.74 USD per hour, list price of 2026-08, so about 54 USD for 1.5 h; system nodes, disks and "
-        "traffic come on top."
+        "12 TPU chips: 35.74 USD per hour, list price of 2026-08, so about 54 USD for 1.5 h; plus system nodes, "
+        "disks and traffic."
     )
     assert "The price table is of 2026-08, 83 days old" in command.cost(TARGET, date(2026, 11, 22))
     monkeypatch.setattr(sys, "stdin", Path(os.devnull).open())  # noqa: SIM115

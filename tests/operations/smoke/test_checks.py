@@ -58,7 +58,7 @@ def test_a_pool_without_healthy_backends_is_named_with_cause_and_command() -> No
 def test_an_answer_that_the_gateway_cuts_fails_and_blames_the_backend_timeout() -> None:
     result = look(replace(SLOW, cuts_after=0.5))
     assert result["longer than 30 s"].verdict == "failed"
-    assert "was cut after 0." in result["longer than 30 s"].detail
+    assert "was cut off after 0." in result["longer than 30 s"].detail
     assert result["completion"].verdict == "passed"
 
 
@@ -77,7 +77,7 @@ def test_the_length_of_the_long_answer_can_be_chosen() -> None:
 def test_a_stream_that_is_held_back_until_its_end_fails() -> None:
     result = look(replace(SLOW, seconds_a_token=0.005, holds_streams_back=True, max_model_len=300))
     assert result["streaming"].verdict == "failed"
-    assert "collects the answer" in result["streaming"].detail
+    assert "buffers the answer" in result["streaming"].detail
 
 
 def test_a_second_name_that_is_missing_fails_where_it_is_listed_and_where_it_is_used() -> None:
@@ -88,7 +88,7 @@ def test_a_second_name_that_is_missing_fails_where_it_is_listed_and_where_it_is_
 
 def test_an_answer_of_another_model_fails() -> None:
     result = look(replace(SLOW, answers_as="other"))
-    assert "answered by 'other'" in result["completion"].detail
+    assert "the answer is from 'other'" in result["completion"].detail
 
 
 def test_a_server_that_answers_under_its_first_name_as_vllm_does_passes() -> None:

@@ -90,7 +90,7 @@ def test_in_the_rehearsal_there_is_nothing_to_ask_and_the_laptop_cloud_is_named(
     [
         (["--stack", "absent"], "Pulumi.absent.yaml does not exist"),
         (["--stack", "local", "--url", "http://127.0.0.1:1"], "--url needs --model"),
-        (["--stack", "local", "--url", "127.0.0.1", "-m", "x"], "is no address"),
+        (["--stack", "local", "--url", "127.0.0.1", "-m", "x"], "is not a URL"),
         (["--stack", "local", "--url", "http://127.0.0.1:1", "-m", "x", "--ca", "/nowhere.pem"], "no certificates"),
     ],
 )

@@ -37,7 +37,7 @@ def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: p
     other = result.pop("both names")
     assert {name: said for name, said in result.items() if not said.startswith("passed")} == {}
     assert "publishers/models/models/qwen" in result["models"]
-    assert other.startswith("skipped: the URL holds no namespace")
+    assert other.startswith("skipped: the URL contains no namespace")
 
 
 def test_failures_that_the_simulator_injects_fail_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ PAGE = (Path(__file__).parents[3] / "docs" / "troubleshooting.md").read_text()
         ("expected status 200, got 503: no healthy upstream", "no-healthy-upstream"),
         ("expected status 200, got 504: upstream request timeout", "cut-at-30-seconds"),
         (
-            "the stream was cut after 30.0 s and 81 parts, as GKE's default backend timeout does (504)",
+            "the stream was cut off after 30.0 s and 81 parts, as GKE's default backend timeout does (504)",
             "cut-at-30-seconds",
         ),
         ("expected status 200, got 404: fault filter abort", "route-unknown"),

@@ -103,7 +103,7 @@ def test_lists_come_from_our_namespaces_and_what_cannot_be_read_is_named() -> No
     assert result.logs == {("models", "qwen-kserve-abc-1"): "Precompile backbone"}
     said = "events cannot be read: 403 events is forbidden: User x cannot list"
     assert result.unreadable["events"] == said, "the words of the refusal, not its JSON"
-    assert result.unreadable["gateways"] == "the cluster does not know gateways"
+    assert result.unreadable["gateways"] == "the cluster does not have the resource type gateways"
     assert "services" not in result.unreadable
 
 
@@ -115,7 +115,7 @@ def test_a_cluster_that_does_not_answer_is_said_to_be_out_of_reach() -> None:
 
 
 def test_a_token_that_is_not_accepted_is_told_from_a_cluster_out_of_reach() -> None:
-    with api({}) as text, pytest.raises(SignedOut, match="does not accept the sign-in"):
+    with api({}) as text, pytest.raises(SignedOut, match="rejects the credentials"):
         read(text.replace("token: t", "token: old"))
 
 
@@ -142,12 +142,12 @@ def test_a_model_that_answers_is_good_and_the_time_of_a_token_is_shown() -> None
 def test_a_healthy_server_that_knows_another_model_is_bad() -> None:
     line = ask(Behaviour(names=("other",)))
     assert line.state is State.BAD
-    assert "healthy, but a completion says 404" in line.text
+    assert "healthy, but a completion returns 404" in line.text
 
 
 def test_a_gateway_without_healthy_backends_is_explained() -> None:
     line = ask(Behaviour(unhealthy=True))
-    assert "health check asks the wrong path" in line.text
+    assert "health check requests the wrong path" in line.text
 
 
 def test_a_stack_that_is_not_up_leaves_status_7(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,13 +69,13 @@ Model qwen
  ok    qwen-kserve-abc-1  ready for 2 min
  wait  qwen-kserve-abc-2  5/7 XLA compiles for 4 min (usual: 3 to 7 min, 1 to 2 with a compile cache)
  ok    qwen               KServe: Ready
- ok    qwen: route        accepted, its backends are known
+ ok    qwen: route        accepted, its backends are resolved
  ok    qwen: policies     4 attached: health checks and backend timeouts
  ok    qwen: pool         accepted
 Gateway
  ok    gateway  programmed at 10.0.0.9, 1 route(s) attached
 Events of the last hour
- BAD   qwen-kserve-abc-2  a container keeps ending (BackOff, 3 min ago, 7 times: Back-off restarting failed container
+ BAD   qwen-kserve-abc-2  a container keeps exiting (BackOff, 3 min ago, 7 times: Back-off restarting failed container
                           main)
                           → kubectl -n models logs qwen-kserve-abc-2 --all-containers --previous
  -     events             events cannot be read: forbidden

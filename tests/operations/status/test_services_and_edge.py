@@ -45,7 +45,7 @@ def test_an_update_that_hangs_behind_a_ready_service_is_seen() -> None:
     lines = of_model(pods=[OLD, NEW], services=[READY_SERVICE])
     assert bad(lines) == ["qwen: update"]
     update = next(line for line in lines if line.subject == "qwen: update")
-    assert "1 new server(s) wait for a host while KServe says Ready" in update.text
+    assert "1 new server(s) wait for a host although KServe reports Ready" in update.text
     assert "maxNodes" in update.fix
 
 
@@ -70,9 +70,9 @@ def test_what_is_no_hanging_update_is_not_called_one(pods: list[dict[str, Any]])
         ("PresetsCombined", "False", "ConfigNotFound", "", "does not exist", State.BAD),
         ("PresetsCombined", "False", "CombineBaseError", "template: x", "could not merge", State.BAD),
         ("InferencePoolReady", "False", "WaitingForGateway", "", "has not accepted it yet", State.BUSY),
-        ("MainWorkloadReady", "False", "Error", "unsupported schema in model URI: gs://b", "does not load", State.BAD),
+        ("MainWorkloadReady", "False", "Error", "unsupported schema in model URI: gs://b", "cannot load", State.BAD),
         ("MainWorkloadReady", "False", "MinimumReplicasUnavailable", "", "not all servers are ready", State.BUSY),
-        ("MainWorkloadReady", "False", "ProgressDeadlineExceeded", "", "gave up waiting", State.BAD),
+        ("MainWorkloadReady", "False", "ProgressDeadlineExceeded", "", "stopped waiting", State.BAD),
         ("WorkerWorkloadReady", "False", "ReconcileMultiNodeWorkloadError", "", "LeaderWorkerSet", State.BAD),
         ("SchedulerWorkloadReady", "False", "MinimumReplicasUnavailable", "", "endpoint picker", State.BUSY),
         ("SchedulerWorkloadReady", "False", "SchedulerReconcileError", "", "endpoint picker", State.BAD),
@@ -125,7 +125,7 @@ def test_a_programmed_gateway_with_routes_is_good() -> None:
 @pytest.mark.parametrize(
     ("result", "state", "part"),
     [
-        (a_gateway(address="10.9.9.9"), State.BAD, "outputs say 10.0.0.9"),
+        (a_gateway(address="10.9.9.9"), State.BAD, "outputs have 10.0.0.9"),
         (a_gateway(routes=0), State.BUSY, "no route attached"),
         (a_gateway(condition("Accepted"), condition("Programmed", "False", "Pending")), State.BUSY, "is programming"),
         (
@@ -133,7 +133,7 @@ def test_a_programmed_gateway_with_routes_is_good() -> None:
             State.BAD,
             "reserved address",
         ),
-        (a_gateway(condition("Accepted")), State.BUSY, "Programmed is not said"),
+        (a_gateway(condition("Accepted")), State.BUSY, "Programmed is not set"),
     ],
 )
 def test_a_gateway_that_does_not_serve_says_why(result: dict[str, Any], state: State, part: str) -> None:
@@ -168,7 +168,7 @@ def test_a_route_with_timeouts_that_gke_refuses_is_named_with_its_code() -> None
     message = "Error GWCER104: HTTPRoute is misconfigured, err: Timeouts are not supported."
     lines = edge(condition("Accepted", "False", "UnsupportedValue", message), condition("ResolvedRefs"))
     assert bad(lines) == ["qwen: route"]
-    assert "whole Gateway is stuck" in lines[0].text
+    assert "no change to the Gateway" in lines[0].text
 
 
 def test_a_backend_that_kserve_has_not_made_yet_is_waited_for() -> None:
@@ -194,14 +194,14 @@ def test_a_route_that_gke_has_not_reconciled_is_bad_although_it_is_accepted(stat
 
 
 def test_a_route_nobody_has_looked_at_is_waited_for() -> None:
-    assert edge()[0].text == "GKE's gateway has not looked at it yet"
+    assert edge()[0].text == "GKE's gateway has not processed it yet"
 
 
 def test_chips_in_use_and_nodes_about_to_go_are_counted() -> None:
     pool = nodes.PoolPlan("v6e-1", "ct6e-standard-1t 1x1", 4)
     going = node("gke-v6e-2", taints=("cloud.google.com/impending-node-termination",))
     lines = nodes.lines([node(), going, node("gke-system-1", "system")], [server(ready=True)], [pool])
-    assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, 1 about to go"
+    assert lines[0].text == "2 of 2 nodes ready (at most 4), 1 of 2 chips in use, 1 being removed"
     assert [line.state for line in lines] == [State.BUSY, State.GOOD]
 
 
@@ -228,6 +228,6 @@ def test_events_are_translated_once_and_old_or_settled_ones_are_left_out() -> No
         {"qwen-0", "qwen-1", "qwen-2"},
     )
     assert [(line.subject, line.state) for line in lines] == [("qwen-1", State.BAD), ("qwen-2", State.UNKNOWN)]
-    assert "no such TPU free" in lines[0].text
+    assert "no free TPU of this type" in lines[0].text
     assert "3 times" in lines[0].text
     assert lines[0].fix == "llmd-gke doctor --stack eu4a --probe"

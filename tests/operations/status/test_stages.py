@@ -63,7 +63,7 @@ def test_a_pod_that_is_going_is_neither_failing_nor_ready() -> None:
                 restartCount=4,
                 lastState={"terminated": {"exitCode": 2, "reason": "Error"}},
             ),
-            "4 restarts; ended with status 2",
+            "4 restarts; exited with status 2",
             "kubectl -n models logs p -c main --previous",
         ),
         (

@@ -174,5 +174,17 @@ def test_a_laptop_cloud_without_prometheus_says_how_to_get_one(monkeypatch: pyte
     assert "LLMD_GKE_PROMETHEUS=1" in line.fix
 
 
+def test_a_laptop_cloud_is_not_asked_for_what_only_google_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in = StandIn()
+    target = Target("local", Cloud.LAPTOP, ROOT)
+    with serving(stand_in) as url:
+        monkeypatch.setattr("operations.prometheus.access.prometheus.URL", url)
+        (line,) = seen(target)["Alerts"]
+    google = {one.expression for one in all_alerts(target.settings) if one.origin == "google"}
+    left_out = google - {form["query"] for _, form, _ in stand_in.asked}
+    assert len(left_out) > 3
+    assert f"; {len(left_out)} more are of metrics that only Google Cloud has" in line.text
+
+
 def test_the_rehearsal_has_neither() -> None:
     assert seen(Target("local", Cloud.REHEARSAL, ROOT)) == {}

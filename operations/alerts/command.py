@@ -30,9 +30,9 @@ def command(
         from operations.target import Target
 
         settings = Target.choose(stack, cloud).settings
-        found = [alert.faster(faster) if faster > 1 else alert for alert in alerts(settings)]
+        stack_alerts = [alert.faster(faster) if faster > 1 else alert for alert in alerts(settings)]
     from operations.printing import show
 
     interval = max(1, round(EVALUATION_SECONDS / faster))
-    policies = [alert_policy(alert, settings) for alert in found]
-    show(output, {"stack": stack, "policies": policies}, rules_yaml(found, interval).rstrip("\n"))
+    policies = [alert_policy(alert, settings) for alert in stack_alerts]
+    show(output, {"stack": stack, "policies": policies}, rules_yaml(stack_alerts, interval).rstrip("\n"))

@@ -24,8 +24,8 @@ async def ask(prometheus: Prometheus, settings: StackSettings, span: Span) -> An
     """Every expression over a time. Raises ``NotAnswered``."""
     expressions = [query.promql for panel in panels(settings) for query in panel.queries]
     step = (span.end - span.start) / POINTS
-    found = await asyncio.gather(*(prometheus.over(one, span.start, span.end, step) for one in expressions))
-    return dict(zip(expressions, found, strict=True))
+    ranges = await asyncio.gather(*(prometheus.over(one, span.start, span.end, step) for one in expressions))
+    return dict(zip(expressions, ranges, strict=True))
 
 
 def of(target: Target, minutes: float) -> tuple[Answers, Span]:
@@ -50,12 +50,12 @@ def of(target: Target, minutes: float) -> tuple[Answers, Span]:
 
 def record(answers: Answers, span: Span, settings: StackSettings) -> str:
     """Answers as JSON, by panel, with times from the start and four digits."""
-    found = [
+    recorded = [
         [[_recorded(one, span) for one in answers[query.promql]] for query in panel.queries]
         for panel in panels(settings)
     ]
     keys = [panel.key for panel in panels(settings)]
-    rows = [f"  {json.dumps(key)}: {json.dumps(series)}" for key, series in zip(keys, found, strict=True)]
+    rows = [f"  {json.dumps(key)}: {json.dumps(series)}" for key, series in zip(keys, recorded, strict=True)]
     body = ",\n".join([f'  "seconds": {span.end - span.start:g}', *rows])
     return "{\n" + body + "\n}\n"
 

@@ -80,9 +80,9 @@ def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output
         from operations.dashboard import answers
         from operations.dashboard import picture as drawing
 
-        found, span = answers.of(target, minutes)
+        series, span = answers.of(target, minutes)
         title = google.name(target.settings)
-        text = drawing.picture(sections(target.settings), found, span, title)
+        text = drawing.picture(sections(target.settings), series, span, title)
     _write("--picture", picture, text, stack, title, output)
 
 

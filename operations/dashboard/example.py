@@ -21,18 +21,18 @@ STACK = "local"
 def drawn() -> str:
     """The picture as SVG."""
     settings = Target.choose(STACK, Cloud.REHEARSAL).settings
-    found, span = answers.read(FILE, settings)
-    return picture.picture(sections(settings), found, span, google.name(settings))
+    series, span = answers.read(FILE, settings)
+    return picture.picture(sections(settings), series, span, google.name(settings))
 
 
-def main(words: list[str]) -> None:
+def main(arguments: list[str]) -> None:
     """Prints the picture, or with a number of minutes records again."""
-    if not words:
+    if not arguments:
         print(drawn(), end="")
         return
     target = Target.choose(STACK, Cloud.LAPTOP)
-    found, span = answers.of(target, float(words[0]))
-    FILE.write_text(answers.record(found, span, target.settings), encoding="utf-8")
+    series, span = answers.of(target, float(arguments[0]))
+    FILE.write_text(answers.record(series, span, target.settings), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -69,22 +69,22 @@ def picture(sections: Sequence[Section], answers: Answers, span: Span, title: st
 
 
 def _chart(panel: Panel, answers: Answers, span: Span, left: float, top: float) -> list[str]:
-    found = [line for query in panel.queries for line in _lines(query, answers.get(query.promql, ()))]
+    drawn = [line for query in panel.queries for line in _lines(query, answers.get(query.promql, ()))]
     lines = [
         f'<rect x="{left:g}" y="{top:g}" width="{WIDTH}" height="{HEIGHT}" rx="6" fill="#f6f8fa" stroke="#d0d7de"/>',
         _text(left + 10, top + 20, panel.title, 12, weight="bold"),
     ]
-    if not found:
-        words = "only on Google Cloud" if panel.google_only else "no series"
-        return [*lines, _text(left + WIDTH / 2, top + HEIGHT / 2, words, 11, anchor="middle", colour="#8c959f")]
+    if not drawn:
+        note = "only on Google Cloud" if panel.google_only else "no series"
+        return [*lines, _text(left + WIDTH / 2, top + HEIGHT / 2, note, 11, anchor="middle", colour="#8c959f")]
     stacked = panel.kind == "stacked"
     if stacked:
-        found = _stacked(found)
-    highest = nice(max(value for _, points in found for _, value in points))
+        drawn = _stacked(drawn)
+    highest = nice(max(value for _, points in drawn for _, value in points))
     lines += _axes(panel.unit, highest, span, left, top)
-    for index, (_, points) in reversed(list(enumerate(found))):
+    for index, (_, points) in reversed(list(enumerate(drawn))):
         lines.append(_path(points, highest, span, left, top, COLOURS[index % len(COLOURS)], filled=stacked))
-    return [*lines, *_legend([name for name, _ in found], left, top)]
+    return [*lines, *_legend([name for name, _ in drawn], left, top)]
 
 
 def _lines(query: Query, series: Iterable[Series]) -> list[Line]:
@@ -122,8 +122,8 @@ def _axes(unit: Unit, highest: float, span: Span, left: float, top: float) -> li
     for share in (0, 0.5, 1):
         y = top + TOP + PLOT_HEIGHT * (1 - share)
         lines.append(f'<path d="M{left + LEFT:g} {y:g}h{PLOT_WIDTH}" stroke="#d0d7de"/>')
-        words = f"{highest * share * factor:.4g}{behind}"
-        lines.append(_text(left + LEFT - 4, y + 3, words, 9, anchor="end", colour="#57606a"))
+        label = f"{highest * share * factor:.4g}{behind}"
+        lines.append(_text(left + LEFT - 4, y + 3, label, 9, anchor="end", colour="#57606a"))
     y = top + TOP + PLOT_HEIGHT + 12
     minutes = (span.end - span.start) / 60
     lines.append(_text(left + LEFT, y, f"{minutes:.3g} min ago", 9, colour="#57606a"))
@@ -161,12 +161,12 @@ def _path(
 def runs(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
     """Points without gaps: where more than one is missing, a new line begins."""
     step = min((second[0] - first[0] for first, second in pairwise(points)), default=0.0)
-    found = [[points[0]]]
+    parts = [[points[0]]]
     for first, second in pairwise(points):
         if second[0] - first[0] > 1.5 * step:
-            found.append([])
-        found[-1].append(second)
-    return found
+            parts.append([])
+        parts[-1].append(second)
+    return parts
 
 
 def _legend(names: Sequence[str], left: float, top: float) -> list[str]:
@@ -185,7 +185,14 @@ def _legend(names: Sequence[str], left: float, top: float) -> list[str]:
 
 
 def _text(
-    x: float, y: float, words: str, size: int, *, anchor: str = "start", weight: str = "normal", colour: str = "#1f2328"
+    x: float,
+    y: float,
+    text: str,
+    size: int,
+    *,
+    anchor: str = "start",
+    weight: str = "normal",
+    colour: str = "#1f2328",
 ) -> str:
     look = f'font-size="{size}" font-weight="{weight}" fill="{colour}" text-anchor="{anchor}"'
-    return f'<text x="{x:g}" y="{y:g}" {look}>{escape(words)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" {look}>{escape(text)}</text>'

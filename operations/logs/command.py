@@ -33,20 +33,20 @@ def command(
         from operations.target import Target
 
         settings = Target.choose(stack, cloud).settings
-        found = {query.key: query for query in logs.queries(settings)}
+        by_key = {query.key: query for query in logs.queries(settings)}
     from operations.printing import show
 
-    if question is not None and question not in found:
+    if question is not None and question not in by_key:
         raise BadInput(
-            f"{question} is not one of the questions.\nAllowed: {', '.join(found)}\nFix: llmd-gke logs --stack {stack}"
+            f"{question} is not one of the questions.\nAllowed: {', '.join(by_key)}\nFix: llmd-gke logs --stack {stack}"
         )
     if question is not None:
-        query = found[question]
+        query = by_key[question]
         data = {**vars(query), "link": logs.link(query, settings)}
         show(output, data, data["link"] if link else query.filter)
         return
-    rows = [f"| `{query.key}` | {query.question} | {query.reading} |" for query in found.values()]
-    listed = [{**vars(query), "link": logs.link(query, settings)} for query in found.values()]
+    rows = [f"| `{query.key}` | {query.question} | {query.reading} |" for query in by_key.values()]
+    listed = [{**vars(query), "link": logs.link(query, settings)} for query in by_key.values()]
     shown = (
         [one["link"] for one in listed] if link else ["| Key | Question | What to look at |", "|---|---|---|", *rows]
     )

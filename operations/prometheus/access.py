@@ -40,5 +40,5 @@ async def of(target: Target) -> AsyncGenerator[Prometheus]:
             token = str(getattr(await asyncio.to_thread(login), "token", ""))
         except GoogleRequestError as error:
             raise NotAllowed(str(error)) from None
-    async with connected(address(target), token) as found:
-        yield found
+    async with connected(address(target), token) as prometheus:
+        yield prometheus

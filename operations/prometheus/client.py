@@ -101,10 +101,10 @@ def _reason(answer: httpx.Response) -> str:
 def _series(answer: httpx.Response) -> list[Series]:
     try:
         content = cast("Mapping[str, Mapping[str, object]]", answer.json())
-        found = cast("Sequence[Mapping[str, object]]", content["data"].get("result") or [])
+        entries = cast("Sequence[Mapping[str, object]]", content["data"].get("result") or [])
         if content["data"].get("resultType") not in ("vector", "matrix"):
             return []
-        return [_one(one) for one in found]
+        return [_one(one) for one in entries]
     except (ValueError, KeyError, TypeError, AttributeError):
         raise NotAnswered("the answer is not one of Prometheus") from None
 

@@ -48,7 +48,7 @@ class Number:
     panel: str
     query: int
     whole: Callable[[Iterable[float]], float]
-    words: str
+    text: str
 
 
 NUMBERS = (
@@ -64,16 +64,16 @@ NUMBERS = (
 async def held(prometheus: Prometheus, alert: Alert, now: float) -> Held | None:
     """What an alert's condition says. Raises ``NotAnswered``."""
     if not alert.seconds:
-        found = await prometheus.instant(alert.expression, now)
-        return Held(alert, found, 0, fires=True) if found else None
+        series = await prometheus.instant(alert.expression, now)
+        return Held(alert, series, 0, fires=True) if series else None
     step = min(STEP_SECONDS, alert.seconds)
-    found = await prometheus.over(alert.expression, now - alert.seconds, now, step)
-    current = {index: _seconds(one, now, step) for index, one in enumerate(found) if now - one.points[-1][0] <= step}
+    series = await prometheus.over(alert.expression, now - alert.seconds, now, step)
+    current = {index: _seconds(one, now, step) for index, one in enumerate(series) if now - one.points[-1][0] <= step}
     if not current:
         return None
     longest = max(current.values())
     fires = longest > alert.seconds - step
-    chosen = [found[index] for index, seconds in current.items() if seconds > alert.seconds - step or not fires]
+    chosen = [series[index] for index, seconds in current.items() if seconds > alert.seconds - step or not fires]
     return Held(alert, chosen, longest, fires=fires)
 
 
@@ -87,14 +87,14 @@ def _seconds(series: Series, now: float, step: float) -> float:
     return now - since
 
 
-def line(found: Held) -> Line:
+def line(holding: Held) -> Line:
     """One alert that fires, or that will if nothing changes."""
-    alert = found.alert
-    where = "; ".join(_value(one, alert) for one in found.series[:SHOWN_SERIES])
-    more = len(found.series) - SHOWN_SERIES
+    alert = holding.alert
+    where = "; ".join(_value(one, alert) for one in holding.series[:SHOWN_SERIES])
+    more = len(holding.series) - SHOWN_SERIES
     numbers = where + (f"; {more} more" if more > 0 else "")
-    if not found.fires:
-        left = max(0, alert.seconds - found.seconds)
+    if not holding.fires:
+        left = max(0, alert.seconds - holding.seconds)
         return Line(alert.title, State.BUSY, f"{alert.severity}, fires in {_minutes(left)} unless it ends: {numbers}")
     return Line(alert.title, STATES[alert.severity], f"{alert.severity}: {numbers}. {alert.means}", alert.runbook)
 
@@ -133,24 +133,24 @@ def _measured_anywhere(alert: Alert) -> bool:
 
 async def numbers(prometheus: Prometheus, settings: StackSettings, now: float) -> list[Line]:
     """What each model does now. Raises ``NotAnswered``."""
-    found = {panel.key: panel for panel in panels(settings)}
+    by_key = {panel.key: panel for panel in panels(settings)}
     answers = await asyncio.gather(
-        *(prometheus.instant(found[one.panel].queries[one.query].promql, now) for one in NUMBERS)
+        *(prometheus.instant(by_key[one.panel].queries[one.query].promql, now) for one in NUMBERS)
     )
     return [_numbers(model, answers) for model in settings.models if not model.stopped]
 
 
 def _numbers(model: ModelSettings, answers: Sequence[Sequence[Series]]) -> Line:
-    words: list[str] = []
+    texts: list[str] = []
     for number, series in zip(NUMBERS, answers, strict=True):
         ours = [one.value for one in measured(series) if _of(one, model)]
         if ours:
-            words.append(number.words.format(number.whole(ours)))
-    if not words:
+            texts.append(number.text.format(number.whole(ours)))
+    if not texts:
         return Line(
             model.name, State.UNKNOWN, "no metrics yet", "kubectl -n gmp-public get operatorconfig config -o yaml"
         )
-    return Line(model.name, State.GOOD, ", ".join(words))
+    return Line(model.name, State.GOOD, ", ".join(texts))
 
 
 def _of(series: Series, model: ModelSettings) -> bool:

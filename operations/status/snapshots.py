@@ -64,8 +64,8 @@ async def looks(target: Target, *, ask: bool) -> AsyncGenerator[list[ScreenSecti
             cluster = None
             shown = [_cluster(values, str(problem))]
         measured = [ScreenSection(title, lines) for title, lines in (await watched).items()]
-        place = max(1, len(shown) - 1)
-        shown[place:place] = [ScreenSection("Answers", await asked), *measured]
+        position = max(1, len(shown) - 1)
+        shown[position:position] = [ScreenSection("Answers", await asked), *measured]
         yield shown
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from llmd_gke.graph.recording import Graph, Node
+from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.pulumi_signatures import is_secret
 from tests.components import kinds
 from tests.components.kinds import of
@@ -26,11 +26,11 @@ def notified(*channels: Mapping[str, object], **more: str) -> dict[str, object]:
     return {"llmd-gke:monitoring": {"notify": list(channels)}, **{f"llmd-gke:{key}": one for key, one in more.items()}}
 
 
-def body(node: Node, *path: str) -> Any:
-    found: Any = node.inputs
+def body(node: ResourceNode, *path: str) -> Any:
+    value: Any = node.inputs
     for key in path:
-        found = found[key]
-    return found
+        value = value[key]
+    return value
 
 
 def test_every_policy_names_the_channels_that_take_its_severity_and_waits_for_them(

@@ -29,16 +29,16 @@ class StandIn:
 
     def answer(self, what: str, form: Mapping[str, str]) -> dict[str, Any]:
         """What Prometheus would write."""
-        found = self.series.get(form["query"], ())
+        series = self.series.get(form["query"], ())
         if what == "query":
             at = float(form["time"])
-            now = [(labels, values(at)) for labels, values in found]
+            now = [(labels, values(at)) for labels, values in series]
             vector = [{"metric": dict(labels), "value": [at, str(value)]} for labels, value in now if value is not None]
             return {"resultType": "vector", "result": vector}
         start, end, step = (float(form[key]) for key in ("start", "end", "step"))
         times = [start + index * step for index in range(int((end - start) / step + 1e-6) + 1)]
         matrix: list[dict[str, Any]] = []
-        for labels, values in found:
+        for labels, values in series:
             points = [[one, str(value)] for one, value in ((one, values(one)) for one in times) if value is not None]
             if points:
                 matrix.append({"metric": dict(labels), "values": points})

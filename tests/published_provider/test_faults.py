@@ -49,7 +49,7 @@ IN_USE = "resourceInUseByAnotherResource"
 """What Google writes: an entry of llmd_gke/google_errors.py explains each."""
 
 
-def words(text: str) -> str:
+def normalized(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -64,8 +64,8 @@ def refused(published: Published, sign: str) -> str:
     done = published.up("dev", check=False)
     assert done.returncode == 1, done.stdout
     cause, fix = explanation(sign)
-    assert cause in words(done.stdout), done.stdout
-    assert fix in words(done.stdout), done.stdout
+    assert cause in normalized(done.stdout), done.stdout
+    assert fix in normalized(done.stdout), done.stdout
     return done.stdout
 
 
@@ -152,7 +152,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     said = refused(published, LOST)
     for first in ("project-dns", "network-vpc"):
         assert f"not all of Google's servers accept the API of {first} yet" in said
-    assert explanation(OFF)[0] not in words(said)
+    assert explanation(OFF)[0] not in normalized(said)
     refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
     emulator = Emulator(Cloud(published.places.cloud))
@@ -166,7 +166,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     done = published.down("--stack", "dev", check=False)
     assert done.returncode == 1
     assert "networkEndpointGroups" in done.stdout
-    assert explanation(IN_USE)[0] in words(done.stdout)
+    assert explanation(IN_USE)[0] in normalized(done.stdout)
     time_left = [float(one["until"]) for one in published.kept("google")["lingering"].values()]
     until(lambda: time.time() > max(time_left), 60)
     assert "Nothing is left" in published.down("--stack", "dev").stdout

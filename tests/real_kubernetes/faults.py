@@ -87,8 +87,8 @@ def hanging(laptop: Laptop, program: str, pods: list[str]) -> Generator[None]:
 
 def kill(laptop: Laptop, program: str, pod: str) -> None:
     """Ends the program in that pod, once it runs."""
-    (found, *_) = until(lambda: processes(laptop, program, pod), f"{program} in {pod}", 90)
-    found.kill()
+    (process, *_) = until(lambda: processes(laptop, program, pod), f"{program} in {pod}", 90)
+    process.kill()
 
 
 def configure(laptop: Laptop, pods: list[objects.Object], **settings: Any) -> None:

@@ -104,7 +104,7 @@ def awaited(prometheus: Prometheus, *names: str) -> None:
 def present(expression: str) -> list[str]:
     """The selectors in an expression whose metrics are there while all is well."""
     absent = {*NOT_SIMULATED, *ONLY_WITH_A_FAULT, *set(Google) - {Google.RESTARTS}}
-    return [found[0] for found in SELECTOR.finditer(expression) if found[1].removesuffix("_bucket") not in absent]
+    return [match[0] for match in SELECTOR.finditer(expression) if match[1].removesuffix("_bucket") not in absent]
 
 
 def names(pods: list[objects.Object]) -> list[str]:
@@ -120,8 +120,8 @@ def test_every_metric_of_an_alert_has_a_series_and_every_expression_is_evaluated
         prometheus.samples(*(alert.expression for alert in table))
         wanted = sorted({selector for alert in table for selector in present(alert.expression)})
         assert len(wanted) >= 8
-        found = dict(zip(wanted, prometheus.samples(*wanted), strict=True))
-    assert [selector for selector, samples in found.items() if not samples] == []
+        values = dict(zip(wanted, prometheus.samples(*wanted), strict=True))
+    assert [selector for selector, samples in values.items() if not samples] == []
 
 
 def test_every_panel_whose_metrics_are_here_has_a_line(
@@ -132,8 +132,8 @@ def test_every_panel_whose_metrics_are_here_has_a_line(
     assert len(here) >= 10
     with steady_load.steady(watched, tmp_path / "load.jsonl", *endpoint(watched)) as load:
         load.await_more(50)
-        found = prometheus.samples(*(promql for _, promql in queries))
-    empty = {key for (key, _), samples in zip(queries, found, strict=True) if not samples}
+        values = prometheus.samples(*(promql for _, promql in queries))
+    empty = {key for (key, _), samples in zip(queries, values, strict=True) if not samples}
     assert empty - WITHOUT_A_LINE.keys() == set()
 
 

@@ -57,14 +57,14 @@ def example() -> StackSettings:
 
 def page() -> str:
     """The whole page."""
-    found = alerts(example())
-    return "\n".join([HEAD, *_table(found), *(line for alert in found for line in _section(alert))]) + "\n"
+    listed = alerts(example())
+    return "\n".join([HEAD, *_table(listed), *(line for alert in listed for line in _section(alert))]) + "\n"
 
 
-def _table(found: tuple[Alert, ...]) -> Iterator[str]:
+def _table(listed: tuple[Alert, ...]) -> Iterator[str]:
     yield "| Alert | Severity | Holds for | Measured by |"
     yield "|---|---|---|---|"
-    for alert in found:
+    for alert in listed:
         name = f"[{alert.name}](#{alert.anchor})" + (", for each model" if alert.model else "")
         yield f"| {name} | {alert.severity} | {_time(alert.seconds)} | {MEASURED[alert.origin]} |"
 

@@ -24,9 +24,9 @@ def query(settings: StackSettings, key: str) -> logs.LogQuery:
 
 
 def test_there_are_seven_questions_each_with_a_key_of_its_own(settings: StackSettings) -> None:
-    found = logs.queries(settings)
-    assert len({one.key for one in found}) == len(found) == 7
-    assert all(one.question.endswith("?") and one.reading.endswith(".") for one in found)
+    queries = logs.queries(settings)
+    assert len({one.key for one in queries}) == len(queries) == 7
+    assert all(one.question.endswith("?") and one.reading.endswith(".") for one in queries)
 
 
 def test_every_query_is_about_this_cluster_or_its_network_only(settings: StackSettings) -> None:

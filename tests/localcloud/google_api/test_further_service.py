@@ -44,7 +44,7 @@ def test_its_methods_are_served_with_operations_pages_and_errors(client: Client)
 
 
 @pytest.mark.parametrize(
-    ("body", "words"),
+    ("body", "part"),
     [
         ({"memorySizeGB": 1}, 'Unknown name "memorySizeGB"'),
         ({"memorySizeGb": "much"}, "Invalid value at 'memorySizeGb'"),
@@ -52,10 +52,10 @@ def test_its_methods_are_served_with_operations_pages_and_errors(client: Client)
         ({"maintenancePolicy": {"weeklyMaintenanceWindow": [{"day": "SOMEDAY"}]}}, "weeklyMaintenanceWindow[0].day"),
     ],
 )
-def test_requests_are_validated_by_its_discovery_document(client: Client, body: dict[str, object], words: str) -> None:
+def test_requests_are_validated_by_its_discovery_document(client: Client, body: dict[str, object], part: str) -> None:
     status, _, message = client.refused("POST", f"{WHERE}/instances", body, instanceId="cache")
     assert status == 400
-    assert words in message
+    assert part in message
     assert client.refused("GET", f"{WHERE}/instances/cache")[0] == 404
 
 

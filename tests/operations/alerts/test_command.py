@@ -19,9 +19,9 @@ def test_the_alerts_of_a_stack_are_a_rules_file(clone: Clone) -> None:
 
 
 def test_for_programs_they_are_the_policies_of_cloud_monitoring(clone: Clone) -> None:
-    found = json.loads(run("alerts", "--stack", "one", "--output", "json", root=clone.root).stdout)
-    assert found["stack"] == "one"
-    assert all("conditionPrometheusQueryLanguage" in policy["conditions"][0] for policy in found["policies"])
+    printed = json.loads(run("alerts", "--stack", "one", "--output", "json", root=clone.root).stdout)
+    assert printed["stack"] == "one"
+    assert all("conditionPrometheusQueryLanguage" in policy["conditions"][0] for policy in printed["policies"])
 
 
 def test_for_a_trial_waits_ranges_and_the_interval_are_divided(clone: Clone) -> None:

@@ -85,13 +85,13 @@ def test_answers_are_read_as_they_were_recorded(settings: StackSettings, tmp_pat
     series = Series({"model": "qwen", "__name__": "x"}, [(1000.0, 0.123456), (1060.0, float("nan")), (1120.0, 2.0)])
     file = tmp_path / "answers.json"
     file.write_text(answers.record({**every, expression: [series]}, Span(1000, 1120), settings))
-    found, span = answers.read(file, settings)
+    read_answers, span = answers.read(file, settings)
     assert span == Span(0, 120)
-    assert found[expression] == [Series({"model": "qwen"}, [(0, 0.1235), (120, 2.0)])]
+    assert read_answers[expression] == [Series({"model": "qwen"}, [(0, 0.1235), (120, 2.0)])]
 
 
 def test_the_picture_of_the_docs_has_every_panel_and_real_numbers() -> None:
     svg = example.drawn()
-    found = load_stack(ROOT, "eu4a").settings
-    assert {panel.title for panel in panels(found)} <= set(texts(svg))
+    settings = load_stack(ROOT, "eu4a").settings
+    assert {panel.title for panel in panels(settings)} <= set(texts(svg))
     assert texts(svg).count("no series") <= 3

@@ -51,7 +51,7 @@ def test_an_expression_without_series_has_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "body", "kind", "words"),
+    ("status", "body", "kind", "reason"),
     [
         (
             403,
@@ -66,8 +66,8 @@ def test_an_expression_without_series_has_none() -> None:
         (200, [1], NotAnswered, "not one of Prometheus"),
     ],
 )
-def test_every_refusal_says_why(status: int, body: object, kind: type[NotAnswered], words: str) -> None:
-    with pytest.raises(kind, match=words):
+def test_every_refusal_says_why(status: int, body: object, kind: type[NotAnswered], reason: str) -> None:
+    with pytest.raises(kind, match=reason):
         ask(StandIn(status=status, body="no JSON" if body is None else json.dumps(body)))
 
 

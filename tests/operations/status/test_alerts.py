@@ -97,9 +97,9 @@ def test_an_alert_that_does_not_wait_fires_at_once(settings: StackSettings) -> N
 
 
 def test_money_is_not_called_bad_and_comes_last(settings: StackSettings) -> None:
-    found = all_alerts(settings)
-    info = next(one for one in found if one.severity == "info")
-    critical = next(one for one in found if one.severity == "critical")
+    held = all_alerts(settings)
+    info = next(one for one in held if one.severity == "info")
+    critical = next(one for one in held if one.severity == "critical")
     series = [({}, since(0))]
     first, second, _ = shown(StandIn({info.expression: series, critical.expression: series}), settings)
     assert [(one.subject, one.state) for one in (first, second)] == [
@@ -116,7 +116,7 @@ def test_many_series_of_one_alert_are_one_line(settings: StackSettings, waiting:
 
 
 def test_the_numbers_of_a_model_are_those_of_the_dashboard(settings: StackSettings) -> None:
-    found = {panel.key: panel for panel in panels(settings)}
+    by_key = {panel.key: panel for panel in panels(settings)}
     labels = {"namespace": "models", "model": "qwen"}
 
     def constant(value: float) -> Callable[[float], float | None]:
@@ -124,11 +124,11 @@ def test_the_numbers_of_a_model_are_those_of_the_dashboard(settings: StackSettin
 
     stand_in = StandIn(
         {
-            found["requests"].queries[0].promql: [(labels, constant(12.34)), ({**labels, "model": "b"}, constant(9))],
-            found["requests-in-servers"].queries[1].promql: [({**labels, "pod": "1"}, constant(2))] * 2,
-            found["first-token"].queries[1].promql: [(labels, constant(0.512))],
-            found["kv-cache"].queries[0].promql: [({**labels, "pod": str(n)}, constant(n / 10)) for n in (3, 7)],
-            found["tokens"].queries[1].promql: [(labels, constant(float("nan")))],
+            by_key["requests"].queries[0].promql: [(labels, constant(12.34)), ({**labels, "model": "b"}, constant(9))],
+            by_key["requests-in-servers"].queries[1].promql: [({**labels, "pod": "1"}, constant(2))] * 2,
+            by_key["first-token"].queries[1].promql: [(labels, constant(0.512))],
+            by_key["kv-cache"].queries[0].promql: [({**labels, "pod": str(n)}, constant(n / 10)) for n in (3, 7)],
+            by_key["tokens"].queries[1].promql: [(labels, constant(float("nan")))],
         }
     )
 
@@ -159,9 +159,9 @@ def test_alerts_and_numbers_are_asked_of_google_with_the_callers_token(monkeypat
     stand_in = StandIn()
     with serving(stand_in) as url:
         monkeypatch.setenv(ENDPOINT, url)
-        found = seen(Target("eu4a", Cloud.GOOGLE, ROOT))
-    assert [line.state for line in found["Alerts"]] == [State.GOOD]
-    assert [(line.subject, line.text) for line in found["Numbers"]] == [("qwen", "no metrics yet")]
+        sections = seen(Target("eu4a", Cloud.GOOGLE, ROOT))
+    assert [line.state for line in sections["Alerts"]] == [State.GOOD]
+    assert [(line.subject, line.text) for line in sections["Numbers"]] == [("qwen", "no metrics yet")]
     assert {header for _, _, header in stand_in.asked} == {"Bearer emulator"}
 
 

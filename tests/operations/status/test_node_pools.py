@@ -85,15 +85,15 @@ def test_doctor_warns_of_a_pool_that_the_next_up_would_count_as_made(google: Goo
     google.make_cluster(settings)
     google.world(quota={"CT6E": 0})
     make_pool(google, settings)
-    (found,) = checks.check(Context("eu4a", settings))
-    assert found.verdict is CheckVerdict.WARNING
-    assert "v6e4 is ERROR" in found.said
-    assert google_errors.pool_fix("GCE_QUOTA_EXCEEDED", "eu4a") in found.fix
-    assert "--replace '**NodePool::v6e4-nodes'" in found.fix
+    (result,) = checks.check(Context("eu4a", settings))
+    assert result.verdict is CheckVerdict.WARNING
+    assert "v6e4 is ERROR" in result.said
+    assert google_errors.pool_fix("GCE_QUOTA_EXCEEDED", "eu4a") in result.fix
+    assert "--replace '**NodePool::v6e4-nodes'" in result.fix
 
 
 def test_doctor_is_content_with_pools_that_run(google: Google, settings: StackSettings) -> None:
     google.make_cluster(settings)
     make_pool(google, settings)
-    (found,) = checks.check(Context("eu4a", settings))
-    assert (found.verdict, found.said) == (CheckVerdict.OK, "GKE reports no error of default-pool, v6e4")
+    (result,) = checks.check(Context("eu4a", settings))
+    assert (result.verdict, result.said) == (CheckVerdict.OK, "GKE reports no error of default-pool, v6e4")

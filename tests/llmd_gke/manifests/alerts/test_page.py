@@ -26,6 +26,6 @@ def test_a_stale_runbook_is_named_and_written(
 
 def test_every_alert_has_the_heading_that_its_runbook_link_names() -> None:
     headings = {heading.lower() for heading in re.findall(r"^## (\w+)$", page.page(), re.M)}
-    found = alerts(page.example())
-    assert headings == {alert.runbook.rpartition("#")[2] for alert in found}
-    assert len(found) == 18
+    listed = alerts(page.example())
+    assert headings == {alert.runbook.rpartition("#")[2] for alert in listed}
+    assert len(listed) == 18

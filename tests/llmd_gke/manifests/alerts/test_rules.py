@@ -240,13 +240,13 @@ def check(promtool: Path, every: StackSettings, tmp_path: Path) -> Check:
     """Lets promtool play a fault, and compares all alerts of the stack (by default :func:`every`) at both times."""
 
     def play(fault: Fault, stack: StackSettings = every) -> None:
-        found = alerts(stack)
-        (tmp_path / "rules.yaml").write_text(rules_yaml(found))
-        known = {alert.name for alert in found}
-        assert fault.expected.keys() <= known
+        stack_alerts = alerts(stack)
+        (tmp_path / "rules.yaml").write_text(rules_yaml(stack_alerts))
+        names = {alert.name for alert in stack_alerts}
+        assert fault.expected.keys() <= names
         series = {key: value for key, value in s.healthy().items() if key not in fault.missing} | dict(fault.changes)
-        silent = [_asked(alert, fault.quiet, None) for alert in found]
-        loud = [_asked(alert, fault.fires, fault.expected.get(alert.name)) for alert in found]
+        silent = [_asked(alert, fault.quiet, None) for alert in stack_alerts]
+        loud = [_asked(alert, fault.fires, fault.expected.get(alert.name)) for alert in stack_alerts]
         test = {
             "interval": "1m",
             "input_series": [{"series": key, "values": values} for key, values in series.items()],

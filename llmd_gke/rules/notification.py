@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from llmd_gke.rules import secret_texts
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Node
 
 KINDS = ("email", "slack", "pagerDuty", "webhook", "pubSub")
 
@@ -137,4 +138,17 @@ def _address(url: str) -> Iterator[Finding]:
             "https://HOST/PATH",
             f"urlSecretName: {WEBHOOK_URL} in its place, and `pulumi config set --secret llmd-gke:{WEBHOOK_URL}`; "
             "for basic authentication user and secretName",
+        )
+
+
+def notifies(policies: Sequence[Node]) -> Iterator[Finding]:
+    """At least one of a stack's alert policies has a notification channel."""
+    listed = [policy.get("notificationChannels") for policy in policies]
+    # What is unknown is noted, and may be a channel.
+    has_channel = [any(True for _ in channels.each()) for channels in listed]
+    if policies and not any(has_channel) and not any(channels.notes.unknown for channels in listed):
+        yield Finding(
+            "production-alert-channel",
+            "no alert policy of the stack has a notification channel: incidents are only shown in the console",
+            fix="llmd-gke:monitoring.notify, such as `- email: oncall@example.com`",
         )

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from llmd_gke.rules import cluster, gateway, node_pools
+from llmd_gke.rules import cluster, gateway, node_pools, notification
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Node
 from policies.rules.rule import (
+    ALERT_POLICY,
     CLUSTER,
     GATEWAY,
     LISTENER_SETS,
@@ -98,6 +99,12 @@ def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
         yield Verdict(pools[0], finding)
 
 
+def _silent(program: Program, settings: Settings) -> Iterator[Verdict]:
+    policies = list(program.of(ALERT_POLICY)) if settings.is_production else []
+    for finding in notification.notifies([policy.node for policy in policies]):
+        yield Verdict(policies[0], finding)
+
+
 PROTECT = Rule(
     name="production-protect",
     title="Production clusters and VPCs are protected",
@@ -175,4 +182,17 @@ COVERED = Rule(
     opt_out="For protected stacks that are not production, disable the rule or add them to its `stacks`.",
 )
 
-RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY)
+ALERT_CHANNEL = Rule(
+    name="production-alert-channel",
+    title="Alerts of production notify somebody",
+    why="An incident that is only shown in the console is seen by whoever happens to look there.",
+    sources=("https://cloud.google.com/monitoring/support/notification-options",),
+    kinds=(ALERT_POLICY,),
+    judge=_silent,
+    level="advisory",
+    severity="medium",
+    parameters=(STACKS,),
+    opt_out=OPT_OUT,
+)
+
+RULES = (COVERED, PROTECT, PRIVATE_NODES, HTTPS, CONTROL_PLANE, SPOT_ONLY, ALERT_CHANNEL)

@@ -244,6 +244,8 @@ BY_HAND: Mapping[int, str] = {
     56: "needs one replica more than the pool has room for, and a server that is killed three times within an hour",
     57: "needs a channel of each kind, then a model's Deployment scaled to 0",
     58: "needs a pool with minNodes in a project without TPU quota: pulumi up twice, then llmd-gke status",
+    59: "llmd-gke logs: each of the seven queries returns entries",
+    60: "needs a stack with monitoring: pulumi up, and a second one that changes nothing",
 }
 """Points that this run cannot answer, and what would."""
 

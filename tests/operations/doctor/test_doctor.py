@@ -82,7 +82,7 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
 @pytest.mark.parametrize(
     ("code", "message", "said", "fix"),
     [
-        pytest.param(403, "Required permission missing", "may not look", "roles/viewer", id="403"),
+        pytest.param(403, "Required permission missing", "lacks permission", "roles/viewer", id="403"),
         pytest.param(429, "Quota exceeded", "429 3 times", "try again", id="429"),
         pytest.param(503, "backend error", "503 3 times", "try again", id="503"),
     ],
@@ -103,7 +103,7 @@ def test_an_api_that_is_off_is_named_with_the_command(google: Google, context: C
     google.world(enabledApis=["compute.googleapis.com"])
     (result,) = ask(context, "GKE version")
     assert result.verdict is CheckVerdict.FAILED
-    assert "container.googleapis.com is off" in result.said
+    assert "container.googleapis.com is disabled" in result.said
     assert "gcloud services enable" in result.fix
 
 
@@ -204,8 +204,8 @@ def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google:
     elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
     result = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is CheckVerdict.FAILED]
     assert len(result) == 1
-    assert result[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is in ")
-    assert {ZONE, "us-east5-a"} <= set(result[0].partition("it is in ")[2].split(", "))
+    assert result[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is offered in ")
+    assert {ZONE, "us-east5-a"} <= set(result[0].partition("it is offered in ")[2].split(", "))
 
 
 @pytest.mark.parametrize(

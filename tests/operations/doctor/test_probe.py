@@ -153,7 +153,7 @@ def test_a_reservation_is_read_instead_of_probed(
 def test_a_reservation_that_is_not_there_is_named(google: Google, context: Context) -> None:
     (result,) = probe(context, reserved(context))
     assert result.verdict is CheckVerdict.FAILED
-    assert f"no reservation mine in {ZONE}" in result.said
+    assert f"reservation mine does not exist in {ZONE}" in result.said
 
 
 def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context) -> None:

@@ -21,17 +21,17 @@ SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 """What a node may do is decided by its service account's roles."""
 
 MONITORED = ["SYSTEM_COMPONENTS", "CADVISOR", "DEPLOYMENT", "KUBELET", "POD", "STATEFULSET"]
-"""What GKE itself collects: with the control plane and nodes also containers, kubelets, and the states of pods,
+"""Metrics that GKE itself collects: of the control plane, nodes, containers and kubelets, and the states of pods,
 Deployments (models) and StatefulSets (models that span hosts). Billed as samples of Managed Service for Prometheus."""
 
 WINDOW_EPOCH = "2026-01-01"
 """The maintenance window's first day. Constant, so that no preview shows a difference."""
 
 LOGGED = ["SYSTEM_COMPONENTS", "WORKLOADS"]
-"""GKE's own default: what containers write."""
+"""GKE's own default: logs of containers."""
 
 AUDITED = ["APISERVER", "CONTROLLER_MANAGER", "SCHEDULER"]
-"""What the control plane writes. Audit entries of changes are always kept (Admin Activity)."""
+"""Logs of the control plane. Audit entries of changes are always kept (Admin Activity)."""
 
 SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 
@@ -55,7 +55,7 @@ class ClusterHardening(TypedDict):
 
 @dataclass(frozen=True)
 class ClusterArgs:
-    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` lets FQDNNetworkPolicies work,
+    """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` enables FQDNNetworkPolicies,
     ``cloud_trace`` runs GKE's own OpenTelemetry collector.
     """
 
@@ -68,10 +68,11 @@ class ClusterArgs:
 
 
 class Cluster(pulumi.ComponentResource):
-    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool, and a way in.
+    """``llmd-gke:cluster:Cluster``: a GKE cluster with its system node pool and a Kubernetes provider for it.
 
-    The Gateway API channel and HTTP load balancing are on from the start: switched on later, GatewayClasses took up
-    to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret), ``provider`` (Kubernetes).
+    The Gateway API channel and HTTP load balancing are enabled from the start: when they were enabled later,
+    GatewayClasses took up to 45 minutes to appear. Outputs: ``name``, ``location``, ``kubeconfig`` (secret),
+    ``provider`` (Kubernetes).
     """
 
     control_plane: container.Cluster
@@ -215,7 +216,7 @@ class Cluster(pulumi.ComponentResource):
 
 
 def _hardening(settings: ClusterSettings) -> ClusterHardening:
-    """What every cluster has (``docs/security.md``), and the options that settings ask for."""
+    """The hardening of every cluster (``docs/security.md``), and the options that the settings enable."""
     keys = settings.encryption
     return {
         "anonymous_authentication_config": container.ClusterAnonymousAuthenticationConfigArgs(mode="LIMITED"),

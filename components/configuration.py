@@ -17,7 +17,7 @@ _STRUCTURED = ("[", "{")
 
 
 def read() -> StackSettings:
-    """The checked settings of the current stack; warnings go to the engine's log.
+    """The validated settings of the current stack; warnings go to the engine's log.
 
     Raises :class:`pulumi.RunError`, which the engine prints as one message, for settings that cannot be used.
     """
@@ -40,7 +40,7 @@ def _parse() -> Checked:
 
 
 def _decoded(value: object) -> object:
-    """The engine hands structured values over as JSON text, and every other value as plain text."""
+    """The engine passes structured values as JSON text, and all other values as plain text."""
     if isinstance(value, str) and value.startswith(_STRUCTURED):
         try:
             return cast("object", json.loads(value))

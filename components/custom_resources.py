@@ -17,7 +17,7 @@ until then. It must not take longer than this. The provider's own limit is 10 mi
 
 
 def custom_resource(name: str, manifest: JsonObject, opts: pulumi.ResourceOptions) -> CustomResource:
-    """One custom resource, as an individual resource: policies must see it, also on the first preview."""
+    """One custom resource, as a separate resource, so that policies see it also in the first preview."""
     return CustomResource(
         name,
         api_version=str(manifest["apiVersion"]),

@@ -1,4 +1,4 @@
-"""The gateway's name."""
+"""The DNS record of the gateway."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class DnsRecordArgs:
 class DnsRecord(pulumi.ComponentResource):
     """``llmd-gke:edge:DnsRecord``: the A record of the gateway's domain in an existing Cloud DNS zone.
 
-    It needs nothing but the reserved address, so the name is known long before the Gateway serves.
+    It depends only on the reserved address, so the name resolves long before the Gateway serves.
     """
 
     def __init__(self, name: str, args: DnsRecordArgs, opts: pulumi.ResourceOptions | None = None) -> None:

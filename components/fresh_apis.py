@@ -1,4 +1,4 @@
-"""Google APIs that were switched on a moment ago."""
+"""Retries for Google APIs that were enabled a moment ago."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ RETRIES = 20
 """Five minutes: Google asks to wait "a few minutes" after an API was enabled."""
 
 OFF = ("service_disabled", "accessnotconfigured", "has not been used in project")
-"""How Google says that an API is off (https://cloud.google.com/apis/design/errors, reason ``SERVICE_DISABLED``)."""
+"""Google's errors for a disabled API (https://cloud.google.com/apis/design/errors, reason ``SERVICE_DISABLED``)."""
 
 SERVICE_USAGE = re.compile(r'service usage api has|apis/api/serviceusage\.|"service":\s*"serviceusage\.')
-"""Which API is off, in such an error: the one that switches on the others, so this program has not just done it."""
+"""Errors about Service Usage itself, the API that enables the others: this program cannot have enabled it just now."""
 
 
 def pause(operation: str, errors: Sequence[str]) -> int | None:
-    """Seconds to wait before another attempt; ``None`` when a failed operation deserves none.
+    """Seconds to wait before another attempt; ``None`` if the failed operation is not retried.
 
-    ``errors`` are those of all attempts so far, the newest first. The provider waits until an API is listed as enabled,
-    not until every server of Google's knows it, and has no retry of its own for that
-    (hashicorp/terraform-provider-google ``google/transport/error_retry_predicates.go`` @e03b7622). So the first
-    resource of an API is tried again, but not while Service Usage itself is off: waiting would not help.
+    ``errors`` are those of all attempts so far, the newest first. The provider waits until an API is listed as
+    enabled, but not until all of Google's servers accept it, and does not retry for that
+    (hashicorp/terraform-provider-google ``google/transport/error_retry_predicates.go`` @e03b7622). So the creation of
+    the first resource of an API is retried, except if Service Usage itself is disabled, where waiting would not help.
     """
     newest = errors[0].lower() if errors else ""
     if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in OFF):
@@ -36,7 +36,7 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
 
 
 async def try_again(args: pulumi.ErrorHookArgs) -> bool:
-    """The engine's question after a failed attempt: waits, and says whether to go on."""
+    """Called by the engine after a failed attempt: waits, and returns whether to retry."""
     seconds = pause(args.failed_operation, args.errors)
     if seconds is None:
         return False
@@ -46,5 +46,5 @@ async def try_again(args: pulumi.ErrorHookArgs) -> bool:
 
 
 def patient(name: str) -> pulumi.ResourceHookBinding:
-    """Hooks for the resource ``name``, which is among the first of its API."""
+    """Hooks for the resource ``name``, one of the first that use its API."""
     return pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-api-not-known-yet", try_again)])

@@ -1,4 +1,4 @@
-"""Waiting for GKE's half of the Gateway API."""
+"""Waits for the parts of the Gateway API that GKE installs."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from llmd_gke.manifests.routing import GATEWAY_API, gateway_class
 from llmd_gke.settings import GatewaySettings
 
 PAUSES = (3, 6, 12)
-"""Seconds before the first attempts after a failed one: classes often come shortly after the cluster's nodes."""
+"""Seconds before the first attempts after a failed one: the classes often appear shortly after the cluster's nodes."""
 LAST_PAUSE = 30
 RETRIES = 90
-"""45 minutes: what GatewayClasses took at worst. The engine allows 100."""
+"""45 minutes: the longest time that GatewayClasses took. The engine allows 100 attempts."""
 
 INFERENCE_POOLS = "v1.inference.networking.k8s.io"
-"""The API of the CRD that GKE owns from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
+"""The API of the CRD that GKE installs from 1.34.0-gke.1626000 on (llm-d ``guides/prereq/gateways/gke.md`` @a14492ca).
 
-The API server makes an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider rejects
-one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD`` in
-provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
+The API server creates an APIService for every CRD that it serves. The CRD itself cannot be patched: the provider
+rejects one without group and kind, and updates a CRD by replacing it (pulumi-kubernetes v4.25.0, ``groupKindFromCRD``
+in provider/pkg/clients/cache.go, ``updateResource`` in provider/pkg/await/await.go).
 """
 
 NOT_THERE_YET = (
@@ -44,12 +44,12 @@ class GatewayApiArgs:
 
 
 class GatewayApi(pulumi.ComponentResource):
-    """``llmd-gke:edge:GatewayApi``: holds everything back until GKE has accepted the GatewayClass and serves its
-    InferencePool CRD.
+    """``llmd-gke:edge:GatewayApi``: delays everything that depends on it until GKE has accepted the GatewayClass and
+    serves its InferencePool CRD.
 
-    GKE brings the CRDs and classes some time after the cluster, in no documented order. They are not ours, so each is a
-    patch of one annotation, and is tried again while the object is not there. KServe's controller looks for the
-    InferencePool CRD once, when it starts, and never watches pools otherwise (kserve/kserve
+    GKE installs the CRDs and classes some time after the cluster, in no documented order. They are not managed by this
+    program, so each resource is a patch of one annotation, and is retried until the object exists. KServe's controller
+    looks for the InferencePool CRD once, when it starts, and never watches pools otherwise (kserve/kserve
     ``pkg/controller/v1alpha2/llmisvc/controller.go``).
     """
 
@@ -91,10 +91,10 @@ class GatewayApi(pulumi.ComponentResource):
 
 
 def pause(operation: str, errors: Sequence[str]) -> int | None:
-    """Seconds to wait before another attempt; ``None`` when a failed operation deserves none.
+    """Seconds to wait before another attempt; ``None`` if the failed operation is not retried.
 
-    ``errors`` are those of all attempts so far, the newest first. Only a creation is tried again, and only while the
-    class or CRD is not there yet.
+    ``errors`` are those of all attempts so far, the newest first. Only a creation is retried, and only until the class
+    or CRD exists.
     """
     newest = errors[0].lower() if errors else ""
     if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in NOT_THERE_YET):
@@ -103,7 +103,7 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
 
 
 async def try_again(args: pulumi.ErrorHookArgs) -> bool:
-    """The engine's question after a failed attempt: waits, and says whether to go on."""
+    """Called by the engine after a failed attempt: waits, and returns whether to retry."""
     seconds = pause(args.failed_operation, args.errors)
     if seconds is None:
         return False

@@ -1,4 +1,4 @@
-"""The Google Cloud provider, made in one place."""
+"""Creates the Google Cloud provider."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from llmd_gke.settings import StackSettings
 
 
 def impersonated() -> str | None:
-    """E-mail address of the service account that both halves act as: ``gcp:impersonateServiceAccount``."""
+    """E-mail address of the service account that both halves impersonate: ``gcp:impersonateServiceAccount``."""
     return pulumi.Config("gcp").get("impersonateServiceAccount")
 
 
 def google_provider(settings: StackSettings) -> gcp.Provider:
-    """A provider for the stack's project, with the stack's labels on everything that takes labels.
+    """A provider for the stack's project, with the stack's labels on every resource that supports labels.
 
-    Who may do this is the environment's business (application default credentials); impersonation (also of the
+    Credentials come from the environment (application default credentials); impersonation (also of the
     kubeconfig's plugin) and billing follow the usual ``gcp:impersonateServiceAccount``, ``gcp:billingProject`` and
     ``gcp:userProjectOverride``.
     """
@@ -41,10 +41,10 @@ def google_provider(settings: StackSettings) -> gcp.Provider:
 
 
 def same_project(args: pulumi.ResourceHookArgs) -> None:
-    """Raises :class:`pulumi.RunError` where the stack's project changes.
+    """Raises :class:`pulumi.RunError` if the stack's project changes.
 
-    The provider would plan that as an update: the old network stays where it is and nobody's, the cluster is
-    changed in place under its old project.
+    The provider would plan that as an update: the old network would remain without an owner, and the cluster would be
+    updated in place in its old project.
     """
     before, now = (str((inputs or {}).get("project", "")) for inputs in (args.old_inputs, args.new_inputs))
     if before and now and before != now:

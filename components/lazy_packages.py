@@ -1,8 +1,8 @@
-"""The big SDK packages without the parts that nobody asked for.
+"""Imports only those modules of the large SDK packages that are used.
 
-``import pulumi_gcp.compute`` runs every one of its six hundred modules, a second of each preview, for five resources.
-Here a package stands in ``sys.modules`` without its ``__init__`` having run, and a class is looked for in the module
-that is named after it. Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
+``import pulumi_gcp.compute`` runs all of its six hundred modules, which takes a second of each preview, for five
+resources. Here a package is put into ``sys.modules`` without running its ``__init__``, and a class is imported from
+the module that is named after it. Types are unaffected: checkers see the real packages (``TYPE_CHECKING``).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class LeanPackage(ModuleType):
     """A package whose classes are imported one by one, on first use."""
 
     def __getattr__(self, name: str) -> object:
-        """The class of that name. Raises ``AttributeError`` where the package has no module for it."""
+        """The class of that name. Raises ``AttributeError`` if the package has no module for it."""
         if name.startswith("__"):
             raise AttributeError(name)
         snake = _WORD_STARTS.sub("_", name).lower()
@@ -47,7 +47,9 @@ def _imported(name: str) -> ModuleType:
 
 
 def package(name: str) -> ModuleType:
-    """The package of that name, lean, unless somebody imported it in full already; later imports get the same."""
+    """The package of that name, imported lazily unless it was already imported in full; later imports return the same
+    object.
+    """
     present = sys.modules.get(name)
     # A package that the SDK prepared for lazy loading has a class of its own until something of it is used.
     if isinstance(present, LeanPackage) or type(present) is ModuleType:

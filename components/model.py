@@ -14,14 +14,14 @@ from llmd_gke.manifests import client_request, egress, firewall, identity, namin
 from llmd_gke.settings import AcceleratorPool, GatewaySettings, ModelSettings, NetworkSettings, TracesSettings
 
 NODE_MINUTES = 20
-"""A node from nothing takes about ten minutes; image and weights come on top of the model's own budget."""
+"""Minutes for creating a node, about ten; added to the model's own startup budget for image and weights."""
 
 
 @dataclass(frozen=True)
 class ModelArgs:
-    """``settings`` of the model and of the ``pool`` whose hosts it takes. ``gateway`` and ``gateway_ip``: where
-    requests come in; ``network``: from which addresses, and how downloads go out. The name of the pods' service account
-    carries ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere.
+    """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where
+    requests enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service
+    account contains ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere.
     """
 
     settings: ModelSettings
@@ -35,15 +35,15 @@ class ModelArgs:
 
 
 class Model(pulumi.ComponentResource):
-    """``llmd-gke:models:Model``: everything one model needs, in the order in which KServe and GKE need it.
+    """``llmd-gke:models:Model``: all resources of one model, in the order that KServe and GKE require.
 
-    Makes the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
+    Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
     spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies
     (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for
-    its pods only). Of a stopped model routes and GKE's policies are left out. The GKE policies do not wait for the
-    service: it can only become healthy with them.
-    Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and ``namespace``; ``stopped`` where
-    nothing answers there). ``curl`` asks it in a shell; ``None`` for a stopped model.
+    its pods only). A stopped model has no routes and no GKE policies. The GKE policies do not wait for the service,
+    which becomes healthy only with them. Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and
+    ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell command that sends a request to it; ``None``
+    for a stopped model.
     """
 
     endpoint: dict[str, pulumi.Input[str | bool]]
@@ -111,7 +111,7 @@ class Model(pulumi.ComponentResource):
 
 
 def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:
-    """What to look at when a service did not become Ready in time; ``None`` for other failures.
+    """Advice if a service did not become Ready in time; ``None`` for other failures.
 
     ``errors`` are those of all attempts so far, the newest first.
     """
@@ -127,7 +127,7 @@ def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:
 
 
 def not_ready(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], bool]:
-    """The engine's question after the service failed: says what to look at, and never goes on by itself."""
+    """Called by the engine after the service failed: logs the advice, and never retries."""
 
     def answer(args: pulumi.ErrorHookArgs) -> bool:
         if (said := hint(model, args.errors)) is not None:

@@ -16,8 +16,8 @@ from llmd_gke.settings import ModelSettings
 
 @dataclass(frozen=True)
 class ModelNamespaceArgs:
-    """``models`` are those of ``namespace``. Where one needs them, the secrets ``hfToken`` and ``pullSecret`` are read
-    from the program's configuration.
+    """``models`` are those of ``namespace``. If a model needs them, the secrets ``hfToken`` and ``pullSecret`` are
+    read from the program's configuration.
     """
 
     namespace: str

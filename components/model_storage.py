@@ -1,4 +1,4 @@
-"""Buckets of models, and who may use them."""
+"""Buckets of models, and access to them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from llmd_gke.settings import ModelSettings
 
 @dataclass(frozen=True)
 class ModelStorageArgs:
-    """``buckets`` to make in ``region``, and the models that may use buckets. ``protect`` keeps those with weights from
-    deletion. With ``cluster`` comes the project's identity pool; service accounts of models carry its name.
+    """``buckets`` to create in ``region``, and the models that may use buckets. ``protect`` protects those with
+    weights against deletion. The project's identity pool exists once ``cluster`` does; the models' service accounts
+    contain its name.
     """
 
     models: Sequence[ModelSettings]
@@ -30,12 +31,12 @@ class ModelStorageArgs:
 
 
 class ModelStorage(pulumi.ComponentResource):
-    """``llmd-gke:models:ModelStorage``: the buckets to make, and what each model's pods may do with buckets.
+    """``llmd-gke:models:ModelStorage``: the buckets to create, and the access of each model's pods to buckets.
 
-    Weights are only read; a compile cache is also written, below its own path. Roles go to the service account of one
-    model in one namespace (Workload Identity), not to an account that all share. Comes after the cluster, with which
-    the identity pool comes, and before the models: a pod that may not read yet fails at its mount. A bucket with
-    something in it is not deleted, except a compile cache, which the next pods fill again.
+    Access to weights is read-only; a compile cache is also writable, below its own path. Roles are granted to the
+    service account of one model in one namespace (Workload Identity), not to a shared account. It is created after the
+    cluster, because the identity pool is created with the cluster, and before the models, because mounts fail in a pod
+    without read access. A bucket that is not empty is not deleted, except a compile cache, which later pods fill again.
     """
 
     def __init__(self, name: str, args: ModelStorageArgs, opts: pulumi.ResourceOptions | None = None) -> None:

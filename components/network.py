@@ -16,18 +16,18 @@ PODS = "pods"
 SERVICES = "services"
 
 NAT_PORTS = (256, 65536)
-"""Ports that Cloud NAT keeps for a VM at least and at most. One address has 64,512, enough for 252 VMs
+"""Minimum and maximum number of ports that Cloud NAT reserves per VM. One address has 64,512, enough for 252 VMs
 (https://cloud.google.com/nat/docs/ports-and-addresses)."""
 
 SLOW_DELETE = pulumi.CustomTimeouts(delete="30m")
-"""How long Google may take for one deletion. It makes nothing try again: where an endpoint group of GKE's outlives the
-cluster, Google refuses to delete the network at once, and ``llmd-gke destroy`` waits for it."""
+"""Time limit of one deletion. It does not cause retries: if an endpoint group of GKE outlives the cluster, Google
+rejects the deletion of the network immediately, and ``llmd-gke destroy`` waits and retries."""
 
 
 @dataclass(frozen=True)
 class NetworkArgs:
     """``settings``: ranges, or an existing VPC. Names of resources start with ``prefix``. ``exposure``: whether the
-    gateway's address is public. ``protect`` keeps the VPC from deletion, ``audit`` records its connections.
+    gateway's address is public. ``protect`` protects the VPC against deletion, ``audit`` logs its connections.
     """
 
     settings: NetworkSettings
@@ -44,9 +44,9 @@ class Network(pulumi.ComponentResource):
 
     Makes a VPC, a subnet with two secondary ranges (pods, services), the proxy-only subnet that GKE's regional
     gateways send requests from, a router with NAT for private nodes, and the gateway's reserved regional address.
-    In an existing VPC it makes the address, and of the rest what settings ask for. Outputs: ``network`` and ``subnet``
-    (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``, ``gateway_ip``
-    (known as soon as the address exists, long before a Gateway does).
+    In an existing VPC it creates the address, and otherwise only what the settings enable. Outputs: ``network`` and
+    ``subnet`` (names, of existing ones paths), ``pods_range`` and ``services_range`` (names), ``address_name``,
+    ``gateway_ip`` (known as soon as the address exists, long before a Gateway does).
     """
 
     network: pulumi.Output[str]
@@ -135,7 +135,7 @@ class Network(pulumi.ComponentResource):
         return vpc, subnet
 
     def _nat(self, name: str, args: NetworkArgs, network: pulumi.Output[str], only: pulumi.Output[str] | None) -> None:
-        """NAT for the whole VPC, or for ``only`` one subnet: somebody else's VPC may have NAT for others already."""
+        """NAT for the whole VPC, or for ``only`` one subnet: an existing VPC may already have NAT for other subnets."""
         prefix, region = args.prefix, args.region
         router = compute.Router(
             f"{name}-router",

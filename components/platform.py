@@ -1,4 +1,4 @@
-"""The controllers that serve models."""
+"""The controllers: cert-manager, LeaderWorkerSet and KServe."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from llmd_gke.settings import NetworkSettings, PlatformSettings
 
 @dataclass(frozen=True)
 class PlatformArgs:
-    """``mirrors`` by the registry of charts and images that each stands for. ``network`` and
-    ``private_nodes`` say where requests to webhooks come from.
-    ``gateway_api``: KServe's controller looks once, at its start, which CRDs exist, so GKE's come first.
+    """``mirrors`` maps each registry of charts and images to its replacement. ``network`` and ``private_nodes``
+    determine the source addresses of webhook requests. ``gateway_api``: KServe's controller checks only at its start
+    which CRDs exist, so GKE's must exist first.
     """
 
     settings: PlatformSettings
@@ -33,9 +33,9 @@ class PlatformArgs:
 class Platform(pulumi.ComponentResource):
     """``llmd-gke:platform:Platform``: cert-manager, LeaderWorkerSet, KServe's CRDs, controller and presets.
 
-    One ``helm.v3.Release`` each: CRDs of megabytes stay out of the program and of policies, and a Release can be
-    previewed while the cluster does not exist. In this order, so that the controller finds every CRD it looks for.
-    Their namespaces come first, with Pod Security labels and closed by NetworkPolicies.
+    One ``helm.v3.Release`` each: this keeps CRDs of several megabytes out of the program and the policies, and a
+    Release can be previewed before the cluster exists. The order ensures that the controller finds every CRD that it
+    needs. The namespaces are created first, with Pod Security labels and default-deny NetworkPolicies.
     """
 
     def __init__(self, name: str, args: PlatformArgs, opts: pulumi.ResourceOptions | None = None) -> None:
@@ -76,9 +76,9 @@ def _namespace(
 ) -> Sequence[pulumi.Resource]:
     """A namespace with labels, and its NetworkPolicies.
 
-    A patch, because it makes a namespace that is missing and labels one that is there: in stacks of before, Helm made
-    it (``createNamespace``). A ``Namespace`` would fail there as existing, and this program would delete
-    what it did not make.
+    It is a patch, because a patch creates a missing namespace and labels an existing one: in older stacks Helm created
+    it (``createNamespace``). There a ``Namespace`` would fail because it already exists, and this program would delete
+    what it did not create.
     """
     patch = core.NamespacePatch(
         f"{name}-namespace",

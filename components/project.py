@@ -1,4 +1,4 @@
-"""What the project needs before anything can be made in it."""
+"""Prerequisites in the project: APIs and the identity of nodes."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from llmd_gke.catalog.deployer import NODE_ROLES
 
 @dataclass(frozen=True)
 class ProjectArgs:
-    """``project`` is its id, ``apis`` the Google APIs to enable (without ``.googleapis.com``), ``prefix`` what the
-    node identity is named after: the cluster's name.
+    """``project`` is the project ID, ``apis`` the Google APIs to enable (without ``.googleapis.com``), ``prefix`` the
+    prefix of the node identity's name: the cluster's name.
     """
 
     project: str
@@ -26,8 +26,8 @@ class ProjectArgs:
 class Project(pulumi.ComponentResource):
     """``llmd-gke:project:Project``: enabled APIs and the identity that nodes run as.
 
-    Makes one ``projects.Service`` for each of ``apis`` (left enabled on destroy: others may use them), a
-    service account and a project role binding for each of ``NODE_ROLES``. Outputs: ``node_service_account``
+    Creates one ``projects.Service`` for each of ``apis`` (which stay enabled after a destroy, because others may use
+    them), a service account and a project role binding for each of ``NODE_ROLES``. Outputs: ``node_service_account``
     (e-mail).
     """
 

@@ -1,4 +1,4 @@
-"""Metrics of models: what Google's collectors read, and what lets them in."""
+"""Metrics of models: what Google's collectors scrape, and their access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from llmd_gke.settings import MonitoringSettings
 
 @dataclass(frozen=True)
 class ScrapingArgs:
-    """``namespaces`` of the models, in which ``settings`` say how often metrics are read."""
+    """``namespaces`` of the models; ``settings`` contain the scrape interval."""
 
     settings: MonitoringSettings
     namespaces: Sequence[str]
@@ -28,8 +28,8 @@ class ScrapingArgs:
 class Scraping(pulumi.ComponentResource):
     """``llmd-gke:monitoring:Scraping``: PodMonitorings of model servers and endpoint pickers.
 
-    In each namespace also a NetworkPolicy that admits the collectors, and an account whose token they show to pickers,
-    with the right to read that token. One ClusterRole and its binding allow the accounts to read ``/metrics``.
+    Each namespace also gets a NetworkPolicy that admits the collectors, an account whose token they send to endpoint
+    pickers, and permission to read that token. One ClusterRole and its binding allow the accounts to read ``/metrics``.
     """
 
     def __init__(self, name: str, args: ScrapingArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -12,8 +12,8 @@ from llmd_gke.catalog.zones import region_of
 from llmd_gke.settings import TpuPoolSettings
 
 SLICE_PODS = 15
-"""Pods a node of a multi-host slice may hold: it runs one model pod, and each node takes a range of addresses for as
-many (AI-Hypercomputer/xpk ``src/xpk/core/nodepool.py`` @367c8382)."""
+"""Maximum number of pods on a node of a multi-host slice: it runs one model pod, and each node reserves a range of
+addresses for that many (AI-Hypercomputer/xpk ``src/xpk/core/nodepool.py`` @367c8382)."""
 
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
 LONGEST_RUN_HOURS = 168
@@ -21,9 +21,9 @@ LONGEST_RUN_HOURS = 168
 
 @dataclass(frozen=True)
 class TpuPoolArgs:
-    """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings name another.
+    """``cluster`` (its name) in ``location`` gets the pool, with hosts in ``zone`` unless the settings specify another.
     Nodes run as ``node_service_account`` (an e-mail address). The name of a slice's resource policy starts with
-    ``prefix``. ``disk_key`` is a Cloud KMS key for boot disks, by its full name.
+    ``prefix``. ``disk_key`` is the full name of a Cloud KMS key for boot disks.
     """
 
     settings: TpuPoolSettings
@@ -38,7 +38,7 @@ class TpuPoolArgs:
 class TpuPool(pulumi.ComponentResource):
     """``llmd-gke:pools:TpuPool``: one ``container.NodePool`` of single hosts, or of the hosts of one slice.
 
-    A multi-host slice gets compact placement with its topology; tpu7x takes a ``compute.ResourcePolicy`` with a
+    A multi-host slice gets compact placement with its topology; tpu7x uses a ``compute.ResourcePolicy`` with a
     workload policy instead. GKE adds the taint ``google.com/tpu`` and the accelerator labels itself. Outputs: ``pool``
     (its name).
     """

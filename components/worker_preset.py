@@ -1,4 +1,4 @@
-"""The preset of models that span hosts."""
+"""The preset for models that span hosts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from llmd_gke.manifests import multi_host
 
 @dataclass(frozen=True)
 class WorkerPresetArgs:
-    """``namespace`` is one that has models on multi-host slices."""
+    """``namespace`` has models on multi-host slices."""
 
     namespace: str
     provider: k8s.Provider
@@ -21,7 +21,8 @@ class WorkerPresetArgs:
 
 class WorkerPreset(pulumi.ComponentResource):
     """``llmd-gke:models:WorkerPreset``: the LLMInferenceServiceConfig for pipeline-parallel workers, which KServe
-    refers to and does not ship, in a namespace of models. Comes after KServe's CRDs and before the models.
+    refers to but does not include, in a namespace of models. It is created after KServe's CRDs and before the
+    models.
     """
 
     def __init__(self, name: str, args: WorkerPresetArgs, opts: pulumi.ResourceOptions | None = None) -> None:

@@ -1,1 +1,1 @@
-"""A CrossGuard pack that refuses what GKE refuses: ``pulumi preview --policy-pack policies``."""
+"""A CrossGuard policy pack that rejects what GKE would reject: ``pulumi preview --policy-pack policies``."""

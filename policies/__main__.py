@@ -1,7 +1,7 @@
-"""Where the engine starts the pack: serves the rules, and prints the port as the engine expects.
+"""Entry point for the engine: serves the rules, and prints the port as the engine expects.
 
-``policies`` and ``llmd_gke`` are found in the environment: `make` leaves an editable installation in ``.venv``, other
-projects install this folder (``policies/pyproject.toml``).
+``policies`` and ``llmd_gke`` are imported from the Python environment: `make` creates an editable installation in
+``.venv``, other projects install this folder (``policies/pyproject.toml``).
 """
 
 from policies.serve import serve

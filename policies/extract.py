@@ -1,4 +1,4 @@
-"""Finds the objects inside a registered resource, whatever way it took into the program."""
+"""Finds the objects inside a registered resource, however the program created it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ COMPONENTS = BUNDLES | {
     "kubernetes:kustomize:Directory",
     "kubernetes:kustomize/v2:Directory",
 }
-"""Types that stand for several objects. A program may register them as a resource, too: then the provider makes the
+"""Types that represent several objects. A program may register them as a resource, too: then the provider makes the
 object that is written in it, as for every other type."""
 
 OWN_SHAPE = re.compile(r"kubernetes:helm\.sh/v3:Release$|gcp:|pulumi:")
@@ -39,7 +39,7 @@ OWN_SHAPE = re.compile(r"kubernetes:helm\.sh/v3:Release$|gcp:|pulumi:")
 
 DOCUMENT = re.compile(r"^(?:---|\.\.\.)(?=\s|$)", re.MULTILINE)
 LARGEST_DOCUMENT = 100_000
-"""Values in one document of a bundle. Aliases count as often as they are used: a few lines can stand for billions."""
+"""Values in one document of a bundle. Aliases count as often as they are used: a few lines can expand to billions."""
 
 
 DEEPEST_DOCUMENT = 100
@@ -50,14 +50,14 @@ class TooLarge(ValueError):
 
 
 class UnreadableDocument(dict[str, Value]):
-    """A document that cannot be read. Its only entry, ``unreadable``, says where and why."""
+    """A document that cannot be read. Its only entry, ``unreadable``, contains the location and the reason."""
 
     def __init__(self, why: str) -> None:
         super().__init__(unreadable=why)
 
 
 class Loader(Safe):
-    """Reads values with tags of their own as what they look like, as the provider does.
+    """Reads values with custom tags as the type that they look like, as the provider does.
 
     By libyaml where PyYAML was built with it: a chart's values may hold dashboards of half a megabyte.
     """
@@ -128,7 +128,7 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
 
 
 def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:
-    """Node pools written into the cluster itself, with the places that they take over from it."""
+    """Node pools defined inline in the cluster, with the locations that they inherit from it."""
     places = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
     for pool in _items(cluster.get("nodePools")):
         if isinstance(pool, Mapping):
@@ -144,7 +144,7 @@ def _items(value: Value) -> Sequence[Value]:
 
 
 def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
-    """The object and those that it holds, or the objects in a list of them, which may be lists themselves.
+    """The object and those that it contains, or the objects of a list, which may be lists themselves.
 
     For the provider a list is what has ``items``, whatever its kind is called.
     """
@@ -166,7 +166,7 @@ def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
 def _without_objects(value: Value, taken: list[Value], *, root: bool = True) -> Value:
     """A value without the whole objects inside it (Crossplane's, Open Cluster Management's), which go to ``taken``.
 
-    A value that holds none is returned itself.
+    A value without any is returned unchanged.
     """
     if not root and isinstance(value, Mapping) and _is_object(value):
         taken.append(value)
@@ -181,7 +181,7 @@ def _without_objects(value: Value, taken: list[Value], *, root: bool = True) -> 
 
 
 def _is_object(value: Mapping[str, Value]) -> bool:
-    """Whether a map is a whole object, and no reference to one."""
+    """Whether a map is a whole object rather than a reference to one."""
     return _written_kind(value) is not None and isinstance(value.get("metadata"), Mapping)
 
 

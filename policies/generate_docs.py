@@ -177,7 +177,7 @@ def _example(word: str, example: Example) -> Iterator[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Writes the pages, or with ``--check`` says whether they are as they should be (status 1 if not)."""
+    """Writes the pages, or with ``--check`` only compares them (status 1 if one is out of date)."""
     texts = pages()
     stale = [page for page, text in texts.items() if not page.exists() or page.read_text() != text]
     stale += [page for page in sorted(FOLDER.glob("*.md")) if page not in texts]

@@ -1,4 +1,4 @@
-"""Turns the rules into policies and the policies into the server the engine talks to.
+"""Turns the rules into policies, and the policies into the server that the engine calls.
 
 Every rule is a CrossGuard policy of its own, so that its name, level, severity and parameters are what the engine,
 ``--policy-pack-config`` and Pulumi Cloud show. The SDK's server hands every resource to every policy and deserialises
@@ -55,18 +55,18 @@ NAME = "llmd-gke"
 VERSION = "0.1.0"
 
 CRD_FIELDS = ("apiVersion", "kind", "metadata")
-"""What rules look at in a CustomResourceDefinition. Its schema may have megabytes."""
+"""The fields of a CustomResourceDefinition that rules read. Its schema may have several megabytes."""
 
 _shown: ContextVar[Sequence[Subject]] = ContextVar("_shown", default=())
-"""The objects of the resource that the SDK server is asked about."""
+"""The objects of the resource that the SDK server is checking."""
 
 
 LONGEST_MESSAGE = 2048
-"""Bytes of a message about one object."""
+"""Maximum bytes of a message about one object."""
 
 
 class Undecided(UnknownValueError):
-    """Raised last by a policy that could not judge everything: the SDK turns it into an advisory message."""
+    """Raised at the end by a policy that could not check everything; the SDK turns it into an advisory message."""
 
     def __init__(self, why: str) -> None:
         super().__init__(UNKNOWN_STRING_VALUE, [])
@@ -74,7 +74,7 @@ class Undecided(UnknownValueError):
 
 
 def message(rule: Rule, label: str, finding: Finding) -> str:
-    """What is wrong and where, what is allowed, the fix, and where the rule is explained."""
+    """The message: the problem and its location, what is allowed, the fix, and a link to the rule's documentation."""
     parts = [f"{label}: {finding.problem}."]
     if finding.allowed:
         parts.append(f"Allowed: {finding.allowed}.")
@@ -174,7 +174,7 @@ def _broken(error: Exception) -> str:
 
 
 def _stack() -> str:
-    """The stack, as the engine tells it to the process of a pack."""
+    """The stack's name, which the engine passes to the pack's process."""
     return os.environ.get("PULUMI_STACK", "")
 
 
@@ -188,10 +188,10 @@ def _settings(rule: Rule, config: Mapping[str, object]) -> Settings:
 
 
 class PolicyServer(Protocol):
-    """What is used of the SDK's server, which has no types."""
+    """The used part of the SDK's server, which has no type hints."""
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
-        """Judges a resource."""
+        """Checks a resource."""
         ...
 
     def Configure(self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: object) -> empty_pb2.Empty:  # noqa: N802
@@ -200,14 +200,14 @@ class PolicyServer(Protocol):
 
 
 class _Servicer(_PolicyAnalyzerServicer):
-    """The SDK's server, with levels that go by the stack."""
+    """The SDK's server, with levels that depend on the stack."""
 
     def __init__(self, policies: list[Policy], rules: Mapping[str, Rule]) -> None:
         super().__init__(NAME, VERSION, policies, EnforcementLevel.ADVISORY)
         self._rules = rules
 
     def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
-        """The level as configured, else the rule's own.
+        """The configured level, or else the rule's own.
 
         The engine configures every policy, those that nobody has configured with the level that the pack has told it:
         that level is no choice of anybody's, and where it goes by the stack, the configured ``stacks`` decide.
@@ -242,7 +242,7 @@ class Analyzer(_PolicyAnalyzerServicer):
         return self._servers[names]
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
-        """Judges a resource, and keeps what rules about the whole program will want."""
+        """Checks a resource, and stores the inputs that rules about the whole program need."""
         is_crd = kind_in(request.type, wire.inputs(request.properties, CRD_FIELDS[:2])) == CRD
         inputs = wire.inputs(request.properties, CRD_FIELDS if is_crd else None)
         if is_crd and "spec" in request.properties.fields:
@@ -264,7 +264,7 @@ class Analyzer(_PolicyAnalyzerServicer):
         return _without_secrets(response, lambda: wire.secret_texts(inputs))
 
     def AnalyzeStack(self, request: analyzer_pb2.AnalyzeStackRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
-        """Judges the program by the inputs collected so far. The outputs in the request are left out unread."""
+        """Checks the program by the inputs collected so far. The outputs in the request are not read."""
         bare = proto.AnalyzeStackRequest(
             resources=[
                 proto.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name)
@@ -275,13 +275,15 @@ class Analyzer(_PolicyAnalyzerServicer):
         return _without_secrets(response, lambda: self.collected.secrets)
 
     def Remediate(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.RemediateResponse:  # noqa: N802, ARG002
-        """Nothing: no rule changes inputs. The SDK would deserialise every resource before finding that out."""
+        """Does nothing, because no rule changes inputs. The SDK would deserialise every resource before finding that
+        out.
+        """
         return proto.RemediateResponse()
 
     def Configure(  # noqa: N802
         self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: grpc.ServicerContext
     ) -> empty_pb2.Empty:
-        """Takes the pack's configuration, or says what is wrong with it."""
+        """Applies the pack's configuration, or aborts with an error message."""
         for name, config in request.policyConfig.items():
             if name != "all" and name not in self.rules:
                 near = difflib.get_close_matches(name, self.rules, 1)
@@ -318,7 +320,7 @@ def _without_secrets(
 
 
 def _shortened(text: str) -> str:
-    """The text without its middle, if it is too long: its end says what to do."""
+    """The text without its middle if it is too long: the end contains the fix."""
     length = len(text)
     while len(text.encode()) > LONGEST_MESSAGE:
         length = length * 9 // 10

@@ -11,11 +11,11 @@ from pulumi.runtime.proto import analyzer_pb2_grpc
 from policies.pack import Analyzer
 
 LARGEST_MESSAGE = 400 * 1024 * 1024
-"""As in the SDK: KServe's CRDs alone pass gRPC's default of 4 MB."""
+"""As in the SDK: KServe's CRDs alone exceed gRPC's default of 4 MB."""
 
 
 def serve() -> None:
-    """Serves on a free loopback port, writes the port's number as the first line, and goes on until killed."""
+    """Serves on a free loopback port, prints the port number as the first line, and runs until it is killed."""
     options = [("grpc.max_receive_message_length", LARGEST_MESSAGE)]
     server = grpc.server(futures.ThreadPoolExecutor(max_workers=4), options=options)
     analyzer_pb2_grpc.add_AnalyzerServicer_to_server(Analyzer(), server)

@@ -1,4 +1,4 @@
-"""Inputs of the program, collected resource by resource for the rules that need the whole of it."""
+"""Inputs of the program, collected resource by resource for the rules about the whole program."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from policies.extract import BUNDLES, kind_of
 from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
 
 HARMLESS_CHARTS = ("cert-manager", "lws", "kserve")
-"""Starts of the names of charts that hold no policies for InferencePools: they need not be seen through."""
+"""Prefixes of names of charts without policies for InferencePools: they do not have to be inspected."""
 
 
 @dataclass
@@ -29,11 +29,11 @@ class Collected:
         self._kinds = {RELEASE, CHART, *(kind for rule in self.rules for kind in rule.kinds)}
 
     def wants(self, type_: str, subjects: Sequence[Subject]) -> bool:
-        """Whether a resource holds, or may hold, what a rule about the whole program needs."""
+        """Whether a resource contains, or may contain, what a rule about the whole program needs."""
         return type_ in BUNDLES or any(subject.kind in self._kinds for subject in subjects)
 
     def add(self, subjects: Iterable[Subject], urn: str, type_: str) -> None:
-        """Keeps the objects of a resource."""
+        """Stores the objects of a resource."""
         self._subjects[urn] = list(subjects)
         for subject in self._subjects[urn]:
             if subject.kind in (RELEASE, CHART):
@@ -46,7 +46,7 @@ class Collected:
             self._opaque[urn] = urn.rsplit("::", 1)[-1]
 
     def program(self) -> Program:
-        """Everything collected, with fresh notes: several rules look at the same objects."""
+        """Everything collected so far, with new notes, because several rules read the same objects."""
         subjects = [
             replace(subject, node=Node(subject.node.value)) for urn in self._subjects for subject in self._subjects[urn]
         ]

@@ -1,7 +1,7 @@
 """Reads inputs as the engine sends them: with markers for unknown values, secrets, assets and outputs.
 
-The SDK's own reader drops what is secret, is called once for each policy, and hands out proxies that raise an error at
-an unknown value.
+The SDK's own reader drops secrets, is called once for each policy, and returns proxies that raise an error at an
+unknown value.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from llmd_gke.pulumi_signatures import ARCHIVE, ASSET, OUTPUT, SECRET, SIGNATURE
 from llmd_gke.rules.inputs import UNKNOWN, SecretText, Value
 
 SHORTEST_SECRET = 4
-"""Shorter texts are not taken out of messages: they would be found inside ordinary words."""
+"""Shorter texts are not removed from messages: they would match parts of ordinary words."""
 
 
 def inputs(properties: struct_pb2.Struct, keys: Iterable[str] | None = None) -> dict[str, Value]:

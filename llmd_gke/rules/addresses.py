@@ -1,4 +1,4 @@
-"""Ranges of addresses that mean everybody, however they are written."""
+"""Address ranges that admit everyone, in any notation."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Iterable
 
 NARROWEST_V4 = 8
-"""The largest private range is a /8: what is shorter reaches into the Internet."""
+"""The largest private range is a /8: a shorter prefix includes public addresses."""
 
 NARROWEST_V6 = 16
 """Providers get /19 and longer."""
@@ -38,7 +38,7 @@ def parse(text: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
 
 
 def unreadable(ranges: Iterable[str]) -> list[str]:
-    """Texts that are no range of addresses."""
+    """Texts that are not address ranges."""
     return [text for text in ranges if parse(text) is None]
 
 
@@ -56,6 +56,8 @@ def everybody(ranges: Iterable[str]) -> list[str]:
 
 
 def not_naming(ranges: Iterable[str]) -> list[str]:
-    """What of these ranges names nobody: :func:`everybody`, and what is no range: others may read it as everybody."""
+    """The ranges that do not limit access: those of :func:`everybody`, and invalid ones, which other software may read
+    as everyone.
+    """
     ranges = list(ranges)
     return [*everybody(ranges), *unreadable(ranges)]

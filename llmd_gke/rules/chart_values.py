@@ -1,4 +1,4 @@
-"""Rules about the values of charts: what charts usually make of them, by the shapes that most charts share.
+"""Rules about the values of charts, interpreted by the shapes that most charts share.
 
 ``service.type``, ``ingress.enabled`` and their annotations are what ``helm create`` writes
 (https://helm.sh/docs/chart_best_practices/values/).
@@ -20,7 +20,7 @@ OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "
 
 
 def services(values: Node) -> Iterator[Finding]:
-    """No chart makes a Service with a public address."""
+    """No chart creates a Service with a public address."""
     for section in _tables(values):
         table = section.mapping()
         if table.get("enabled") in (False, "false"):
@@ -32,7 +32,7 @@ def services(values: Node) -> Iterator[Finding]:
 
 
 def ingresses(values: Node) -> Iterator[Finding]:
-    """No chart makes a public Ingress."""
+    """No chart creates a public Ingress."""
     for section in _tables(values):
         last = section.path.rsplit(".", 1)[-1].lower()
         table = section.mapping()

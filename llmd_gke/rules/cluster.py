@@ -25,7 +25,7 @@ WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
 
 
 def gateway_api(cluster: Node) -> Iterator[Finding]:
-    """The cluster brings what GKE's Gateway needs, from the start."""
+    """The cluster has what GKE's Gateway needs from the start."""
     channel = cluster.get("gatewayApiConfig", "channel")
     autopilot = cluster.get("enableAutopilot").flag() is True
     if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
@@ -57,7 +57,9 @@ def _cluster(rule: str, problem: str, allowed: str, fix: str) -> Finding:
 
 
 def version(cluster: Node, floor: str) -> Iterator[Finding]:
-    """The control plane is new enough to own the InferencePool CRD. Left out, the channel decides."""
+    """The control plane is new enough to provide the InferencePool CRD. Without a version the release channel
+    decides.
+    """
     for key in ("minMasterVersion", "nodeVersion"):
         yield from versions.gke(cluster.get(key).text() or "", floor, key)
 
@@ -90,7 +92,7 @@ def dataplane(cluster: Node) -> Iterator[Finding]:
 
 
 def workload_identity(cluster: Node) -> Iterator[Finding]:
-    """Pods have identities of their own."""
+    """Pods have their own identities."""
     identity = cluster.get("workloadIdentityConfig")
     if cluster.get("enableAutopilot").flag() is True or (identity.value is not None and not identity.present()):
         return
@@ -106,7 +108,7 @@ def workload_identity(cluster: Node) -> Iterator[Finding]:
 
 
 def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
-    """AI zones hold accelerators, neither control planes nor ordinary nodes."""
+    """AI zones offer accelerators, but neither control planes nor non-TPU nodes."""
     for node in (location, *places.each()):
         zone = node.text()
         if zone is not None and zones.is_ai_zone(zone):
@@ -161,7 +163,7 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
 
 
 def control_plane_open(cluster: Node) -> Iterator[Finding]:
-    """The control plane's IP endpoint does not answer the whole Internet."""
+    """The control plane's IP endpoint is not open to the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")
     listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
     problems = [
@@ -212,7 +214,7 @@ def private_nodes(cluster: Node) -> Iterator[Finding]:
 
 
 def private_pool(pool: Node) -> Iterator[Finding]:
-    """Nodes of a pool have no public addresses. Left out, the cluster decides."""
+    """Nodes of a pool have no public addresses. The default is the cluster's setting."""
     if pool.get("networkConfig", "enablePrivateNodes").flag() is False:
         yield _cluster(
             "production-private-nodes",
@@ -252,7 +254,7 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
 
 
 def deletion_protection(cluster: Node) -> Iterator[Finding]:
-    """The provider refuses to delete the cluster. Left out, it is on."""
+    """The provider rejects the deletion of the cluster. The default is true."""
     if cluster.get("deletionProtection").flag() is False:
         yield _cluster(
             "production-protect",

@@ -1,4 +1,4 @@
-"""Rules about what model pods may reach outside of the cluster.
+"""Rules about what model pods may reach outside the cluster.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies (names, patterns, what a cluster
 needs); https://cloud.google.com/kubernetes-engine/docs/concepts/cloud-storage-fuse-csi-driver (the sidecar).
@@ -19,7 +19,7 @@ NAME = re.compile(r"(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9
 
 
 def name(value: str) -> Iterator[Finding]:
-    """A host's full name, or ``*.`` and a domain, which stands for one label and not for several."""
+    """A host's full name, or ``*.`` and a domain, which matches exactly one label."""
     if not NAME.fullmatch(value) or len(value) > 253:
         yield Finding(
             "egress-name",
@@ -30,7 +30,7 @@ def name(value: str) -> Iterator[Finding]:
 
 
 def proxy(value: str) -> Iterator[Finding]:
-    """``http://ADDRESS:PORT``. The value itself may hold a password: it is never repeated."""
+    """``http://ADDRESS:PORT``. The value may contain a password: it is never repeated."""
     try:
         parts = urlsplit(value)
         port = parts.port
@@ -120,7 +120,7 @@ def trusts_remote_code(arguments: Sequence[str]) -> bool:
 
 
 def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
-    """Code from a model's repository runs where it cannot send anything to everybody."""
+    """Code from a model's repository runs only where it cannot send data to arbitrary hosts."""
     if mode == "open" and trusts_remote_code(arguments):
         yield Finding(
             "remote-code",
@@ -132,7 +132,9 @@ def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
 
 
 def ready_for_names(cluster: Node) -> Iterator[Finding]:
-    """A cluster serves FQDN policies with Dataplane V2 and its own switch; else their kind does not exist there."""
+    """A cluster supports FQDNNetworkPolicy only with Dataplane V2 and its own option; otherwise the kind does not
+    exist.
+    """
     data_plane, switch = cluster.get("datapathProvider"), cluster.get("enableFqdnNetworkPolicy")
     for node, due in ((data_plane, "ADVANCED_DATAPATH"), (switch, "true")):
         fits = node.flag() is True if due == "true" else node.text() == due

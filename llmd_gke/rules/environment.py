@@ -23,7 +23,7 @@ REFUSED: Mapping[str, str] = {
     "VLLM_SERVER_DEV_MODE": "it enables paths that pause and reset the server",
     "VLLM_ALLOW_INSECURE_SERIALIZATION": "it lets the server run code that clients send",
 }
-"""Variables that open the server to whoever can reach it."""
+"""Variables that give anyone who can reach the server more than inference."""
 
 OWNED: Mapping[str, str] = {
     "VLLM_HOST_IP": "the program sets it for models that span hosts",
@@ -71,6 +71,6 @@ def variable(
 
 
 def twice(names: Sequence[str]) -> Iterator[Finding]:
-    """No variable is given twice: Kubernetes takes the last one."""
+    """No variable is set twice: Kubernetes uses the last value."""
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield Finding(RULE, f"{name} is set more than once", fix=f"keep one entry for {name}")

@@ -1,4 +1,4 @@
-"""Rules about what a cluster opens to more people than it should: addresses, roles, host access, readable secrets.
+"""Rules about what a cluster exposes too widely: addresses, roles, host access, readable secrets.
 
 Roles on Google Cloud are in :mod:`llmd_gke.rules.iam`, firewalls in :mod:`llmd_gke.rules.firewall`.
 
@@ -26,7 +26,7 @@ OPEN_SUBJECTS: Mapping[str, str] = {
     "system:serviceaccounts": "every pod in the cluster",
 }
 OPEN_ROLES = ("system:basic-user", "system:discovery", "system:public-info-viewer")
-"""Roles whose default bindings are for everybody.
+"""Roles that are bound to everyone by default.
 
 https://kubernetes.io/docs/reference/access-authn-authz/rbac/#discovery-roles
 """
@@ -41,7 +41,7 @@ PRIVILEGED_LABEL = "pod-security.kubernetes.io/enforce"
 
 
 def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
-    """A Service has no address outside the cluster, or an internal one, or one for named ranges only.
+    """A Service has no address outside the cluster, or an internal one, or one limited to given ranges.
 
     ``partial``: a patch, whose Service may be of any type. A whole Service without a type is a ClusterIP.
     """
@@ -81,7 +81,7 @@ def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
 
 
 def ingress(node: Node) -> Iterator[Finding]:
-    """No Ingress: it makes a load balancer of its own, which none of the rules about Gateways sees."""
+    """No Ingress: it creates its own load balancer, which the rules about Gateways do not cover."""
     annotation = node.get("metadata", "annotations", INGRESS_ANNOTATION)
     name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # GKE's order
     if name.text() != INTERNAL_INGRESS and not isinstance(name.value, Unknown):
@@ -94,7 +94,7 @@ def ingress(node: Node) -> Iterator[Finding]:
 
 
 def open_role(node: Node) -> Iterator[Finding]:
-    """No rules are added to a role that the API server itself binds to everybody."""
+    """No rules are added to a role that the API server itself binds to everyone."""
     name = node.get("metadata", "name").text()
     if name in OPEN_ROLES and (list(node.get("rules").each()) or node.get("aggregationRule").value is not None):
         yield _exposed(
@@ -106,7 +106,7 @@ def open_role(node: Node) -> Iterator[Finding]:
 
 
 def binding(node: Node) -> Iterator[Finding]:
-    """No role of the cluster is bound to everybody."""
+    """No role of the cluster is bound to everyone."""
     for subject in node.get("subjects").each():
         name = subject.get("name").text() or ""
         who = OPEN_SUBJECTS.get(name)
@@ -120,7 +120,7 @@ def binding(node: Node) -> Iterator[Finding]:
 
 
 def cluster(node: Node) -> Iterator[Finding]:
-    """A cluster does not let everybody in by a switch."""
+    """No option of a cluster admits everyone."""
     switches = (
         "enableLegacyAbac",
         "masterAuth.clientCertificateConfig.issueClientCertificate",
@@ -143,7 +143,7 @@ def cluster(node: Node) -> Iterator[Finding]:
 
 
 def pod(spec: Node) -> Iterator[Finding]:
-    """A pod keeps to its own namespaces, files and network."""
+    """A pod uses only its own namespaces, files and network."""
     for key in pod_shapes.HOST_NAMESPACES:
         if _is_on(spec.get(key)):
             yield _host(f"{_at(spec)}{key} is true", f"remove {key}")
@@ -196,7 +196,7 @@ def _host(problem: str, fix: str) -> Finding:
 
 
 def volume(node: Node) -> Iterator[Finding]:
-    """A PersistentVolume is no folder of a node."""
+    """A PersistentVolume is not a folder of a node."""
     for key in ("hostPath", "local"):
         if node.get("spec", key).value is not None:
             yield _host(f"spec.{key} mounts a folder of the node", "use a disk, a claim or a bucket")
@@ -209,7 +209,7 @@ def namespace(node: Node) -> Iterator[Finding]:
 
 
 def secret_values(node: Node) -> Iterator[Finding]:
-    """The values of a Kubernetes Secret are secrets of Pulumi, too: else they are in the state in plain text."""
+    """The values of a Kubernetes Secret are also Pulumi secrets; otherwise the state stores them in plain text."""
     for key in ("data", "stringData"):
         for name, value in node.get(key).pairs():
             text = value.text()
@@ -226,7 +226,7 @@ def _is_filled_in(name: str, text: str) -> bool:
 
 
 def config_values(node: Node) -> Iterator[Finding]:
-    """A ConfigMap holds no tokens and passwords."""
+    """A ConfigMap contains no tokens or passwords."""
     for key in ("data", "binaryData"):
         for name, value in node.get(key).pairs():
             if _is_secret(name, value.value):
@@ -242,7 +242,7 @@ def _is_secret(name: str, value: Value) -> bool:
 
 
 def plain(problem: str) -> Finding:
-    """A finding about a secret that is written out."""
+    """A finding about a secret in plain text."""
     return _exposed(
         "plain-secret-value",
         problem,

@@ -1,4 +1,4 @@
-"""What a rule has to say."""
+"""The result of a rule."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Severity = Literal["error", "warning"]
 class Finding:
     """One broken rule.
 
-    ``rule`` is a stable kebab-case name, ``problem`` says what is wrong (with the reason or the upstream error),
-    ``allowed`` what would be right, ``fix`` what to do. Neither ever holds a secret's value.
+    ``rule`` is a stable kebab-case name, ``problem`` describes what is wrong (with the reason or the upstream error),
+    ``allowed`` what is allowed, ``fix`` what to do. None of them ever contains a secret's value.
     """
 
     rule: str

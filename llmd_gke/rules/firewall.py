@@ -1,4 +1,4 @@
-"""Rules about firewalls: who may come into a VPC.
+"""Rules about firewalls: which sources may reach a VPC.
 
 Sources: https://cloud.google.com/firewall/docs/firewalls, https://cloud.google.com/firewall/docs/firewall-policies.
 """
@@ -14,11 +14,12 @@ from llmd_gke.rules.inputs import Node, Unknown
 
 SOURCES = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
 POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags")
-"""What names somebody in a rule of a policy. Countries and lists of clouds are large parts of the Internet."""
+"""Fields of a policy's rule that limit its sources. Countries and lists of clouds are too large a part of the
+Internet."""
 
 
 def rule(node: Node) -> Iterator[Finding]:
-    """A firewall rule that allows traffic in names who may come. Also as Config Connector's or Crossplane's object."""
+    """A firewall rule that allows ingress limits its sources. Also as an object of Config Connector or Crossplane."""
     for section in (node, node.get("spec"), node.get("spec", "forProvider")):
         allows = [*section.get("allows").each(), *section.get("allow").each()]
         if allows and section.get("direction").text() != "EGRESS" and section.get("disabled").flag() is not True:
@@ -26,7 +27,7 @@ def rule(node: Node) -> Iterator[Finding]:
 
 
 def policy(node: Node) -> Iterator[Finding]:
-    """A rule of a firewall policy that lets traffic in names who may come: the same as :func:`rule`."""
+    """A rule of a firewall policy that allows ingress limits its sources, as in :func:`rule`."""
     rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
     for one in rules:
         action, direction = (one.get("action").text() or "").lower(), one.get("direction").text()
@@ -52,7 +53,9 @@ def _sources(section: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Find
 
 
 def _names_somebody(entries: Node) -> bool:
-    """Whether a list has an entry. One that is not known yet names somebody: it comes from another resource."""
+    """Whether a list has an entry. An entry that is not known yet counts as limited, because it comes from another
+    resource.
+    """
     if isinstance(entries.value, Unknown):
         return True
     return any(entry.value for entry in entries.each())

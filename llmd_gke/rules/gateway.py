@@ -23,7 +23,7 @@ RESOURCE_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def domain(value: str) -> Iterator[Finding]:
-    """A host name that certificates and DNS records can carry: lower case, at least one dot, no wildcard, no port."""
+    """A host name that is valid in certificates and DNS records: lower case, at least one dot, no wildcard, no port."""
     if not DOMAIN.fullmatch(value):
         yield Finding(
             "gateway-domain",
@@ -64,7 +64,7 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
 
 
 def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
-    """Of GKE's classes, only those that can carry an InferencePool. Classes of others are left alone."""
+    """Of GKE's classes, only those that support an InferencePool. Other classes are not checked."""
     value = name.text()
     if value is None or not value.startswith(gke.CLASS_PREFIX) or value in allowed:
         return
@@ -96,7 +96,7 @@ def may_face_the_internet(name: Node, *, partial: bool) -> bool:
 
 
 def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
-    """No HTTP listener carries models: beside HTTPS one may be there for a redirect, closed to other namespaces.
+    """No HTTP listener serves models: in addition to HTTPS one may exist for redirects, closed to other namespaces.
 
     The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so left out it is closed, too. In a
     patch (``partial``) only what is written counts.
@@ -173,7 +173,7 @@ def _mirrors(node: Node) -> Iterator[Node]:
 
 
 def generated_target(reference: Node) -> Iterator[Finding]:
-    """Nothing aims at a Service whose name GKE generates: the name is not stable and policies do not attach to it."""
+    """Nothing targets a Service whose name GKE generates: the name is not stable and policies do not attach to it."""
     name = reference.get("name").text()
     kind = reference.get("kind").text() or "Service"
     if name is not None and kind == "Service" and GENERATED_SERVICE.fullmatch(name):

@@ -50,7 +50,7 @@ def target(reference: Node) -> Iterator[Finding]:
 
 
 def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
-    """A policy reaches targets of its own namespace only. ``namespace`` is the policy's, ``None`` while unknown."""
+    """A policy can only target objects in its own namespace. ``namespace`` is the policy's, ``None`` if unknown."""
     written = reference.text()
     if written and namespace is not None and written != namespace:
         yield _wrong(
@@ -72,7 +72,7 @@ def _wrong(path: str, problem: str, allowed: str, fix: str) -> Finding:
 
 
 def health_check(spec: Node) -> Iterator[Finding]:
-    """A HealthCheckPolicy that every published version of the CRD admits."""
+    """A HealthCheckPolicy that is valid in every published version of the CRD."""
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
     yield from _times(default)
@@ -151,7 +151,9 @@ def _block(block: Node) -> Iterator[Finding]:
 
 
 def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
-    """A check of a model server asks ``/health`` by a protocol it speaks. ``/`` answers 404: never healthy."""
+    """A health check of a model server requests ``/health`` with a protocol that the server supports. ``/`` returns
+    404: never healthy.
+    """
     reference = spec.get("targetRef")
     name, kind = reference.get("name").text() or "", reference.get("kind").text()
     if kind != "InferencePool" and not name.endswith(kserve.WORKLOAD_SUFFIX):

@@ -50,7 +50,7 @@ def _decoded(text: str) -> str:
 
 
 def _switches(node: Node) -> Iterator[Node]:
-    """Switches that let everybody in without any member, as a field or as an annotation."""
+    """Options that admit everyone without any member, as a field or as an annotation."""
     if isinstance(node.value, Mapping):
         for key, item in node.pairs():
             if key in OPEN_SWITCHES and str(item.value).lower() == "true":
@@ -85,7 +85,7 @@ def members(node: Node) -> Iterator[Finding]:
 
 
 def roles(node: Node) -> Iterator[Finding]:
-    """Nobody gets a basic role, which may change nearly everything, or a role that can grant one."""
+    """No one gets a basic role, which allows nearly every change, or a role that can grant one."""
     for role in _texts(node, ROLE_KEY):
         match = BASIC_ROLE.search(_decoded(role.text() or ""))
         if match:

@@ -1,7 +1,7 @@
 """Walks through an object's fields that may be missing, unknown, or of the wrong shape.
 
-Rules about whole objects (HTTPRoutes, node pools …) get a :class:`Node` and never meet a surprise: what is not known
-yet and what has the wrong shape is noted on the way, so that whoever called the rule can say so.
+Rules about whole objects (HTTPRoutes, node pools …) get a :class:`Node` and never have to handle errors: unknown
+values and wrong types are noted while reading, so that the caller of the rule can report them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 
 class Unknown(enum.Enum):
-    """A value that only the cloud will know."""
+    """A value that is only known after a resource was created."""
 
     UNKNOWN = "unknown"
 
@@ -35,7 +35,7 @@ Value: TypeAlias = "bool | int | float | str | Unknown | Mapping[str, Value] | S
 
 @dataclass
 class Notes:
-    """What a rule met on its way: paths of unknown values it asked for, and shapes that are wrong."""
+    """Notes about what a rule read: paths of unknown values, and wrong types."""
 
     unknown: list[str] = field(default_factory=list[str])
     malformed: list[str] = field(default_factory=list[str])
@@ -61,7 +61,7 @@ class Notes:
 
 
 LARGEST_NUMBER = 2**63
-"""APIs have 64 bits for whole numbers; sums and products of smaller ones fit into a float."""
+"""APIs use 64 bits for integers; sums and products of smaller ones fit into a float."""
 LONGEST_NUMBER = 19
 """Digits of such a number."""
 
@@ -122,7 +122,7 @@ class Node:
         return self._refused("a whole number")
 
     def flag(self) -> bool | None:
-        """The value as a truth value, or ``None``."""
+        """The value as a boolean, or ``None``."""
         return self.value if isinstance(self.value, bool) else self._refused("true or false")
 
     def present(self) -> bool:

@@ -1,4 +1,4 @@
-"""Rules about when GKE may upgrade a cluster by itself.
+"""Rules about when GKE may upgrade a cluster automatically.
 
 Source: https://cloud.google.com/kubernetes-engine/docs/how-to/maintenance-windows-and-exclusions.
 """
@@ -80,7 +80,7 @@ def _day(text: str) -> date | None:
 
 
 def exclusions(names: Sequence[str]) -> Iterator[Finding]:
-    """Exclusions have names of their own, and there are at most 20 of them."""
+    """Exclusions have unique names, and there are at most 20 of them."""
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield Finding(
             "maintenance-exclusion", f"two exclusions have the name {name}", fix="give each exclusion a unique name"

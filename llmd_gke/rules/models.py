@@ -45,7 +45,7 @@ OWNED_ARGUMENTS: Mapping[str, str] = {
     "--pipeline-parallel-size": "set pipelineParallel",
     "--hf-token": "arguments are readable in the pod's specification: use the secret llmd-gke:hfToken",
 }
-"""Arguments that a typed setting (or nobody) writes."""
+"""Arguments that are set by a typed setting, or not allowed at all."""
 
 TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
 """An argument and its value in one entry of a list, which no shell splits."""
@@ -111,7 +111,7 @@ def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[
 
 
 def weights_uri(value: str) -> Iterator[Finding]:
-    """As :func:`uri`, and ``gs://``, which is mounted past KServe."""
+    """As :func:`uri`, and also ``gs://``, which is mounted without KServe."""
     if value.startswith("gs://"):
         yield from bucket_uri(value)
         return
@@ -121,7 +121,7 @@ def weights_uri(value: str) -> Iterator[Finding]:
 
 
 def disk(model_uri: str, disk_gb: int) -> Iterator[Finding]:
-    """Downloaded weights fit on the node's boot disk, beside the system and the server's image."""
+    """Downloaded weights fit on the node's boot disk, together with the system and the server's image."""
     size = models.size(model_uri)
     if size is not None and size.gb + RESERVED_DISK_GB > disk_gb:
         yield Finding(
@@ -192,7 +192,7 @@ def tensor_parallel(value: int, machine_type: str, topology: str) -> Iterator[Fi
 def weights(model_uri: str, machine_type: str, topology: str) -> Iterator[Finding]:
     """The weights leave room for the KV cache: more than 90 % of the slice's HBM cannot work, 70 % is tight.
 
-    A size that is only estimated from the model's name refuses nothing: it warns.
+    A size that is only estimated from the model's name causes only a warning.
     """
     shape = accelerators.find_slice(machine_type, topology)
     family = accelerators.family_of(machine_type)
@@ -239,7 +239,7 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def revision(model_uri: str) -> Iterator[Finding]:
-    """Weights of Hugging Face are named by a commit: a branch is whatever its owner makes of it."""
+    """Weights of Hugging Face are pinned to a commit: the owner can change a branch at any time."""
     tag = model_uri.partition("://")[2].partition(":")[2]
     if model_uri.startswith("hf://") and not COMMIT.fullmatch(tag):
         yield Finding(

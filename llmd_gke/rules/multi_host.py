@@ -15,7 +15,9 @@ from llmd_gke.rules.inputs import Node
 
 
 def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
-    """Who runs a model on several hosts says so: nobody has shown it on v6e yet. On one host it means nothing."""
+    """A model on several hosts must be enabled explicitly, because it has not been shown to work on v6e. On one host
+    the setting has no meaning.
+    """
     if shape.multi_host and not opted:
         yield Finding(
             "model-multi-host",

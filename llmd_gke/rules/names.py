@@ -62,7 +62,7 @@ RESERVED_NAMESPACES = frozenset({"default", kserve.NAMESPACE, "cert-manager", "l
 
 
 def namespace(value: str) -> Iterator[Finding]:
-    """A namespace for models: a valid name that belongs to nobody else."""
+    """A namespace for models: a valid name that neither the cluster nor the platform uses."""
     yield from label(value, "namespace", 63)
     if value in RESERVED_NAMESPACES or value.startswith(("kube-", "gke-", "gmp-")):
         yield Finding(
@@ -95,7 +95,7 @@ def pod_range(value: str) -> Iterator[Finding]:
 
 
 SMALLEST_SUBNET = 29
-"""The smallest primary range of a subnet: Google keeps four of its addresses for itself
+"""The smallest primary range of a subnet: Google reserves four of its addresses
 (https://cloud.google.com/vpc/docs/subnets#ipv4-ranges)."""
 
 
@@ -115,7 +115,7 @@ def node_range(value: str) -> Iterator[Finding]:
 
 
 def project(value: str, fix: str = "pulumi config set gcp:project PROJECT_ID") -> Iterator[Finding]:
-    """A Google Cloud project id. ``fix``: what to do where it is not the stack's own."""
+    """A Google Cloud project ID. ``fix``: what to do if it is not the stack's own project."""
     if value.isdigit():
         fix = f"gcloud projects describe {value} --format 'value(projectId)' prints the project ID; set that"
     if not PROJECT_ID.fullmatch(value):

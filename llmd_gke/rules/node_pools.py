@@ -1,6 +1,6 @@
-"""Rules about node pools of whatever machines, as pulumi-gcp describes them (``container.NodePool``).
+"""Rules about node pools of any machine type, as pulumi-gcp describes them (``container.NodePool``).
 
-Those about one accelerator are in a module of its own, such as :mod:`llmd_gke.rules.tpu_pools`.
+Rules about one accelerator are in a separate module, such as :mod:`llmd_gke.rules.tpu_pools`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def node_hardening(pool: Node) -> Iterator[Finding]:
 
 
 def cluster_hardening(cluster: Node) -> Iterator[Finding]:
-    """What a cluster says of nodes that GKE makes itself: by auto-provisioning, or as default of all pools."""
+    """The cluster's settings for nodes that GKE creates itself: by auto-provisioning, or as defaults of all pools."""
     ports = (
         "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled",
         "nodePoolAutoConfig.nodeKubeletConfig.insecureKubeletReadonlyPortEnabled",

@@ -1,4 +1,4 @@
-"""Rules about the paths of the server that a model's route passes on. Facts: :mod:`llmd_gke.catalog.endpoints`."""
+"""Rules about the paths that a model's route forwards to the server. Facts: :mod:`llmd_gke.catalog.endpoints`."""
 
 from __future__ import annotations
 

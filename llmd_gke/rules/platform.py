@@ -60,7 +60,7 @@ def kserve_namespace(chart: str, namespace: Node) -> Iterator[Finding]:
 
 
 def bundled_crds(chart: str, values: Node) -> Iterator[Finding]:
-    """KServe's chart leaves the CRDs that GKE owns alone."""
+    """KServe's chart does not install CRDs that GKE manages."""
     if chart != kserve.CONTROLLER_CHART:
         return
     switch = values.get("kserve", "llmisvc", "createGIECRDs")
@@ -86,7 +86,7 @@ def owned_crd(name: Node) -> Iterator[Finding]:
 
 
 def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
-    """The controller lets its presets go when everything is destroyed."""
+    """The controller allows the deletion of its presets on a destroy."""
     if chart != kserve.CONTROLLER_CHART:
         return
     for variable in values.get("kserve", "llmisvc", "controller", "env").each():
@@ -159,7 +159,7 @@ def _selectors(spec: Node) -> Iterator[Node]:
 
 
 def stale_labels(spec: Node) -> Iterator[Finding]:
-    """Selectors use labels that KServe really sets."""
+    """Selectors use labels that KServe actually sets."""
     for selector in _selectors(spec):
         label, value = STALE_LABEL
         labels = [(selector.get("matchLabels", label), selector.get("matchLabels", label).text())]
@@ -177,7 +177,7 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
 
 
 def open_policy(spec: Node) -> Iterator[Finding]:
-    """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that stands for everybody."""
+    """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that admits everyone."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
             named, ports = list(rule.get(peers).each()), not _every_port(rule.get("ports"))
@@ -212,7 +212,7 @@ def _every_port(ports: Node) -> bool:
 
 
 def _every_pod(peer: Node) -> bool:
-    """Whether a peer stands for every pod: a selector for namespaces that excludes little, and none for pods."""
+    """Whether a peer selects every pod: a selector for namespaces that excludes little, and none for pods."""
     return _selects_all(peer.get("namespaceSelector")) and (
         peer.get("podSelector").value is None or _selects_all(peer.get("podSelector"))
     )
@@ -246,7 +246,7 @@ def _every_name(pattern: str) -> bool:
 
 
 def open_admin_policy(spec: Node) -> Iterator[Finding]:
-    """A policy of the cluster's administrator allows neither everybody nor every namespace."""
+    """A policy of the cluster's administrator allows neither everyone nor every namespace."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
             if rule.get("action").text() not in (None, "Allow", "Accept"):

@@ -91,7 +91,7 @@ def _script_words(text: str) -> list[str]:
 
 
 def server_arguments(pod: Node, *, kind: Accelerator | None) -> Iterator[Finding]:
-    """No argument that makes the server exit. On ordinary nodes, only those that no vLLM has are judged."""
+    """No argument that makes the server exit. On non-TPU nodes only arguments that vLLM never had are checked."""
     for container in containers(pod):
         for finding in models.server_arguments(arguments(container), kind or accelerators.DEFAULT, refuse_owned=False):
             if kind is not None or "--prefix-cache-block-size" in finding.problem:
@@ -110,7 +110,7 @@ def images(pod: Node) -> Iterator[Finding]:
 
 
 def plain_secrets(pod: Node) -> Iterator[Finding]:
-    """No token or password in plain sight. Its value is never repeated."""
+    """No token or password in plain text. Its value is never repeated."""
     fix = "store it in a Secret and refer to it with valueFrom.secretKeyRef"
     for container in containers(pod):
         for variable in container.get("env").each():
@@ -152,7 +152,7 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
 
 
 def open_servers(pod: Node) -> Iterator[Finding]:
-    """No variable gives clients more than inference."""
+    """No environment variable gives clients more than inference."""
     for container in containers(pod):
         for variable in container.get("env").each():
             name = variable.get("name").text() or ""

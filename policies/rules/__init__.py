@@ -24,7 +24,7 @@ from policies.rules.rule import Rule
 
 @dataclass(frozen=True)
 class Group:
-    """Rules about one subject: a page of the documentation and a folder of examples, both called ``slug``."""
+    """Rules about one subject; ``slug`` is the name of their documentation page and of their folder of examples."""
 
     slug: str
     title: str
@@ -51,6 +51,6 @@ ALL: tuple[Rule, ...] = tuple(rule for group in GROUPS for rule in group.rules)
 
 
 def page_of(rule: Rule) -> str:
-    """Where the documentation of a rule is, from the root of the repository."""
+    """Path of a rule's documentation, relative to the root of the repository."""
     group = next(group for group in GROUPS if rule in group.rules)
     return f"docs/policies/{group.slug}.md#{rule.name}"

@@ -1,4 +1,6 @@
-"""Backends of GKE's Gateway in a program, and what policies aim at. What is not known yet is noted, never guessed."""
+"""Backends of GKE's Gateway in a program, and targets of policies. Values that are not known yet are noted, never
+guessed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Set
 
 @dataclass(frozen=True)
 class BackendReference:
-    """What a policy aims at: an InferencePool or a Service."""
+    """The target of a policy: an InferencePool or a Service."""
 
     kind: str
     namespace: str
@@ -23,7 +25,7 @@ class BackendReference:
 
 
 def _text(node: Node, default: str | None = "") -> str | None:
-    """The text, the default where there is none, ``None`` where it is not known yet, which is noted."""
+    """The text, or the default if it is missing; ``None`` if it is not known yet, which is noted."""
     value = node.value
     if isinstance(value, Unknown):
         node.notes.note_unknown(node.path)
@@ -43,7 +45,7 @@ def _other_classes(program: Program) -> set[str]:
 
 
 def _backend(reference: Node, route: Subject) -> BackendReference | None:
-    """What a route refers to, ``None`` where it is something else or not known yet."""
+    """The backend that a route refers to; ``None`` if it is of another kind or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:
         return None
@@ -55,7 +57,7 @@ def _backend(reference: Node, route: Subject) -> BackendReference | None:
 def served(program: Program, settings: Settings) -> dict[BackendReference, Subject]:
     """Every backend of a route that GKE's Gateway serves, with the object that makes it one.
 
-    Backends whose name or namespace is not known yet are left out, and the unknown part is noted.
+    Backends whose name or namespace is not known yet are omitted, and the unknown part is noted.
     """
     served_by: dict[BackendReference, Subject] = {}
     values = {**settings.values, "otherGateways": (*settings.texts("otherGateways"), *sorted(_other_classes(program)))}
@@ -76,7 +78,7 @@ def served(program: Program, settings: Settings) -> dict[BackendReference, Subje
 
 
 def aimed_at(policy: Subject) -> BackendReference | None:
-    """The target of a policy, ``None`` where it is not known."""
+    """The target of a policy; ``None`` if it is not known."""
     reference = policy.spec.get("targetRef")
     name, kind = _text(reference.get("name")), _text(reference.get("kind"))
     namespace = policy.namespace

@@ -1,4 +1,4 @@
-"""What pods may reach outside: policies by name need a cluster that knows them."""
+"""Egress of pods: FQDNNetworkPolicies need a cluster that supports them."""
 
 from __future__ import annotations
 

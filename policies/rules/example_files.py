@@ -1,4 +1,6 @@
-"""Reads what each rule refuses and accepts: ``policies/examples/GROUP/RULE.yaml``, for documentation and tests."""
+"""Reads the examples that each rule rejects and accepts: ``policies/examples/GROUP/RULE.yaml``, for documentation and
+tests.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,7 @@ class Examples:
 
 
 def file_of(rule: str) -> Path:
-    """The file with the examples of a rule. Raises ``LookupError`` where there is not exactly one."""
+    """The file with the examples of a rule. Raises ``LookupError`` unless there is exactly one."""
     files = sorted(FOLDER.glob(f"*/{rule}.yaml"))
     if len(files) != 1:
         raise LookupError(f"{rule} has {len(files)} example files. Allowed: one, policies/examples/GROUP/{rule}.yaml")
@@ -45,7 +47,7 @@ def file_of(rule: str) -> Path:
 
 @cache
 def of(rule: str) -> Examples:
-    """The examples of a rule. Raises ``LookupError`` where its file is missing or there are two."""
+    """The examples of a rule. Raises ``LookupError`` if its file is missing or there are two."""
     content = cast("Mapping[str, Sequence[Mapping[str, object]]]", yaml.safe_load(file_of(rule).read_text("utf-8")))
     refused, accepted = (tuple(map(_example, content[key])) for key in ("refused", "accepted"))
     return Examples(refused, accepted)

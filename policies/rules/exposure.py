@@ -1,4 +1,4 @@
-"""What is open to more people than it should be. Advisory, and mandatory in production stacks."""
+"""Rules about what is exposed too widely. Mandatory in production stacks, advisory in others."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FIREWALL_POLICIES = tuple(
     )
 )
 NO_GRANTS = (Kind("gcp", "iam/denyPolicy:DenyPolicy"), Kind("gcp", "projects/iAMMemberRemove:IAMMemberRemove"))
-"""Resources that name members and roles to take something away from them."""
+"""Resources that list members and roles in order to deny or remove access."""
 ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
 OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
 

@@ -1,4 +1,4 @@
-"""Gateways: which of GKE's classes can serve models at all."""
+"""Gateways: which of GKE's classes can serve models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Backends: every one is checked by the right health check, and long answers are not cut."""
+"""Backends: each has the right health check, and a timeout that does not cut off long answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _model(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list[str]]:
-    """Targets of the policies of a kind, and why something missing may be there all the same."""
+    """Targets of the policies of a kind, and the reasons why a missing one may still exist."""
     targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
     unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
     hidden = [f"{label} may contain it, but the engine does not show its objects" for label in program.opaque]

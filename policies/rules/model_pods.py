@@ -28,7 +28,7 @@ WORKLOADS = (*SERVERS, ANY_WORKLOAD)
 
 
 def all_pods(subject: Subject) -> Iterator[Node]:
-    """The pods of a workload of whatever kind."""
+    """The pods of a workload of any kind."""
     if subject.kind in SERVERS:
         yield from pods.pod_specs(subject.kind.name, subject.spec)
     else:
@@ -36,12 +36,14 @@ def all_pods(subject: Subject) -> Iterator[Node]:
 
 
 def shaped_pods(subject: Subject) -> Iterator[Node]:
-    """The pods in an object that are recognized by their shape. Values of a chart have the types that it wants."""
+    """The pods in an object that are recognized by their shape. Values of a chart have the types that the chart
+    requires.
+    """
     yield from pods_within(without_types(subject.node) if subject.kind in CHARTS else subject.node)
 
 
 def model_pods(subject: Subject) -> Iterator[Node]:
-    """KServe's pods, and those of other workloads if they are for accelerators."""
+    """KServe's pods, and pods of other workloads if they use accelerators."""
     for pod in all_pods(subject):
         if subject.kind in KSERVE or pods.accelerator(pod) is not None:
             yield pod

@@ -1,4 +1,4 @@
-"""Images and secrets of model pods, and the endpoint picker beside them."""
+"""Images and secrets of model pods, and their endpoint picker."""
 
 from __future__ import annotations
 

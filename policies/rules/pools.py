@@ -1,4 +1,4 @@
-"""InferencePools: what their CRD admits, and one model in each."""
+"""InferencePools: limits of the CRD, and one model per pool."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _labels(node: Node) -> dict[str, str]:
 
 
 def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
-    """The labels of a workload's pods, and the model they serve; ``None`` where that cannot be told."""
+    """The labels of a workload's pods, and the model they serve; ``None`` if that cannot be determined."""
     if subject.kind == SERVICE:
         return {"app.kubernetes.io/name": subject.name, **PART_OF}, f"LLMInferenceService {subject.name}"
     if subject.kind == WORKER_SET:

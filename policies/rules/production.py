@@ -1,4 +1,4 @@
-"""What a production stack must have. Which stacks that are is configuration."""
+"""Requirements for production stacks. Which stacks are production is configurable."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _https(subject: Subject, settings: Settings) -> Iterator[Finding]:
 
 
 def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
-    """Whether the Gateway is listed, or may turn out to be once its namespace is known, which is noted."""
+    """Whether the Gateway is listed, or may be once its namespace is known, which is noted."""
     if subject.name in plain:
         return True
     places = [name.rpartition("/")[0] for name in plain if name.endswith(f"/{subject.name}")]

@@ -1,4 +1,4 @@
-"""Routes: what makes GKE reject one, and freeze its Gateway with it."""
+"""Routes: features for which GKE rejects a route and then applies no further change to its Gateway."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def route_of(subject: Subject) -> Node:
 
 
 def is_elsewhere(subject: Subject, settings: Settings) -> bool:
-    """Whether configuration says that the object's Gateways are not GKE's, or may say so once all is known."""
+    """Whether the configuration lists the object's Gateways as not GKE's, or may do so once all values are known."""
     parents = [*route_of(subject).get("parentRefs").each()]
     if subject.kind != HTTP_ROUTE:
         parents += subject.spec.get("router", "gateway", "refs").each()
@@ -82,7 +82,7 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _all_references(subject: Subject) -> Iterator[Node]:
-    """References at their known places, and in objects of any kind those that have their shape."""
+    """References in the known fields, and in objects of any kind those recognized by their shape."""
     is_known_kind = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
     by_path = {reference.path: reference for reference in _references(subject)} if is_known_kind else {}
     by_path |= {reference.path: reference for reference in gateway.targets(subject.node)}

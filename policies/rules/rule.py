@@ -1,4 +1,4 @@
-"""What a rule is made of."""
+"""The parts of a rule."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from llmd_gke.rules.inputs import Node
 from policies.rules import example_files
 
 Level: TypeAlias = Literal["mandatory", "advisory", "production"]
-"""``production``: mandatory in the stacks that the parameter ``stacks`` names, advisory in others."""
+"""``production``: mandatory in stacks that match the parameter ``stacks``, advisory in others."""
 
 Setting: TypeAlias = "str | int | tuple[str, ...]"
 
@@ -31,7 +31,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Parameter:
-    """Something a rule can be configured with. The type of ``default`` is the type of the parameter."""
+    """A parameter of a rule. Its type is the type of ``default``."""
 
     name: str
     default: Setting
@@ -39,7 +39,7 @@ class Parameter:
 
     @property
     def schema(self) -> dict[str, object]:
-        """JSON schema, as the engine wants it."""
+        """JSON schema of the parameter, in the engine's format."""
         if isinstance(self.default, tuple):
             return {
                 "type": "array",
@@ -72,7 +72,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Settings:
-    """A rule's parameters as configured, and the stack the program runs as."""
+    """A rule's configured parameters, and the program's stack."""
 
     values: Mapping[str, Setting]
     stack: str = ""
@@ -88,7 +88,7 @@ class Settings:
 
     @property
     def is_production(self) -> bool:
-        """Whether the stack is one of those that the parameter ``stacks`` names by patterns, upper or lower case."""
+        """Whether the stack's name matches a pattern of the parameter ``stacks``, ignoring case."""
         return any(fnmatchcase(self.stack.lower(), pattern.lower()) for pattern in self.texts("stacks"))
 
     def number(self, name: str) -> int:
@@ -105,8 +105,8 @@ class Subject:
     """One object to judge.
 
     ``node`` is the root of its inputs. ``partial``: a ``…Patch``, which holds some fields only, so that a missing one
-    means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that holds the object.
-    ``inline``: a part of a larger resource, such as a node pool that is written into its cluster.
+    means nothing. ``protect`` is the resource option. ``urn`` is that of the resource that contains the object.
+    ``inline``: a part of a larger resource, such as a node pool that is defined inside its cluster.
     """
 
     kind: Kind
@@ -139,7 +139,7 @@ class Subject:
 
     @property
     def identity(self) -> tuple[str, str] | None:
-        """Namespace and name, ``None`` where one of them is not known yet, which is noted."""
+        """Namespace and name; ``None`` if one of them is not known yet, which is noted."""
         namespace, name = self.namespace, self.node.get("metadata", "name")
         if namespace is None or (name.value is not None and name.text() is None):
             return None
@@ -147,7 +147,7 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """How messages call it. Asking for it notes nothing."""
+        """The object's label in messages. Reading it notes nothing."""
         if self.kind.group == "gcp":
             return f"{self.kind.name.rsplit(':', 1)[-1]} {self.resource}"
         value = self.node.get("metadata", "namespace").value if isinstance(self.node.value, Mapping) else None
@@ -172,7 +172,9 @@ class Program:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A finding about one object of the program. ``unsure``: something unknown may still make it right."""
+    """A finding about one object of the program. ``unsure``: the reason why an unknown value may make the finding
+    void.
+    """
 
     subject: Subject
     finding: Finding
@@ -184,8 +186,8 @@ class Rule:
     """A rule about single objects (``check``) or about the whole program (``judge``).
 
     ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
-    the upstream issue, ``sources`` are links, ``opt_out`` says what to do when the rule is wrong for a program. What it
-    refuses and accepts is in ``policies/examples/GROUP/NAME.yaml``.
+    the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
+    examples that it rejects and accepts are in ``policies/examples/GROUP/NAME.yaml``.
     """
 
     name: str
@@ -202,11 +204,11 @@ class Rule:
 
     @property
     def examples(self) -> example_files.Examples:
-        """What the rule refuses and accepts. Raises ``LookupError`` where its file is missing."""
+        """The examples that the rule rejects and accepts. Raises ``LookupError`` if its file is missing."""
         return example_files.of(self.name)
 
     def covers(self, subject: Subject) -> bool:
-        """Whether the rule is about such an object: by its kind, or by its shape."""
+        """Whether the rule applies to an object, by its kind or by its shape."""
         if subject.kind in self.kinds:
             return True
         if ANY_GOOGLE in self.kinds and subject.kind.group.endswith(GOOGLE_GROUPS):
@@ -218,7 +220,7 @@ class Rule:
         return ANY_POLICY in self.kinds and any(gateway.targets(Node(subject.node.value)))
 
     def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
-        """The parameters, from pack configuration where it has them. Raises ``TypeError`` for wrong ones."""
+        """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""
         by_name = {parameter.name: parameter for parameter in self.parameters}
         for key in config:
             if key not in by_name:
@@ -237,10 +239,10 @@ class Rule:
 
 
 ANY_WORKLOAD = Kind("*", "any kind with a pod template")
-"""Objects that hold pods, recognized by the shape of a pod template, whatever their kind."""
+"""Objects that contain pods, recognized by the shape of a pod template, whatever their kind."""
 
 ANY_GOOGLE = Kind("gcp", "any Google Cloud resource")
-"""Resources of the gcp package, and objects in a cluster that stand for such resources."""
+"""Resources of the gcp package, and objects in a cluster that represent such resources."""
 
 GOOGLE_GROUPS = (".cnrm.cloud.google.com", ".gcp.upbound.io", ".gcp.m.upbound.io", ".gcp.crossplane.io")
 """Ends of the API groups of Config Connector and of Crossplane's Google providers."""

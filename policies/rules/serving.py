@@ -1,4 +1,4 @@
-"""LLMInferenceService: what KServe refuses, and what never becomes Ready behind GKE's Gateway."""
+"""LLMInferenceService: what KServe rejects, and what never becomes Ready behind GKE's Gateway."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ PRESET = kserve.source(f"{kserve.PRESETS}/config-llm-template.yaml")
 
 
 def _complete(subject: Subject) -> bool:
-    """Whether the pods are all there, rather than merged with other objects or with the defaults of a chart."""
+    """Whether the pods are complete, rather than merged with other objects or with the defaults of a chart."""
     return (
         not subject.partial
         and subject.kind not in CHARTS

@@ -138,9 +138,15 @@ def shortened(text: str, longest: int) -> str:
 
 def printable(text: str) -> str:
     r"""The text with control characters, direction marks and lone surrogates written as ``\u…``; newlines stay."""
-    return "".join(
-        one if one == "\n" or unicodedata.category(one) not in UNPRINTABLE else _escaped(one) for one in text
-    )
+    return "\n".join(line if line.isprintable() else _printable_line(line) for line in text.split("\n"))
+
+
+def _printable_line(line: str) -> str:
+    """Looks at every character, which takes a hundred times as long as ``isprintable``.
+
+    That also refuses the spaces of other scripts, which stay.
+    """
+    return "".join(_escaped(one) if unicodedata.category(one) in UNPRINTABLE else one for one in line)
 
 
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})

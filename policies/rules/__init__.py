@@ -49,8 +49,9 @@ GROUPS = (
 
 ALL: tuple[Rule, ...] = tuple(rule for group in GROUPS for rule in group.rules)
 
+_SLUGS = {rule.name: group.slug for group in GROUPS for rule in group.rules}
+
 
 def page_of(rule: Rule) -> str:
     """Path of a rule's documentation, relative to the root of the repository."""
-    group = next(group for group in GROUPS if rule in group.rules)
-    return f"docs/policies/{group.slug}.md#{rule.name}"
+    return f"docs/policies/{_SLUGS[rule.name]}.md#{rule.name}"

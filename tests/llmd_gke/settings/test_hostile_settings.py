@@ -220,7 +220,7 @@ def complain(make: Callable[[], Any]) -> str:
     else:
         message = "\n".join(describe(warning) for warning in checked.warnings)
         assert all(len(describe(warning).encode()) <= LONGEST_MESSAGE for warning in checked.warnings)
-    assert not {one for one in message if one != "\n" and unicodedata.category(one) in UNPRINTABLE}
+    assert not {one for one in set(message) if one != "\n" and unicodedata.category(one) in UNPRINTABLE}
     assert CANARY not in message
     return message
 

@@ -19,14 +19,17 @@ COLLECTOR_ACCOUNT = "collector"
 DEFAULT_INTERVAL_SECONDS = 30
 """Between two scrapes. Enough for alerts, whose shortest wait is two minutes; every sample is billed."""
 
-PRICES_AS_OF = "2026-11"
-"""Month in which the prices below were compared with https://cloud.google.com/stackdriver/pricing."""
+PRICES_AS_OF = "2026-09"
+"""The prices below are those of https://cloud.google.com/stackdriver/pricing as public repositories quoted it in August
+and September 2026, that of samples as a tutorial of unknown date did; the page itself was not read."""
 USD_PER_MILLION_SAMPLES = 0.06
 """The first tier, up to 50 billion samples of a billing account in a month. None is free."""
-USD_PER_CONDITION = 0.10
-USD_PER_MILLION_RETURNED_SERIES = 0.35
-"""Of alert policies, per month: a condition, and what its query returns at each evaluation, before any comparison
-(https://cloud.google.com/monitoring/alerts/cost-control)."""
+ALERTS_BILLED_FROM = "September 2027"
+"""At the earliest; until then alerts are free."""
+USD_PER_METRIC_REFERENCE = 0.35
+USD_PER_MILLION_POINTS = 0.50
+"""Of alert policies, from then on, per month: a metric in an expression, and the points that it returns at each
+evaluation, before any comparison (https://cloud.google.com/monitoring/alerts/cost-control)."""
 USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
 FREE_UPTIME_CHECKS = 1_000_000
 """Executions, in each project and month."""

@@ -73,6 +73,7 @@ def _monitoring(price: MonitoringPrice) -> Data:
         "alertConditions": price.conditions,
         "uptimeExecutionsPerMonth": price.uptime_executions,
         "usdPerMonth": round(price.usd_per_month, 2),
+        "alertsUsdPerMonthLater": round(price.alerts_usd_per_month, 2),
         "usdPerMillionSpans": price.usd_per_million_spans,
         "pricesAsOf": catalogue.PRICES_AS_OF,
     }

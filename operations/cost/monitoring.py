@@ -25,7 +25,8 @@ class MonitoringPrice:
 
     samples: int
     conditions: int
-    returned_series: int
+    metric_references: int
+    returned_points: int
     uptime_executions: int
     usd_per_million_spans: float | None
 
@@ -35,10 +36,14 @@ class MonitoringPrice:
         uptime = max(0, self.uptime_executions - catalogue.FREE_UPTIME_CHECKS)
         return (
             self.samples / MILLION * catalogue.USD_PER_MILLION_SAMPLES
-            + self.conditions * catalogue.USD_PER_CONDITION
-            + self.returned_series / MILLION * catalogue.USD_PER_MILLION_RETURNED_SERIES
             + uptime / 1000 * catalogue.USD_PER_THOUSAND_UPTIME_CHECKS
         )
+
+    @property
+    def alerts_usd_per_month(self) -> float:
+        """List price of alerts, once Google bills them (``ALERTS_BILLED_FROM``)."""
+        points = self.returned_points / MILLION * catalogue.USD_PER_MILLION_POINTS
+        return self.metric_references * catalogue.USD_PER_METRIC_REFERENCE + points
 
     def __str__(self) -> str:
         """For people."""
@@ -50,20 +55,25 @@ class MonitoringPrice:
             free = catalogue.FREE_SPANS / MILLION
             spans = f" Traces: {self.usd_per_million_spans:.2f} USD a million spans, {free:g} million are free."
         amount = f"about {self.usd_per_month:,.2f} USD a month ({', '.join(items)})"
-        return f"Monitoring, all replicas running: {amount}.{spans}"
+        later = (
+            f" Alerts are free; from {catalogue.ALERTS_BILLED_FROM} about {self.alerts_usd_per_month:,.2f} USD more."
+        )
+        return f"Monitoring, all replicas running: {amount}.{later if self.conditions else ''}{spans}"
 
 
 def estimate(settings: StackSettings) -> MonitoringPrice:
     """What the stack's settings ask for."""
     stack_alerts = alerts(settings)
+    references = sum(alert.expression.count("{") for alert in stack_alerts)
     evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS
     running = [model for model in settings.models if not model.stopped]
     checked = settings.monitoring.uptime_check and settings.gateway.exposure == "external"
     return MonitoringPrice(
         samples=_samples(settings),
         conditions=len(stack_alerts),
-        # Each selector is a clause whose series count, whatever is compared with it later.
-        returned_series=evaluations * sum(alert.expression.count("{") for alert in stack_alerts),
+        # Each selector is a reference whose points count, whatever is compared with it later.
+        metric_references=references,
+        returned_points=evaluations * references,
         uptime_executions=(
             len(running) * catalogue.UPTIME_CHECKERS * SECONDS_PER_MONTH // catalogue.UPTIME_PERIOD_SECONDS
             if checked

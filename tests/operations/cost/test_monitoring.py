@@ -16,7 +16,7 @@ from operations.target import Target
 from tests.operations.conftest import Clone
 from tests.operations.support import run
 
-NOTHING = MonitoringPrice(0, 0, 0, 0, None)
+NOTHING = MonitoringPrice(0, 0, 0, 0, 0, None)
 
 
 def settings(clone: Clone, **keys: Any) -> StackSettings:
@@ -45,7 +45,8 @@ def test_a_stack_without_alerts_pays_for_none(clone: Clone) -> None:
     assert estimate(settings(clone, monitoring={"alerts": False})).conditions == 0
     cost = estimate(settings(clone))
     assert cost.conditions > 5
-    assert cost.returned_series >= cost.conditions * SECONDS_PER_MONTH // 60
+    assert cost.metric_references >= cost.conditions
+    assert cost.returned_points == cost.metric_references * SECONDS_PER_MONTH // 60
 
 
 def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
@@ -60,14 +61,20 @@ def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
     ("price", "usd"),
     [
         (replace(NOTHING, samples=100_000_000), 6.0),
-        (replace(NOTHING, conditions=10), 1.0),
-        (replace(NOTHING, returned_series=2_000_000), 0.7),
+        (replace(NOTHING, conditions=10, metric_references=20, returned_points=2_000_000), 0.0),
         (replace(NOTHING, uptime_executions=1_000_000), 0.0),
         (replace(NOTHING, uptime_executions=1_010_000), 3.0),
     ],
 )
 def test_the_price_of_a_month_is_the_list_price_of_each_part(price: MonitoringPrice, usd: float) -> None:
     assert price.usd_per_month == pytest.approx(usd)
+
+
+def test_alerts_are_free_for_now_and_their_later_price_is_said() -> None:
+    price = replace(NOTHING, conditions=10, metric_references=20, returned_points=2_000_000)
+    assert price.alerts_usd_per_month == pytest.approx(8.0)
+    assert "Alerts are free; from September 2027 about 8.00 USD more." in str(price)
+    assert "Alerts are free" not in str(NOTHING)
 
 
 def test_spans_have_a_price_where_they_go_to_cloud_trace(clone: Clone) -> None:

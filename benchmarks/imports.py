@@ -40,7 +40,7 @@ parse(raw, "eu4a")
 
 
 @dataclass(frozen=True)
-class Step:
+class ImportStep:
     """``code`` on top of the code of the step called ``after``."""
 
     name: str
@@ -49,26 +49,28 @@ class Step:
 
 
 STEPS = (
-    Step("an empty interpreter", ""),
-    Step("pulumi", "import pulumi", "an empty interpreter"),
-    Step("pydantic, with one model", PYDANTIC, "pulumi"),
-    Step("llmd_gke.settings", "import llmd_gke.settings", "pydantic, with one model"),
-    Step("reading a stack file (tools only)", PARSE, "llmd_gke.settings"),
-    Step("checking the settings of eu4a", CHECK, "reading a stack file (tools only)"),
-    Step("components, with the classes they use", "import components.model, components.cluster", "llmd_gke.settings"),
-    Step("pulumi_gcp.container as usual", "import pulumi_gcp.container as c; c.Cluster", "pulumi"),
-    Step("pulumi_gcp.compute as usual", "import pulumi_gcp.compute as c; c.Network", "pulumi"),
-    Step("pulumi_kubernetes.core.v1 as usual", "import pulumi_kubernetes.core.v1 as c; c.Secret", "pulumi"),
+    ImportStep("an empty interpreter", ""),
+    ImportStep("pulumi", "import pulumi", "an empty interpreter"),
+    ImportStep("pydantic, with one model", PYDANTIC, "pulumi"),
+    ImportStep("llmd_gke.settings", "import llmd_gke.settings", "pydantic, with one model"),
+    ImportStep("reading a stack file (tools only)", PARSE, "llmd_gke.settings"),
+    ImportStep("checking the settings of eu4a", CHECK, "reading a stack file (tools only)"),
+    ImportStep(
+        "components, with the classes they use", "import components.model, components.cluster", "llmd_gke.settings"
+    ),
+    ImportStep("pulumi_gcp.container as usual", "import pulumi_gcp.container as c; c.Cluster", "pulumi"),
+    ImportStep("pulumi_gcp.compute as usual", "import pulumi_gcp.compute as c; c.Network", "pulumi"),
+    ImportStep("pulumi_kubernetes.core.v1 as usual", "import pulumi_kubernetes.core.v1 as c; c.Secret", "pulumi"),
 )
 
 
-def code_of(step: Step) -> str:
+def code_of(step: ImportStep) -> str:
     """The whole program of a step."""
     before = next((one for one in STEPS if one.name == step.after), None)
     return f"{code_of(before) if before else ''}{step.code}\n"
 
 
-def seconds(step: Step) -> float:
+def seconds(step: ImportStep) -> float:
     """User and system time of an interpreter that runs a step's code. Raises ``RuntimeError`` where that fails."""
     head = f"import pathlib, sys; ROOT = pathlib.Path({str(ROOT)!r}); sys.path.insert(0, str(ROOT))\n"
     # os._exit: taking hundreds of modules down again is no part of an import.

@@ -39,7 +39,7 @@ sys.exit({function}())
 """
 
 
-class Failed(Exception):
+class BootstrapFailed(Exception):
     """What went wrong and how to mend it, as the user reads it."""
 
 
@@ -54,7 +54,7 @@ def check_python(version: tuple[int, int]) -> None:
     """Raises ``Failed`` unless the pinned requirements exist for this Python."""
     if not OLDEST <= version <= NEWEST:
         current, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
-        raise Failed(
+        raise BootstrapFailed(
             f"Python {current} ({sys.executable}) does not fit. Allowed: Python {allowed}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
@@ -75,7 +75,9 @@ def run(command: list[str], doing: str) -> None:
     """Runs a step quietly; its output appears only when it fails."""
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
-        raise Failed(f"{done.stdout.strip()}\n\nCould not {doing} (status {done.returncode}). {advice(done.stdout)}")
+        raise BootstrapFailed(
+            f"{done.stdout.strip()}\n\nCould not {doing} (status {done.returncode}). {advice(done.stdout)}"
+        )
 
 
 def advice(output: str) -> str:
@@ -244,7 +246,7 @@ def main(arguments: list[str]) -> int:
         else:
             print(f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--resolve", file=sys.stderr)
             return 2
-    except Failed as failure:
+    except BootstrapFailed as failure:
         print(failure, file=sys.stderr)
         return 1
     except OSError as error:

@@ -88,3 +88,17 @@ def test_every_way_to_bind_a_name_is_seen(source: str, name: str) -> None:
 @pytest.mark.parametrize("source", ["known_zones = 1", "print(found)", 'one["words"]', "ask(place=1)", "'told'"])
 def test_longer_names_uses_and_keys_of_others_are_no_bindings(source: str) -> None:
     assert not empty_names(source)
+
+
+def test_a_class_name_means_one_thing_outside_of_tests() -> None:
+    files: dict[str, list[str]] = {}
+    for file in sources():
+        relative = file.relative_to(ROOT)
+        if relative.parts[0] == "tests":
+            continue
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef):
+                files.setdefault(node.name, []).append(str(relative))
+    assert len(files) > 300
+    several = {name: defined for name, defined in files.items() if len(defined) > 1}
+    assert not several

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from localcloud.binaries.table import Program
+from localcloud.binaries.table import BuiltProgram
 from localcloud.go_builds.wrapper import machine
 
 COMMAND = ".venv/bin/python -m localcloud programs"
 
 
-def key(program: Program) -> str:
+def key(program: BuiltProgram) -> str:
     """Names one build: version, machine, and a hash of everything that goes into it."""
     target, wrapper = program.target, program.wrapper
     more = [*([wrapper.unoptimized] if wrapper.unoptimized else []), *wrapper.without]
@@ -21,6 +21,6 @@ def key(program: Program) -> str:
     return f"{program.name}-{program.version}-{machine()}-{digest}"
 
 
-def built(cache: Path, program: Program) -> Path:
+def built(cache: Path, program: BuiltProgram) -> Path:
     """The built program, whether it is there or not."""
     return cache / "programs" / key(program) / program.name

@@ -9,7 +9,7 @@ from functools import cache
 from importlib import metadata
 from pathlib import Path
 
-from localcloud.binaries.table import PROVIDER_NAME, Program
+from localcloud.binaries.table import PROVIDER_NAME, BuiltProgram
 from localcloud.common import child_process
 
 ANSWER_SECONDS = 10.0
@@ -23,7 +23,7 @@ def numbers(text: str) -> tuple[int, ...]:
     return tuple(int(number) for number in match.groups()) if match else ()
 
 
-def find(program: Program, environ: Mapping[str, str] = os.environ) -> Path | None:
+def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path | None:
     """The official program that fits, if there is one."""
     if program.name == PROVIDER_NAME:
         return plugin(environ)

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from llmd_gke.problems import BadInput, SetUpFailed
 from localcloud.binaries import cache_key, official
-from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, Program
+from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, BuiltProgram
 from localcloud.common.workdir import cache_folder
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.go_toolchain import Purpose
@@ -73,7 +73,7 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
         raise
 
 
-def build(missing: list[Program], cache: Path, console: Console) -> None:
+def build(missing: list[BuiltProgram], cache: Path, console: Console) -> None:
     """Builds those programs, one after the other."""
     purpose = Purpose(f"the laptop cloud's programs ({len(missing)} missing)")
     with Display(console, "programs") as display, alone(cache, display) as lock:
@@ -95,13 +95,13 @@ def build(missing: list[Program], cache: Path, console: Console) -> None:
         display.say(f"built in {display.elapsed_seconds:.0f} s, kept in {cache / 'programs'}")
 
 
-def job(group: list[Program], cache: Path) -> Job:
+def job(group: list[BuiltProgram], cache: Path) -> Job:
     """What is to be built of one wrapper."""
     kept = {program.name: cache_key.built(cache, program) for program in group}
     return Job(group[0].wrapper, tuple(program.target for program in group), kept, purpose_of(group))
 
 
-def purpose_of(group: list[Program]) -> Purpose:
+def purpose_of(group: list[BuiltProgram]) -> Purpose:
     """Names the programs, and the official ones that would do instead."""
     what = ", ".join(program.name for program in group)
     if any(program.name == PROVIDER_NAME for program in group):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from llmd_gke.catalog import versions
-from localcloud.go_builds.wrapper import Target, Wrapper
+from localcloud.go_builds.wrapper import BuildTarget, Wrapper
 
 KUBERNETES, ETCD = "k8s.io/kubernetes", "go.etcd.io/etcd/server/v3"
 KSERVE, LWS, CERT_MANAGER = "github.com/kserve/kserve", "sigs.k8s.io/lws", "github.com/cert-manager/cert-manager"
@@ -34,13 +34,13 @@ class Official:
 
 
 @dataclass(frozen=True)
-class Program:
+class BuiltProgram:
     """One program, the wrapper it is built in, its version, and what may stand in for it.
 
     ``by_default``: every laptop cloud runs it. The others are built where they are asked for.
     """
 
-    target: Target
+    target: BuildTarget
     wrapper: Wrapper
     version: str
     official: Official | None = None
@@ -60,24 +60,24 @@ def _kubernetes_stamps(version: str) -> dict[str, str]:
     return {f"{package}.{variable}": value for package in packages for variable, value in values.items()}
 
 
-def _etcd() -> Program:
+def _etcd() -> BuiltProgram:
     version = versions.program(ETCD)
     wrapper = Wrapper("etcd", (ETCD, version), disk_mb=400, modules_mb=200, memory_mb=900)
-    return Program(Target("etcd", ETCD, cpu_seconds=100), wrapper, version, Official(("--version",), parts=2))
+    return BuiltProgram(BuildTarget("etcd", ETCD, cpu_seconds=100), wrapper, version, Official(("--version",), parts=2))
 
 
-def _control_plane() -> list[Program]:
+def _control_plane() -> list[BuiltProgram]:
     """Kubernetes, and the two operators that can be built with the libraries that it pins."""
     version = versions.program(KUBERNETES)
     wrapper = Wrapper("kubernetes", (KUBERNETES, version), disk_mb=6200, modules_mb=700, memory_mb=2000)
     return [*_kubernetes(wrapper, version), _cert_manager(wrapper), _lws(wrapper)]
 
 
-def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
+def _kubernetes(wrapper: Wrapper, version: str) -> list[BuiltProgram]:
     ask, stamps = ("--version",), _kubernetes_stamps(version)
     return [
-        Program(
-            Target(name, f"{KUBERNETES}/cmd/{name}", cpu_seconds, stamps),
+        BuiltProgram(
+            BuildTarget(name, f"{KUBERNETES}/cmd/{name}", cpu_seconds, stamps),
             wrapper,
             version,
             # A kubectl one minor version away is supported, too, but then two things would differ from what was tested.
@@ -92,28 +92,30 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[Program]:
     ]
 
 
-def _cert_manager(wrapper: Wrapper) -> Program:
+def _cert_manager(wrapper: Wrapper) -> BuiltProgram:
     """Of our own commands below its import path, see ``gomod/kubernetes/cert-manager/main.go``."""
     version = versions.chart("cert-manager").version
     stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
-    return Program(Target("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 50, stamps), wrapper, version)
+    return BuiltProgram(
+        BuildTarget("cert-manager", f"{CERT_MANAGER}/llmd-gke/cert-manager", 50, stamps), wrapper, version
+    )
 
 
-def _lws(wrapper: Wrapper) -> Program:
+def _lws(wrapper: Wrapper) -> BuiltProgram:
     version = versions.program(LWS)
     stamps = {f"{LWS}/pkg/version.GitVersion": version}
-    return Program(Target("lws-manager", f"{LWS}/cmd", 25, stamps), wrapper, version)
+    return BuiltProgram(BuildTarget("lws-manager", f"{LWS}/cmd", 25, stamps), wrapper, version)
 
 
-def _serving() -> list[Program]:
+def _serving() -> list[BuiltProgram]:
     """KServe, and what it runs: all three can be built with the libraries that KServe pins."""
     kserve, picker, simulator = map(versions.program, (KSERVE, ENDPOINT_PICKER, SIMULATOR))
     wrapper = Wrapper("serving", (KSERVE, kserve), disk_mb=3800, modules_mb=2800, memory_mb=1600)
     stamps = {f"{ENDPOINT_PICKER}/version.BuildRef": picker}
     return [
-        Program(Target("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 290), wrapper, kserve),
-        Program(Target("endpoint-picker", f"{ENDPOINT_PICKER}/cmd/epp", 80, stamps), wrapper, picker),
-        Program(Target("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 100), wrapper, simulator),
+        BuiltProgram(BuildTarget("llmisvc-controller", f"{KSERVE}/cmd/llmisvc", 290), wrapper, kserve),
+        BuiltProgram(BuildTarget("endpoint-picker", f"{ENDPOINT_PICKER}/cmd/epp", 80, stamps), wrapper, picker),
+        BuiltProgram(BuildTarget("vllm-simulator", f"{SIMULATOR}/cmd/llm-d-inference-sim", 100), wrapper, simulator),
     ]
 
 
@@ -128,7 +130,7 @@ def provider_files(module: Path) -> dict[str, str]:
     return files
 
 
-def _provider() -> Program:
+def _provider() -> BuiltProgram:
     version = versions.program(PROVIDER_NAME)
     wrapper = Wrapper(
         "kubernetes-provider",
@@ -142,20 +144,20 @@ def _provider() -> Program:
         # components. Optimizing one of its packages takes 4.2 GB of memory.
         unoptimized="github.com/pulumi/pulumi-kubernetes/sdk/v4/...",
     )
-    target = Target(PROVIDER_NAME, ".", 700, {f"{PROVIDER}/pkg/version.Version": version})
-    return Program(target, wrapper, version)
+    target = BuildTarget(PROVIDER_NAME, ".", 700, {f"{PROVIDER}/pkg/version.Version": version})
+    return BuiltProgram(target, wrapper, version)
 
 
-def _google_provider() -> Program:
+def _google_provider() -> BuiltProgram:
     """Google's provider for Pulumi: of our own commands, see ``gomod/google-provider/main.go``."""
     wrapper = Wrapper(
         "google-provider", (GOOGLE, versions.program(GOOGLE)), disk_mb=1100, modules_mb=1200, memory_mb=1900
     )
     version = versions.program(GOOGLE_PROVIDER)
-    return Program(Target(GOOGLE_PROVIDER, ".", 350, {"main.version": version}), wrapper, version)
+    return BuiltProgram(BuildTarget(GOOGLE_PROVIDER, ".", 350, {"main.version": version}), wrapper, version)
 
 
-def _monitoring() -> list[Program]:
+def _monitoring() -> list[BuiltProgram]:
     """Prometheus, its tool, and kube-state-metrics: for laptop clouds that collect metrics, and for tests of rules."""
     prometheus, states = versions.program(PROMETHEUS), versions.program(KUBE_STATE_METRICS)
     wrapper = Wrapper(
@@ -170,10 +172,14 @@ def _monitoring() -> list[Program]:
     common, release = "github.com/prometheus/common/version", prometheus_release(prometheus)
     said = {f"{common}.Version": release}
     return [
-        Program(Target("promtool", f"{PROMETHEUS}/cmd/promtool", 190, said), wrapper, prometheus, by_default=False),
-        Program(Target("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, said), wrapper, prometheus, by_default=False),
-        Program(
-            Target("kube-state-metrics", KUBE_STATE_METRICS, 30, {f"{common}.Version": states}),
+        BuiltProgram(
+            BuildTarget("promtool", f"{PROMETHEUS}/cmd/promtool", 190, said), wrapper, prometheus, by_default=False
+        ),
+        BuiltProgram(
+            BuildTarget("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, said), wrapper, prometheus, by_default=False
+        ),
+        BuiltProgram(
+            BuildTarget("kube-state-metrics", KUBE_STATE_METRICS, 30, {f"{common}.Version": states}),
             wrapper,
             states,
             by_default=False,

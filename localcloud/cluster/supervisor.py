@@ -35,7 +35,7 @@ class Kept:
     """A service and what has become of it."""
 
     service: Service
-    seen: status.Process
+    seen: status.ProcessStatus
     process: subprocess.Popen[bytes] | None = None
     next_start: float = 0.0
     was_ready: bool = False
@@ -218,7 +218,7 @@ def main() -> int:
     network.set_up()
     etc.set_up(layout.run / "etc")
     all_services = processes.services(layout, programs, cast("int", asked["etcdQuota"]))
-    kept = [Kept(one, status.Process(one.name)) for one in all_services if only is None or one.name in only]
+    kept = [Kept(one, status.ProcessStatus(one.name)) for one in all_services if only is None or one.name in only]
     return Supervisor(layout, kept).run()
 
 

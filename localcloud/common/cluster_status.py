@@ -14,7 +14,7 @@ ProcessState = Literal["waiting", "starting", "ready", "pausing", "stopped"]
 
 
 @dataclass
-class Process:
+class ProcessStatus:
     """One process. ``pid`` is the number inside the namespaces, 0 when it does not run; ``since`` in Unix seconds.
 
     ``restarts`` counts every end, ``exits`` those since it last ran for a minute.
@@ -35,7 +35,7 @@ class Status:
 
     state: State
     message: str
-    processes: list[Process]
+    processes: list[ProcessStatus]
 
 
 def write(file: Path, status: Status) -> None:
@@ -51,5 +51,5 @@ def read(file: Path) -> Status | None:
         content = cast("Mapping[str, object]", json.loads(file.read_text()))
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):
         return None
-    processes = [Process(**one) for one in cast("Sequence[Mapping[str, object]]", content["processes"])]  # pyright: ignore[reportArgumentType]
+    processes = [ProcessStatus(**one) for one in cast("Sequence[Mapping[str, object]]", content["processes"])]  # pyright: ignore[reportArgumentType]
     return Status(cast("State", content["state"]), str(content["message"]), processes)

@@ -52,7 +52,7 @@ Kind = Literal["rehearsal", "laptop"]
 
 
 @dataclass(frozen=True)
-class Traits:
+class CloudTraits:
     """What folders, environment and messages depend on.
 
     ``label``: what people call it. ``make``: what selects it on a ``make`` command line. ``namespaced``: it runs in
@@ -64,9 +64,9 @@ class Traits:
     namespaced: bool = False
 
 
-TRAITS: dict[Kind, Traits] = {
-    "rehearsal": Traits("rehearsal"),
-    "laptop": Traits("laptop cloud", make="CLOUD=laptop", namespaced=True),
+TRAITS: dict[Kind, CloudTraits] = {
+    "rehearsal": CloudTraits("rehearsal"),
+    "laptop": CloudTraits("laptop cloud", make="CLOUD=laptop", namespaced=True),
 }
 
 CLOUD = "LLMD_GKE_CLOUD"

@@ -10,7 +10,7 @@ from localcloud.common.layout import Layout
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.controller import Controller
 from localcloud.gke_gateway.crds.install import definitions, install_crds
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.events import Events
 from localcloud.gke_gateway.resources import classes
@@ -27,7 +27,7 @@ async def serve(layout: Layout) -> None:
     """Everything of the daemon, until it is cancelled."""
     api = await client.from_home(layout.home)
     root = layout.root / "gateway"
-    files = Files(root / "envoy")
+    files = EnvoyFiles(root / "envoy")
     watched = Watched(api, layout.home / "cloud" / "google.json")
     controller = Controller(api, watched, files, Store(root / "programs"), Events(api))
     envoy = Envoy(files, log_file=layout.log("envoy"))

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from localcloud.gke_gateway.envoy.clusters import load_assignment
-from localcloud.gke_gateway.envoy.files import Files, write, write_folder, write_resources
-from localcloud.gke_gateway.resources.endpoints import Source, endpoints
-from localcloud.gke_gateway.resources.objects import World
-from localcloud.gke_gateway.translate import Program
+from localcloud.gke_gateway.envoy.files import EnvoyFiles, write, write_folder, write_resources
+from localcloud.gke_gateway.resources.endpoints import EndpointSource, endpoints
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot
+from localcloud.gke_gateway.translate import GatewayProgram
 from localcloud.kubernetes.fields import Key
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -26,11 +26,11 @@ class Store:
 
     folder: Path
 
-    def load(self) -> dict[Key, Program]:
+    def load(self) -> dict[Key, GatewayProgram]:
         """Every program, by namespace and name of its Gateway."""
         return {_key(file): _read(file) for file in sorted(self.folder.glob("*/*.json"))}
 
-    def save(self, gateway: Key, program: Program) -> None:
+    def save(self, gateway: Key, program: GatewayProgram) -> None:
         """Keeps a program in place of the former one."""
         file = self._file(gateway)
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -57,20 +57,20 @@ def _key(file: Path) -> Key:
     return file.parent.name, file.stem
 
 
-def _read(file: Path) -> Program:
+def _read(file: Path) -> GatewayProgram:
     content = json.loads(file.read_text(encoding="utf-8"))
-    return Program(
+    return GatewayProgram(
         content["uid"],
         content["listeners"],
         content["routes"],
         content["clusters"],
         # The secrets themselves are still where Envoy reads them.
         {name: {} for name in content["secrets"]},
-        {name: Source.from_json(source) for name, source in content["sources"].items()},
+        {name: EndpointSource.from_json(source) for name, source in content["sources"].items()},
     )
 
 
-def write_programs(programs: Mapping[Key, Program], world: World, files: Files) -> bool:
+def write_programs(programs: Mapping[Key, GatewayProgram], world: ClusterSnapshot, files: EnvoyFiles) -> bool:
     """Writes Envoy's files for all Gateways; whether anything changed.
 
     In the order in which nothing is ever missing: endpoints, certificates and clusters before routes and listeners
@@ -92,8 +92,8 @@ def write_programs(programs: Mapping[Key, Program], world: World, files: Files) 
     return any(changed)
 
 
-def _merged(programs: Mapping[Key, Program]) -> Program:
-    merged = Program()
+def _merged(programs: Mapping[Key, GatewayProgram]) -> GatewayProgram:
+    merged = GatewayProgram()
     for program in programs.values():
         merged.listeners.update(program.listeners)
         merged.routes.update(program.routes)
@@ -105,11 +105,11 @@ def _merged(programs: Mapping[Key, Program]) -> Program:
     return merged
 
 
-def _assignment(cluster: str, source: Source, world: World) -> JsonObject:
+def _assignment(cluster: str, source: EndpointSource, world: ClusterSnapshot) -> JsonObject:
     return load_assignment(cluster, endpoints(source, world), source.health_port)
 
 
-def _write_secrets(program: Program, files: Files) -> bool:
+def _write_secrets(program: GatewayProgram, files: EnvoyFiles) -> bool:
     changed = [
         write_resources(files.certificates / f"{name}.json", [secret])
         for name, secret in program.secrets.items()
@@ -121,6 +121,6 @@ def _write_secrets(program: Program, files: Files) -> bool:
     return any(changed)
 
 
-def without_secrets(program: Program) -> Program:
+def without_secrets(program: GatewayProgram) -> GatewayProgram:
     """The program as the store gives it back, to compare with one from there."""
     return replace(program, secrets={name: {} for name in program.secrets})

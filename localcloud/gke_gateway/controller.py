@@ -11,12 +11,19 @@ from typing import cast
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.addresses import address_of, bring_up
 from localcloud.gke_gateway.applied_config import Store, write_programs
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.events import Events
 from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.resources.classes import CLASSES, CONTROLLER
-from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_CLASS, HTTP_ROUTE, POOL, RESOURCES, World
-from localcloud.gke_gateway.translate import Program, Translation, translate
+from localcloud.gke_gateway.resources.objects import (
+    GATEWAY,
+    GATEWAY_CLASS,
+    HTTP_ROUTE,
+    POOL,
+    RESOURCES,
+    ClusterSnapshot,
+)
+from localcloud.gke_gateway.translate import GatewayProgram, Translation, translate
 from localcloud.gke_gateway.watched_objects import Watched
 from localcloud.kubernetes.client import Conflict, Kube, KubeError, NotFound, Unreachable
 from localcloud.kubernetes.fields import Key, Object, being_deleted, each, key, name, namespace, part, text, uid
@@ -37,10 +44,10 @@ class Controller:
 
     kube: Kube
     watched: Watched
-    files: Files
+    files: EnvoyFiles
     store: Store
     events: Events
-    programs: dict[Key, Program] = field(default_factory=dict[Key, Program])
+    programs: dict[Key, GatewayProgram] = field(default_factory=dict[Key, GatewayProgram])
     _up: set[str] = field(default_factory=set[str])
 
     async def run(self) -> None:
@@ -62,7 +69,7 @@ class Controller:
                 self.watched.changed.set()
                 await asyncio.sleep(1)
 
-    async def reconcile(self, world: World) -> None:
+    async def reconcile(self, world: ClusterSnapshot) -> None:
         """Programs Envoy with the snapshot, then writes the statuses."""
         translations = self.translations(world)
         self._take(translations)
@@ -75,7 +82,7 @@ class Controller:
             log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
         await self._write_statuses(translations, world)
 
-    def translations(self, world: World) -> list[Translation]:
+    def translations(self, world: ClusterSnapshot) -> list[Translation]:
         """Every Gateway of one of GKE's classes, translated."""
         return [
             translate(gateway, of_class, address_of(gateway, of_class, dict(world.addresses)), world, self.files)
@@ -96,7 +103,7 @@ class Controller:
             del self.programs[gateway]
             self.store.drop(gateway)
 
-    async def _write_statuses(self, translations: list[Translation], world: World) -> None:
+    async def _write_statuses(self, translations: list[Translation], world: ClusterSnapshot) -> None:
         for gateway_class in world.all(GATEWAY_CLASS):
             if text(gateway_class, "spec", "controllerName") == CONTROLLER:
                 await self._status(GATEWAY_CLASS, gateway_class, statuses.class_status(gateway_class))

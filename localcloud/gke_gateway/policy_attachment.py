@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.gke_gateway.resources.objects import GATEWAY, SERVICE, World
+from localcloud.gke_gateway.resources.objects import GATEWAY, SERVICE, ClusterSnapshot
 from localcloud.gke_gateway.resources.policies import TARGETS, Target, policy_for, target
 from localcloud.gke_gateway.statuses import policy_status
 from localcloud.gke_gateway.translate import Translation
@@ -23,7 +23,7 @@ def targets(translation: Translation) -> set[Target]:
     return targets
 
 
-def policy_statuses(world: World, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
+def policy_statuses(world: ClusterSnapshot, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
     """Every policy with the status it is to have. Those of a frozen Gateway keep what they had."""
     used: set[Target] = set()
     frozen: set[Target] = set()

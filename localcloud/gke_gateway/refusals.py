@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from localcloud.gke_gateway.resources.classes import Class
-from localcloud.gke_gateway.resources.objects import SECRET, World, full_name
+from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot, full_name
 from localcloud.kubernetes.fields import each, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
 
@@ -35,7 +35,7 @@ class Refusal:
 
 
 RouteRule = Callable[[JsonObject, Class], Iterator[str]]
-GatewayRule = Callable[[JsonObject, World], Iterator[Refusal]]
+GatewayRule = Callable[[JsonObject, ClusterSnapshot], Iterator[Refusal]]
 
 
 def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
@@ -49,7 +49,7 @@ def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
     return None
 
 
-def gateway_refusal(gateway: JsonObject, world: World) -> Refusal | None:
+def gateway_refusal(gateway: JsonObject, world: ClusterSnapshot) -> Refusal | None:
     """The first thing that GKE refuses about a Gateway itself."""
     return next((refusal for rule in GATEWAY_RULES for refusal in rule(gateway, world)), None)
 
@@ -130,7 +130,7 @@ def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
 ROUTE_RULES: tuple[RouteRule, ...] = (_timeouts, _retry, _matches, _filters, _backend_filters)
 
 
-def _addresses(gateway: JsonObject, world: World) -> Iterator[Refusal]:
+def _addresses(gateway: JsonObject, world: ClusterSnapshot) -> Iterator[Refusal]:
     """Reserved addresses by their name only (kubernetes-sigs/gateway-api#2632), and only those that exist.
 
     The words for one that does not exist were seen in records whose own address is not known: no source to follow.
@@ -157,7 +157,7 @@ def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
     ]
 
 
-def _secrets(gateway: JsonObject, world: World) -> Iterator[Refusal]:
+def _secrets(gateway: JsonObject, world: ClusterSnapshot) -> Iterator[Refusal]:
     """A missing Secret stops the whole Gateway, its HTTP listeners too, with this message.
 
     Source: shivkumarkonnuri/linktracker-infra ``docs/linktracker-gitops-implementation.md``, d5c36974, issue 4. The
@@ -168,7 +168,7 @@ def _secrets(gateway: JsonObject, world: World) -> Iterator[Refusal]:
             yield Refusal("InvalidCertificateRef", f"Error GWCER102: Secret {where}/{called} not found.")
 
 
-def _certificates(gateway: JsonObject, _: World) -> Iterator[Refusal]:
+def _certificates(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
     """An HTTPS listener without any certificate; the Gateway API asks for one, or for a vendor's option.
 
     No public source; wording inferred.

@@ -10,7 +10,7 @@ from localcloud.gke_gateway.resources.objects import (
     GATEWAY_GROUP,
     HTTP_ROUTE,
     NAMESPACE,
-    World,
+    ClusterSnapshot,
     label_selector_matches,
 )
 from localcloud.kubernetes.fields import each, get, labels, name, namespace, number, text, texts
@@ -31,7 +31,7 @@ class Attachment:
     message: str = ""
 
 
-def attachments(gateway: JsonObject, world: World) -> list[Attachment]:
+def attachments(gateway: JsonObject, world: ClusterSnapshot) -> list[Attachment]:
     """Every reference of a route to this Gateway, oldest route first."""
     return [
         _attach(route, parent, gateway, world)
@@ -51,7 +51,7 @@ def refers_to(parent: JsonObject, route: JsonObject, gateway: JsonObject) -> boo
     )
 
 
-def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: World) -> Attachment:
+def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: ClusterSnapshot) -> Attachment:
     section, port = text(parent, "sectionName"), number(parent, "port")
     candidates = [
         listener
@@ -70,7 +70,7 @@ def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: W
     return Attachment(route, parent, matching)
 
 
-def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: World) -> bool:
+def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: ClusterSnapshot) -> bool:
     """Whether ``allowedRoutes`` takes HTTPRoutes of the route's namespace; the default is the Gateway's own."""
     if text(listener, "protocol") not in ("HTTP", "HTTPS"):
         return False

@@ -7,21 +7,21 @@ from dataclasses import dataclass, field
 
 from localcloud.gke_gateway import certificates
 from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluster
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
-from localcloud.gke_gateway.envoy.routes import Rule, any_other_host, virtual_host
+from localcloud.gke_gateway.envoy.routes import ResolvedRule, any_other_host, virtual_host
 from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.backends import Reference, resolve
 from localcloud.gke_gateway.resources.classes import Class
-from localcloud.gke_gateway.resources.endpoints import Source
-from localcloud.gke_gateway.resources.objects import SECRET, World
+from localcloud.gke_gateway.resources.endpoints import EndpointSource
+from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
 from localcloud.kubernetes.fields import each, key, name, namespace, number, part, text, uid
 from localcloud.providers.protocol.values import JsonObject
 
 
 @dataclass(frozen=True)
-class Program:
+class GatewayProgram:
     """What Envoy serves for a Gateway, each resource under its name, and where each cluster's endpoints come from.
 
     ``uid`` is the Gateway's.
@@ -32,7 +32,7 @@ class Program:
     routes: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     clusters: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     secrets: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
-    sources: dict[str, Source] = field(default_factory=dict[str, Source])
+    sources: dict[str, EndpointSource] = field(default_factory=dict[str, EndpointSource])
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Bound:
     """A reference of a route to the Gateway, and what became of its backends."""
 
     attachment: Attachment
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[ResolvedRule, ...] = ()
     refusal: Refusal | None = None
 
     @property
@@ -59,10 +59,12 @@ class Translation:
     bound: tuple[Bound, ...]
     refusal: Refusal | None
     own_refusal: bool
-    program: Program | None
+    program: GatewayProgram | None
 
 
-def translate(gateway: JsonObject, of_class: Class, address: str, world: World, files: Files) -> Translation:
+def translate(
+    gateway: JsonObject, of_class: Class, address: str, world: ClusterSnapshot, files: EnvoyFiles
+) -> Translation:
     """The Gateway at that address, with everything that refers to it."""
     bound = tuple(_bind(one, gateway, of_class, world) for one in attachments(gateway, world))
     own = gateway_refusal(gateway, world) or _unusable_secret(gateway, world)
@@ -71,12 +73,12 @@ def translate(gateway: JsonObject, of_class: Class, address: str, world: World, 
     return Translation(gateway, of_class, address, bound, refusal, own is not None, program)
 
 
-def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: World) -> Bound:
+def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: ClusterSnapshot) -> Bound:
     if not attachment.listeners:
         return Bound(attachment)
     route = attachment.route
     rules = tuple(
-        Rule(
+        ResolvedRule(
             route,
             index,
             rule,
@@ -92,7 +94,7 @@ def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: W
     return Bound(attachment, rules, route_refusal(route, of_class))
 
 
-def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
+def _unusable_secret(gateway: JsonObject, world: ClusterSnapshot) -> Refusal | None:
     for where, called in certificate_secrets(gateway):
         secret = world.get(SECRET, where, called)
         if secret is not None and certificates.from_secret(called, secret) is None:
@@ -102,8 +104,10 @@ def _unusable_secret(gateway: JsonObject, world: World) -> Refusal | None:
     return None
 
 
-def _program(gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: World, files: Files) -> Program:
-    program = Program(uid(gateway))
+def _program(
+    gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: ClusterSnapshot, files: EnvoyFiles
+) -> GatewayProgram:
+    program = GatewayProgram(uid(gateway))
     by_port: dict[int, list[JsonObject]] = {}
     for one in each(gateway, "spec", "listeners"):
         by_port.setdefault(number(one, "port") or 0, []).append(one)
@@ -125,7 +129,7 @@ def _program(gateway: JsonObject, address: str, bound: tuple[Bound, ...], world:
 
 
 def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonObject]:
-    by_host: dict[str, list[Rule]] = {}
+    by_host: dict[str, list[ResolvedRule]] = {}
     names = {text(entry, "name") for entry in listeners}
     for one in bound:
         for entry in one.attachment.listeners:
@@ -139,7 +143,9 @@ def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonOb
     return hosts
 
 
-def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, files: Files) -> Mapping[str, JsonObject]:
+def _secrets(
+    gateway: JsonObject, listeners: list[JsonObject], world: ClusterSnapshot, files: EnvoyFiles
+) -> Mapping[str, JsonObject]:
     """The certificates of a port, by their names in Envoy."""
     secrets: dict[str, JsonObject] = {}
     for entry in listeners:
@@ -157,7 +163,7 @@ def _secrets(gateway: JsonObject, listeners: list[JsonObject], world: World, fil
     return secrets
 
 
-def _add_backend(program: Program, reference: Reference, files: Files) -> None:
+def _add_backend(program: GatewayProgram, reference: Reference, files: EnvoyFiles) -> None:
     backend = reference.backend
     if backend is None:
         return

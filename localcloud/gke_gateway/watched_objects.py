@@ -7,7 +7,7 @@ import logging
 from pathlib import Path
 
 from localcloud.gke_gateway import addresses
-from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, World
+from localcloud.gke_gateway.resources.objects import RESOURCES, SECRET, ClusterSnapshot
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import Kube
 from localcloud.providers.google.references import CLUSTER
@@ -33,9 +33,11 @@ class Watched:
         self._reserved: dict[str, str] = {}
         self._gateway_api = asyncio.Event()
 
-    def world(self) -> World:
+    def world(self) -> ClusterSnapshot:
         """A snapshot."""
-        return World({kind: dict(mirror.objects) for kind, mirror in self.kinds.items()}, dict(self._reserved))
+        return ClusterSnapshot(
+            {kind: dict(mirror.objects) for kind, mirror in self.kinds.items()}, dict(self._reserved)
+        )
 
     async def synced(self) -> None:
         """Waits until all kinds are listed: a half-listed cluster looks like one whose Gateways were deleted."""

@@ -15,7 +15,7 @@ from typing import IO
 
 from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import capacity_check, go_toolchain, lock, packages
-from localcloud.go_builds.go_process import Work
+from localcloud.go_builds.go_process import ModuleBuild
 from localcloud.go_builds.prefetch import Ahead
 from localcloud.go_builds.progress import Display, Estimate, Steps
 from localcloud.go_builds.wrapper import Job, Wrapper
@@ -26,7 +26,7 @@ STANDARD_MB = 300
 PROGRAM_MB = 80
 """A finished program, on the average (measured: 25 to 166)."""
 
-Prepared = tuple[Work, packages.Packages]
+Prepared = tuple[ModuleBuild, packages.Packages]
 """Where a wrapper's programs are built, and every package to compile."""
 
 
@@ -161,7 +161,7 @@ class Builder:
         except SetUpFailed:
             return self._module_folder(self._work(job, own_modules=True), path, heard)
 
-    def _work(self, job: Job, *, own_modules: bool) -> Work:
+    def _work(self, job: Job, *, own_modules: bool) -> ModuleBuild:
         """Lays out the folder of a wrapper.
 
         What the user's Go has already is used from there, and nothing is added to it: four gigabytes of modules for
@@ -178,10 +178,10 @@ class Builder:
             else go_toolchain.offline(environment)
         )
         source = job.wrapper.source
-        work = Work(self.go, environment, source, source, job.purpose, self.lock)
+        work = ModuleBuild(self.go, environment, source, source, job.purpose, self.lock)
         return work.at(self._changed(work, job.wrapper)) if job.wrapper.files or job.wrapper.without else work
 
-    def _changed(self, work: Work, wrapper: Wrapper) -> Path:
+    def _changed(self, work: ModuleBuild, wrapper: Wrapper) -> Path:
         """A copy of the wrapper module with what its code embeds; it takes a module without what is left out."""
         copy = self.folder / wrapper.name / "source"
         shutil.rmtree(copy, ignore_errors=True)
@@ -199,7 +199,7 @@ class Builder:
         return copy
 
     @staticmethod
-    def _module_folder(work: Work, path: str, heard: Callable[[str], None] = lambda _: None) -> Path:
+    def _module_folder(work: ModuleBuild, path: str, heard: Callable[[str], None] = lambda _: None) -> Path:
         work.run(["mod", "download", path], heard)
         return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], heard).strip())
 
@@ -244,7 +244,7 @@ class Builder:
             return work, packages.read(work.run(arguments, heard))
 
     def _standard(
-        self, work: Work, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None]
+        self, work: ModuleBuild, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None]
     ) -> None:
         """Compiles the standard library once for all wrappers; each gets it as links into its own build cache."""
         once, own = self.folder / "standard", Path(work.environment["GOCACHE"])

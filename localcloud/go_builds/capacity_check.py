@@ -18,7 +18,7 @@ PER_COMPILER_MB = 900
 
 
 @dataclass(frozen=True)
-class Room:
+class MachineCapacity:
     """Free space in the cache folder, usable memory (MB), and processors."""
 
     cache_mb: int
@@ -52,16 +52,16 @@ def memory_mb(limits: Path = Path("/sys/fs/cgroup")) -> int:
     return min(free, int(most) - used) // MB if most.isdigit() else free // MB
 
 
-def look(cache: Path) -> Room:
+def look(cache: Path) -> MachineCapacity:
     """What this machine has now."""
-    return Room(
+    return MachineCapacity(
         cache_mb=shutil.disk_usage(existing(cache)).free // MB,
         memory_mb=memory_mb(),
         processors=len(os.sched_getaffinity(0)),
     )
 
 
-def check_disk(room: Room, needed_mb: int, cache: Path, purpose: Purpose) -> None:
+def check_disk(room: MachineCapacity, needed_mb: int, cache: Path, purpose: Purpose) -> None:
     """Raises ``SetUpFailed`` when the cache folder has not that much free."""
     if room.cache_mb < needed_mb:
         raise SetUpFailed(
@@ -71,7 +71,7 @@ def check_disk(room: Room, needed_mb: int, cache: Path, purpose: Purpose) -> Non
         )
 
 
-def compilers(room: Room, least_mb: int, purpose: Purpose) -> int:
+def compilers(room: MachineCapacity, least_mb: int, purpose: Purpose) -> int:
     """How many compilers may run at once.
 
     ``least_mb`` is what a build with one compiler takes; each further one takes ``PER_COMPILER_MB``. Raises

@@ -24,7 +24,7 @@ _KSERVE = "github.com/kserve/kserve"
 
 
 @dataclass(frozen=True)
-class Source:
+class ChartSource:
     """Where a chart is: the module, and the folder in it. ``stamped``: its project sets the versions on publication."""
 
     module: str
@@ -33,11 +33,11 @@ class Source:
 
 
 SOURCES = {
-    "cert-manager": Source("github.com/cert-manager/cert-manager", "deploy/charts/cert-manager", stamped=True),
-    "lws": Source("sigs.k8s.io/lws", "charts/lws", stamped=True),
-    "kserve-llmisvc-crd": Source(_KSERVE, "charts/kserve-llmisvc-crd"),
-    "kserve-llmisvc-resources": Source(_KSERVE, "charts/kserve-llmisvc-resources"),
-    "kserve-runtime-configs": Source(_KSERVE, "charts/kserve-runtime-configs"),
+    "cert-manager": ChartSource("github.com/cert-manager/cert-manager", "deploy/charts/cert-manager", stamped=True),
+    "lws": ChartSource("sigs.k8s.io/lws", "charts/lws", stamped=True),
+    "kserve-llmisvc-crd": ChartSource(_KSERVE, "charts/kserve-llmisvc-crd"),
+    "kserve-llmisvc-resources": ChartSource(_KSERVE, "charts/kserve-llmisvc-resources"),
+    "kserve-runtime-configs": ChartSource(_KSERVE, "charts/kserve-runtime-configs"),
 }
 
 
@@ -70,7 +70,7 @@ def _is_made(target: Path, stamp: str) -> bool:
         return False
 
 
-def _make(name: str, source: Source, version: str, stamp: str, target: Path) -> None:
+def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path) -> None:
     chart = modules.folder(source.module, version) / source.folder
     if not (chart / "Chart.yaml").is_file():
         raise SetUpFailed(

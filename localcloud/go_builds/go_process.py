@@ -20,7 +20,7 @@ STOP = ((signal.SIGINT, 10), (signal.SIGKILL, 10))
 
 
 @dataclass(frozen=True)
-class Work:
+class ModuleBuild:
     """One wrapper module being built: the toolchain, its environment, the folder it runs in, and the builder's lock.
 
     ``module`` is the wrapper module as messages name it; ``source`` may be a copy of it with more files.
@@ -33,11 +33,11 @@ class Work:
     purpose: go_toolchain.Purpose
     lock: IO[str]
 
-    def within(self, environment: Mapping[str, str]) -> Work:
+    def within(self, environment: Mapping[str, str]) -> ModuleBuild:
         """The same with another environment."""
         return replace(self, environment=environment)
 
-    def at(self, source: Path) -> Work:
+    def at(self, source: Path) -> ModuleBuild:
         """The same in another folder."""
         return replace(self, source=source)
 

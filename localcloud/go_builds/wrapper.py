@@ -62,7 +62,7 @@ class Wrapper:
 
 
 @dataclass(frozen=True)
-class Target:
+class BuildTarget:
     """A program: its file name, the package it is built from, link-time variables, and processor seconds (measured)."""
 
     name: str
@@ -81,7 +81,7 @@ class Job:
     """Programs of one wrapper that are to be built now, in that order, and where each is kept once it is whole."""
 
     wrapper: Wrapper
-    targets: tuple[Target, ...]
+    targets: tuple[BuildTarget, ...]
     kept: Mapping[str, Path]
     purpose: Purpose
 

@@ -52,11 +52,11 @@ def show(
 ) -> None:
     """Print resources, operations, the last requests, or faults."""
     from localcloud.google_api import overview
-    from localcloud.google_api.core.cloud import Cloud
+    from localcloud.google_api.core.cloud import EmulatedCloud
 
     if what not in COLUMNS:
         raise BadInput(f"{what} is not known. Allowed: {', '.join(COLUMNS)}.\nFix: google show resources")
-    cloud = Cloud(folder())
+    cloud = EmulatedCloud(folder())
     cloud.look()
     rows = overview.rows(cloud, what)
     if as_json:
@@ -75,13 +75,13 @@ def faults(
     given: Annotated[str, typer.Argument(metavar="JSON", help="A list of faults; [] takes all away.")],
 ) -> None:
     """Set what goes wrong from now on, for every process that uses this cloud."""
-    from localcloud.google_api.core.cloud import Cloud
+    from localcloud.google_api.core.cloud import EmulatedCloud
 
     try:
         read: object = json.loads(given)
         if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
             raise ValueError("a list of objects is expected")
-        cloud = Cloud(used_folder())
+        cloud = EmulatedCloud(used_folder())
         with cloud.opened():
             cloud.faults.set(cast("list[JsonObject]", read))
     except ValueError as error:

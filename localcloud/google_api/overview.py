@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 
 from localcloud.google_api.columns import COLUMNS
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import without_secrets
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 
-def rows(cloud: Cloud, what: str) -> list[JsonObject]:
+def rows(cloud: EmulatedCloud, what: str) -> list[JsonObject]:
     """Rows of one of :data:`~localcloud.google_api.columns.COLUMNS`. The cloud is open."""
     return {"resources": _resources, "operations": _operations, "requests": _requests, "faults": _faults}[what](cloud)
 
 
-def _resources(cloud: Cloud) -> list[JsonObject]:
+def _resources(cloud: EmulatedCloud) -> list[JsonObject]:
     return [_resource(key, body) for key, body in sorted(cloud.resources.items())]
 
 
@@ -42,7 +42,7 @@ def _cause(body: JsonObject) -> str:
     return f"({cause})" if cause else ""
 
 
-def _operations(cloud: Cloud) -> list[JsonObject]:
+def _operations(cloud: EmulatedCloud) -> list[JsonObject]:
     rows: list[JsonObject] = []
     for name, operation in cloud.operations.items():
         status, progress, failure = cloud.progress(name)
@@ -51,7 +51,7 @@ def _operations(cloud: Cloud) -> list[JsonObject]:
     return rows
 
 
-def _requests(cloud: Cloud) -> list[JsonObject]:
+def _requests(cloud: EmulatedCloud) -> list[JsonObject]:
     """The newest first, as a console has them."""
     rows: list[JsonObject] = []
     for one in reversed(cloud.requests.last()):
@@ -62,7 +62,7 @@ def _requests(cloud: Cloud) -> list[JsonObject]:
     return rows
 
 
-def _faults(cloud: Cloud) -> list[JsonObject]:
+def _faults(cloud: EmulatedCloud) -> list[JsonObject]:
     columns = COLUMNS["faults"]
     rows: list[JsonObject] = []
     for one in cloud.faults.shown():

@@ -16,11 +16,11 @@ from urllib.parse import parse_qsl, unquote, urlsplit
 from localcloud.google_api import overview
 from localcloud.google_api.columns import COLUMNS
 from localcloud.google_api.core import discovery
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError, from_refusal
 from localcloud.google_api.core.request import BACKGROUND, HANDLERS, Request
 from localcloud.google_api.services import ALL
-from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
 
 ADMIN = "_emulator"
@@ -50,7 +50,7 @@ class Dropped(Exception):
 class Emulator:
     """Answers requests. Thread-safe: one at a time."""
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: EmulatedCloud) -> None:
         self.cloud = cloud
 
     def answer(
@@ -84,7 +84,7 @@ class Emulator:
                 status = 204 if host.startswith("storage.") and http == "DELETE" else 200
             except ApiError as error:
                 status, answer = error.code, error.body
-            except Refused as refusal:
+            except ProviderRefusal as refusal:
                 error = from_refusal(refusal)
                 status, answer = error.code, error.body
             seen: JsonObject = {"time": time.time(), "method": name, "http": http, "path": path, "body": body}
@@ -176,7 +176,7 @@ class Emulator:
         }
 
 
-def _shown(cloud: Cloud, name: str) -> JsonValue:
+def _shown(cloud: EmulatedCloud, name: str) -> JsonValue:
     status, progress, failure = cloud.progress(name)
     operation = cloud.operations[name]
     return {**{key: operation[key] for key in ("type", "target")}, "name": name, "status": status} | {
@@ -260,13 +260,13 @@ def _query(raw: str) -> dict[str, str]:
 
 @contextmanager
 def running(
-    folder: Path, port: int = 0, make: Callable[[Cloud], Emulator] = lambda cloud: Emulator(cloud)
-) -> Generator[Cloud]:
+    folder: Path, port: int = 0, make: Callable[[EmulatedCloud], Emulator] = lambda cloud: Emulator(cloud)
+) -> Generator[EmulatedCloud]:
     """The emulator at a port of loopback (0: any), with what lies in that folder; its address is ``cloud.url``.
 
     ``make`` is for another kind of emulator.
     """
-    cloud = Cloud(folder)
+    cloud = EmulatedCloud(folder)
 
     class Handler(_Handler):
         emulator = make(cloud)

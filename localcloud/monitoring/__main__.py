@@ -17,8 +17,8 @@ from localcloud.kubernetes.cache import Mirror, mirrors
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE
 from localcloud.monitoring import asked, collector, google, kube_state, prometheus
 from localcloud.monitoring.children import keep
-from localcloud.monitoring.files import Files
-from localcloud.monitoring.targets import Endpoint, SecretKey, endpoints
+from localcloud.monitoring.files import PrometheusFiles
+from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
 from localcloud.providers.protocol.cloud import CloudFile
 
 log = logging.getLogger("localcloud.monitoring")
@@ -38,7 +38,7 @@ class Collectors:
 
     layout: Layout
     kube: client.Kube
-    files: Files
+    files: PrometheusFiles
     reloader: prometheus.Reloader = field(init=False)
     _as_collector: client.Kube | None = None
     _signed_in: float = 0.0
@@ -96,7 +96,7 @@ class Collectors:
         for key in keys:
             try:
                 tokens[key] = await collector.read(await self._collector(), key)
-            except collector.Unreadable as reason:
+            except collector.UnreadableSecret as reason:
                 unreadable[key] = str(reason)
             except (*client.Unreachable, client.KubeError) as error:
                 unreadable[key] = f"the API server does not answer the collectors: {error or type(error).__name__}"
@@ -119,7 +119,7 @@ class Collectors:
                 self._states.cancel()
             self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics")))
 
-    def _tell(self, made: list[Endpoint], unreadable: Iterable[str]) -> None:
+    def _tell(self, made: list[ScrapeEndpoint], unreadable: Iterable[str]) -> None:
         """Logs why something is not scraped, once."""
         reasons = {target.refused for endpoint in made for target in endpoint.targets if target.refused}
         refused = tuple(sorted({*reasons, *unreadable}))
@@ -132,7 +132,7 @@ class Collectors:
 async def serve(layout: Layout) -> None:
     """Everything of the daemon, until it is cancelled."""
     kube = await client.from_home(layout.home)
-    files = Files(layout.root / "monitoring", asked.faster() or 1.0)
+    files = PrometheusFiles(layout.root / "monitoring", asked.faster() or 1.0)
     files.prepare()
     # Not later: the cluster that has managed Prometheus on is made by the program, which waits for this.
     daemon.ready(layout, "monitoring")

@@ -26,7 +26,7 @@ TOKEN_SECONDS = 3600
 RENEW_SECONDS = TOKEN_SECONDS / 2
 
 
-class Unreadable(Exception):
+class UnreadableSecret(Exception):
     """A token that the collectors cannot get; the message says why."""
 
 
@@ -61,7 +61,7 @@ async def sign_in(kube: Kube, authority: Path, server: str) -> Kube:
 
 
 async def read(as_collector: Kube, key: SecretKey) -> str:
-    """The value of a Secret's key. Raises :class:`Unreadable`.
+    """The value of a Secret's key. Raises :class:`UnreadableSecret`.
 
     Collectors follow the one Secret: they list and watch it by name (prometheus-engine's fork of Prometheus,
     ``secrets/kubernetes/watch.go``), so both rights are needed.
@@ -70,18 +70,18 @@ async def read(as_collector: Kube, key: SecretKey) -> str:
     try:
         secrets = await as_collector.list(SECRETS, key.namespace, fields=f"metadata.name={key.name}")
         if not await _may_watch(as_collector, key):
-            raise Unreadable(f"{where}: {IDENTITY} may not watch it")
+            raise UnreadableSecret(f"{where}: {IDENTITY} may not watch it")
     except KubeError as error:
-        raise Unreadable(f"{where}: {error}") from None
+        raise UnreadableSecret(f"{where}: {error}") from None
     if not secrets:
-        raise Unreadable(f"{where} does not exist")
+        raise UnreadableSecret(f"{where} does not exist")
     encoded = text(secrets[0], "data", key.key)
     if not encoded:
-        raise Unreadable(f"{where} has no key {key.key}")
+        raise UnreadableSecret(f"{where} has no key {key.key}")
     try:
         return base64.b64decode(encoded, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise Unreadable(f"{where}: key {key.key} is no text") from None
+        raise UnreadableSecret(f"{where}: key {key.key} is no text") from None
 
 
 async def _may_watch(as_collector: Kube, key: SecretKey) -> bool:

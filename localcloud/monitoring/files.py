@@ -16,7 +16,7 @@ from pathlib import Path
 from localcloud.common.files import write
 from localcloud.kubernetes.fields import Object
 from localcloud.monitoring import kube_state
-from localcloud.monitoring.targets import Endpoint, SecretKey, Target, Where
+from localcloud.monitoring.targets import ScrapeEndpoint, ScrapeTarget, SecretKey, Where
 
 _UNITS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 SHORTEST_MILLISECONDS = 500
@@ -36,7 +36,7 @@ def shortened(duration: str, faster: float) -> str:
 
 
 @dataclass(frozen=True)
-class Files:
+class PrometheusFiles:
     """The folder of Prometheus. ``faster`` divides every interval."""
 
     root: Path
@@ -70,7 +70,7 @@ class Files:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
 
     def write(
-        self, endpoints: Sequence[Endpoint], unreadable: Mapping[SecretKey, str], tokens: Mapping[SecretKey, str],
+        self, endpoints: Sequence[ScrapeEndpoint], unreadable: Mapping[SecretKey, str], tokens: Mapping[SecretKey, str],
         where: Where,
     ) -> bool:  # fmt: skip
         """Writes targets, tokens, configuration and report; whether Prometheus has to read its configuration again.
@@ -99,14 +99,14 @@ class Files:
     def _tokens(self) -> Path:
         return self.root / "tokens"
 
-    def _of(self, endpoint: Endpoint) -> Path:
+    def _of(self, endpoint: ScrapeEndpoint) -> Path:
         return self._targets / f"{endpoint.job.replace('/', '_')}.json"
 
     def _token(self, key: SecretKey) -> Path:
         # Names of Secrets have dots, keys have dots and underscores: joined, two could be one.
         return self._tokens / hashlib.sha256(f"{key.namespace}/{key.name}/{key.key}".encode()).hexdigest()[:16]
 
-    def _configuration(self, endpoints: Sequence[Endpoint], where: Where) -> Object:
+    def _configuration(self, endpoints: Sequence[ScrapeEndpoint], where: Where) -> Object:
         interval = shortened(kube_state.INTERVAL, self.faster)
         jobs = [self._job(endpoint) for endpoint in endpoints]
         not_renamed: Object = {"source_labels": ["__name__"], "regex": kube_state.RESTARTS, "action": "drop"}
@@ -132,7 +132,7 @@ class Files:
             "metric_relabel_configs": list(relabeling),
         }
 
-    def _job(self, endpoint: Endpoint) -> Object:
+    def _job(self, endpoint: ScrapeEndpoint) -> Object:
         authorization: Object = {}
         if endpoint.token:
             credentials = str(self._token(endpoint.token))
@@ -149,12 +149,12 @@ class Files:
         }
 
 
-def _decided(endpoint: Endpoint, unreadable: Mapping[SecretKey, str]) -> list[Target]:
+def _decided(endpoint: ScrapeEndpoint, unreadable: Mapping[SecretKey, str]) -> list[ScrapeTarget]:
     no_token = unreadable.get(endpoint.token, "") if endpoint.token else ""
-    return [Target(one.address, one.labels, one.refused or no_token) for one in endpoint.targets]
+    return [ScrapeTarget(one.address, one.labels, one.refused or no_token) for one in endpoint.targets]
 
 
-def _reported(endpoint: Endpoint, targets: Sequence[Target]) -> Object:
+def _reported(endpoint: ScrapeEndpoint, targets: Sequence[ScrapeTarget]) -> Object:
     return {
         "job": endpoint.job,
         "targets": [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 
-from localcloud.monitoring.files import Files
+from localcloud.monitoring.files import PrometheusFiles
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ RETENTION = "6h"
 ANSWER_SECONDS = 10.0
 
 
-def command(program: Path, files: Files) -> tuple[str, ...]:
+def command(program: Path, files: PrometheusFiles) -> tuple[str, ...]:
     """How it is started."""
     return (
         str(program),
@@ -35,7 +35,7 @@ def command(program: Path, files: Files) -> tuple[str, ...]:
 class Reloader:
     """Has Prometheus read configuration and rules again after a change of either."""
 
-    files: Files
+    files: PrometheusFiles
     _seen: tuple[tuple[str, int, int], ...] = ()
     _due: bool = field(default=False)
 

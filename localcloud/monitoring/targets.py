@@ -43,7 +43,7 @@ class SecretKey:
 
 
 @dataclass(frozen=True)
-class Target:
+class ScrapeTarget:
     """An address with the labels of its series. ``refused``: why it is not scraped, empty where it is."""
 
     address: str
@@ -52,7 +52,7 @@ class Target:
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ScrapeEndpoint:
     """One endpoint of a PodMonitoring with its targets. ``interval`` and ``timeout`` are Prometheus' durations."""
 
     job: str
@@ -60,14 +60,14 @@ class Endpoint:
     scheme: str
     interval: str
     timeout: str
-    targets: tuple[Target, ...]
+    targets: tuple[ScrapeTarget, ...]
     token: SecretKey | None = None
     token_type: str = "Bearer"  # noqa: S105 - the word before the token
 
 
 def endpoints(
     monitorings: Iterable[Object], pods: Iterable[Object], policies: Iterable[Object], caller: Caller, where: Where
-) -> list[Endpoint]:
+) -> list[ScrapeEndpoint]:
     """Every endpoint of every PodMonitoring, in the order of their names."""
     all_pods, all_policies = sorted(pods, key=key), list(policies)
     return [
@@ -79,17 +79,19 @@ def endpoints(
 
 def _endpoint(
     monitoring: Object, endpoint: Object, pods: list[Object], policies: list[Object], caller: Caller, where: Where
-) -> Endpoint:
+) -> ScrapeEndpoint:
     wanted = [pod for pod in pods if _is_selected(monitoring, pod)]
     port, interval = text(endpoint, "port"), text(endpoint, "interval")
-    return Endpoint(
+    return ScrapeEndpoint(
         job=f"PodMonitoring/{namespace(monitoring)}/{name(monitoring)}/{port}",
         path=text(endpoint, "path") or "/metrics",
         scheme=text(endpoint, "scheme") or "http",
         interval=interval,
         timeout=text(endpoint, "timeout") or interval,
         targets=tuple(
-            Target(f"{text(pod, 'status', 'podIP')}:{number}", target_labels, refusal(policies, pod, number, caller))
+            ScrapeTarget(
+                f"{text(pod, 'status', 'podIP')}:{number}", target_labels, refusal(policies, pod, number, caller)
+            )
             for pod in wanted
             for number, target_labels in _addresses(monitoring, endpoint, pod, where)
         ),

@@ -18,7 +18,7 @@ from localcloud.nodes import logs, runtime
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
-from localcloud.nodes.images import Table
+from localcloud.nodes.images import ImageTable
 from localcloud.nodes.launch_spec import Launching
 from localcloud.nodes.launcher import mount
 from localcloud.nodes.manager import PodManager
@@ -48,7 +48,7 @@ async def main(layout: Layout) -> None:
         Mirror(kubernetes.SERVICES),
     )
     launching = Launching(
-        Table(home, binaries.path),
+        ImageTable(home, binaries.path),
         Sources(secrets, config_maps, services),
         knobs,
         os.environ.get("LLMD_GKE_SIMULATOR_ARGS", ""),

@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from llmd_gke.catalog import accelerators
 from localcloud.kubernetes.fields import Object, each, text
 from localcloud.nodes.nodes import Template
-from localcloud.nodes.scheduling import Room, obstacle, requests_of, room
+from localcloud.nodes.scheduling import NodeCapacity, obstacle, requests_of, room
 
 MAX_SIZE_REACHED = "max node group size reached"
 
 
 @dataclass(frozen=True)
-class Group:
+class NodeGroup:
     """A pool as the autoscaler sees it. ``size``, ``maximum``: nodes; ``step``: nodes that come together."""
 
     pool: str
@@ -32,7 +32,7 @@ class Group:
 
 
 @dataclass
-class Plan:
+class ScalingPlan:
     """``increase``: pool id to nodes more. ``triggered`` and ``refused``: pod uid to the event's text."""
 
     increase: dict[str, int] = field(default_factory=dict[str, int])
@@ -48,9 +48,9 @@ def unschedulable(pod: Object) -> bool:
     )
 
 
-def grow(pending: Sequence[Object], groups: Sequence[Group], upcoming: Sequence[Room]) -> Plan:
+def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Sequence[NodeCapacity]) -> ScalingPlan:
     """Nodes to add for pods that do not fit. ``upcoming``: nodes that will take pods soon, with what is free there."""
-    plan = Plan()
+    plan = ScalingPlan()
     rooms = list(upcoming)
     # The smallest node that does: chips are dearer than cores.
     ordered = sorted(groups, key=lambda group: _cost(group.template))
@@ -85,7 +85,7 @@ def grow(pending: Sequence[Object], groups: Sequence[Group], upcoming: Sequence[
     return plan
 
 
-def _room(template: Template) -> Room:
+def _room(template: Template) -> NodeCapacity:
     return room(template.labels, template.taints, template.allocatable)
 
 

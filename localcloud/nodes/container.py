@@ -17,7 +17,7 @@ from pathlib import Path
 
 from localcloud.kubernetes.fields import Object, part, text
 from localcloud.nodes import probes, runtime
-from localcloud.nodes.environment import Missing
+from localcloud.nodes.environment import MissingObject
 from localcloud.nodes.images import NoImage
 from localcloud.nodes.logs import forget
 from localcloud.nodes.runtime import Launch, NotStarted, Process
@@ -134,7 +134,7 @@ class Container:
             except NoImage as error:
                 self.set(Waiting("ErrImageNeverPull", str(error)))
                 self._around.tell("ErrImageNeverPull", str(error), True)
-            except (Missing, NotImitated, ValueError, OSError) as error:
+            except (MissingObject, NotImitated, ValueError, OSError) as error:
                 self.set(Waiting("CreateContainerConfigError", str(error)))
                 self._around.tell("Failed", f"Error: {error}", True)
             await self._pause(LOOK_AGAIN)
@@ -225,7 +225,7 @@ class Container:
         pods = self._around.pod["spec"].get("terminationGracePeriodSeconds")
         return float(own if own is not None else DEFAULT_GRACE if pods is None else pods)
 
-    async def _look(self, kind: str, process: Process) -> probes.Result:
+    async def _look(self, kind: str, process: Process) -> probes.ProbeResult:
         result = await probes.check(
             self.spec[kind],
             self.spec,
@@ -255,10 +255,10 @@ class Container:
         # As Kubernetes: two seconds more, where the hook has used up all of the grace.
         await process.end(max(ends - time.monotonic(), 2.0 if grace > 0 else 0.0))
 
-    async def _hook(self, hook: Object, process: Process, seconds: float) -> probes.Result:
+    async def _hook(self, hook: Object, process: Process, seconds: float) -> probes.ProbeResult:
         if "sleep" in hook:
             await asyncio.sleep(float(hook["sleep"]["seconds"]))
-            return probes.Result(True)
+            return probes.ProbeResult(True)
         action = {**hook, "timeoutSeconds": max(seconds, 1)}
         return await probes.check(
             action,

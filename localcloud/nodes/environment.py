@@ -21,7 +21,7 @@ _PATH = re.compile(r"^metadata\.(labels|annotations)\['(.+)'\]$")
 _NAME = re.compile(r"^[-._a-zA-Z][-._a-zA-Z0-9]*$")
 
 
-class Missing(Exception):
+class MissingObject(Exception):
     """A Secret, ConfigMap or key that is not there (yet)."""
 
 
@@ -33,10 +33,10 @@ class Sources:
         self.services = services
 
     def data(self, kind: str, name: str, namespace: str) -> dict[str, bytes]:
-        """The content of a Secret or ConfigMap (``kind`` in small letters); raises :class:`Missing`."""
+        """The content of a Secret or ConfigMap (``kind`` in small letters); raises :class:`MissingObject`."""
         obj = self._objects[kind].get(name, namespace)
         if obj is None:
-            raise Missing(f'{kind} "{name}" not found')
+            raise MissingObject(f'{kind} "{name}" not found')
         content = {key: str(value).encode() for key, value in part(obj, "data").items()}
         binary = part(obj, "binaryData")
         if kind == "secret":
@@ -128,7 +128,7 @@ def resource(pod: Object, container: Object, reference: Mapping[str, Any], alloc
 def environment(
     pod: Object, container: Object, sources: Sources, base: Mapping[str, str], allocatable: Mapping[str, str]
 ) -> dict[str, str]:
-    """All variables: the image's (``base``), the Services', ``envFrom``, ``env``. Raises :class:`Missing`."""
+    """All variables: the image's (``base``), the Services', ``envFrom``, ``env``. Raises :class:`MissingObject`."""
     namespace = pod["metadata"]["namespace"]
     links = pod["spec"].get("enableServiceLinks", True)
     result = {
@@ -141,7 +141,7 @@ def environment(
             if reference := part(entry, key):
                 try:
                     data = sources.data(kind, reference["name"], namespace)
-                except Missing:
+                except MissingObject:
                     if reference.get("optional"):
                         continue
                     raise
@@ -174,9 +174,9 @@ def _value(
             try:
                 data = sources.data(kind, reference["name"], pod["metadata"]["namespace"])
                 if reference["key"] not in data:
-                    raise Missing(f"couldn't find key {reference['key']} in {kind} {reference['name']}")
+                    raise MissingObject(f"couldn't find key {reference['key']} in {kind} {reference['name']}")
                 return data[reference["key"]].decode()
-            except Missing:
+            except MissingObject:
                 if reference.get("optional"):
                     return None
                 raise

@@ -33,7 +33,7 @@ class NoImage(Exception):
 
 
 @dataclass(frozen=True)
-class Image:
+class ImageEntry:
     """One entry of the table; the fields are explained there."""
 
     repository: str
@@ -62,7 +62,7 @@ def repository_of(image: str) -> str:
     return head if colon and "/" not in tag else name
 
 
-class Table:
+class ImageTable:
     """The entries of the user's file, then ours; the first match counts."""
 
     def __init__(self, home: Path, program: Callable[[str], Path]) -> None:
@@ -70,7 +70,7 @@ class Table:
         self._program = program
         self._ours = _read(TABLE)
 
-    def find(self, image: str) -> Image:
+    def find(self, image: str) -> ImageEntry:
         """The entry of an image; raises :class:`NoImage`. The user's file is read anew every time."""
         entries = [*(_read(self._own) if self._own.exists() else []), *self._ours]
         repository = repository_of(image)
@@ -82,7 +82,7 @@ class Table:
             f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[2])})."
         )
 
-    def sees(self, image: Image) -> tuple[list[Mount], dict[str, str]]:
+    def sees(self, image: ImageEntry) -> tuple[list[Mount], dict[str, str]]:
         """What of this machine a container of that image sees, and links (path to target) in its file system.
 
         Raises :class:`NoImage` where the program is not there.
@@ -115,7 +115,7 @@ class Table:
         return source
 
 
-def _read(file: Path) -> list[Image]:
+def _read(file: Path) -> list[ImageEntry]:
     """Raises ``BadInput`` for a file that cannot be used."""
     try:
         content: dict[str, Any] = tomllib.loads(file.read_text())
@@ -126,10 +126,10 @@ def _read(file: Path) -> list[Image]:
         ) from None
 
 
-def _image(entry: dict[str, Any]) -> Image:
+def _image(entry: dict[str, Any]) -> ImageEntry:
     if unknown := set(entry) - KEYS:
         raise ValueError(f"unknown key {', '.join(sorted(unknown))}")
-    return Image(
+    return ImageEntry(
         repository=str(entry["repository"]),
         entrypoint=tuple(entry.get("entrypoint", ())),
         programs=dict(entry.get("programs", {})),

@@ -9,7 +9,7 @@ from pathlib import Path
 from localcloud.kubernetes.fields import Object, each, part, text, texts
 from localcloud.nodes import environment
 from localcloud.nodes.environment import Sources
-from localcloud.nodes.images import HOSTS_FILES, Table
+from localcloud.nodes.images import HOSTS_FILES, ImageTable
 from localcloud.nodes.runtime import Launch, Mount
 from localcloud.nodes.timings import Knobs
 from localcloud.nodes.volumes import Volumes
@@ -24,7 +24,7 @@ DNS_SERVICE = ("kube-system", "kube-dns")
 class Launching:
     """Of one node. ``simulator_arguments``: words for every model server."""
 
-    table: Table
+    table: ImageTable
     sources: Sources
     knobs: Knobs
     simulator_arguments: str = ""

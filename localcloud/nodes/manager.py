@@ -13,7 +13,7 @@ from localcloud.kubernetes.fields import each, part, text
 from localcloud.kubernetes.watch import Event, watch
 from localcloud.nodes import nodes
 from localcloud.nodes.logs import LogFile
-from localcloud.nodes.pod import Host, Node, PodWorker
+from localcloud.nodes.pod import Host, PodNode, PodWorker
 
 log = logging.getLogger(__name__)
 
@@ -94,14 +94,14 @@ class PodManager:
             self._addresses.pop(uid, None)
         # A pod that was deleted by force is gone; with any other, its name may come again with the next event.
 
-    def _node(self, name: str) -> Node | None:
+    def _node(self, name: str) -> PodNode | None:
         obj = self._nodes.get(name) if name else None
         if obj is None or not text(obj, "metadata", "annotations", nodes.POOL_ANNOTATION):
             return None
         address = next(one["address"] for one in each(obj, "status", "addresses") if one["type"] == "InternalIP")
-        return Node(name, str(address), part(obj, "status", "allocatable"))
+        return PodNode(name, str(address), part(obj, "status", "allocatable"))
 
-    def _address(self, uid: str, node: Node, before: str) -> str:
+    def _address(self, uid: str, node: PodNode, before: str) -> str:
         """The address that the pod had under an earlier kubelet, or a free one of the node's range.
 
         The first of the range is left to a gateway, as is usual.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from llmd_gke.catalog import zones
 from localcloud.kubernetes.fields import Object
 from localcloud.nodes.states import now
-from localcloud.providers.google.pools_view import Pool
+from localcloud.providers.google.pools_view import RunningPool
 
 POOL_ANNOTATION = "laptop.llmd-gke/node-pool"
 """The pool's id."""
@@ -56,7 +56,7 @@ def reserved_mebibytes(memory_gb: int) -> int:
     return round((kept + left * 0.02) * 1024) + 100
 
 
-def template(pool: Pool, zone: str) -> Template:
+def template(pool: RunningPool, zone: str) -> Template:
     """A new node of that pool in that zone."""
     vcpus, memory = pool.vcpus or DEFAULT_VCPUS, pool.memory_gb or DEFAULT_MEMORY_GB
     chips = {pool.resource: str(pool.chips)} if pool.chips else {}
@@ -93,7 +93,7 @@ def template(pool: Pool, zone: str) -> Template:
     )
 
 
-def name_of(pool: Pool) -> str:
+def name_of(pool: RunningPool) -> str:
     """A new instance's name: cluster, pool, a hash of both and four characters, as GKE's instance groups give."""
     cluster = pool.cluster.rpartition("/")[2]
     digest = hashlib.sha256(pool.id.encode()).hexdigest()[:8]
@@ -121,7 +121,7 @@ def pod_range_of(index: int) -> str:
     return f"10.244.{index}.0/24"
 
 
-def node(pool: Pool, zone: str, index: int, *, name: str, slice_name: str, version: str) -> Object:
+def node(pool: RunningPool, zone: str, index: int, *, name: str, slice_name: str, version: str) -> Object:
     """The object as the kubelet registers it. ``version``: of the API server, such as ``v1.36.3``."""
     shape = template(pool, zone)
     project = pool.id.split("/")[1]

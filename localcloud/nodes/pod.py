@@ -19,7 +19,7 @@ from localcloud.kubernetes.client import PODS, Kube, KubeError, Unreachable
 from localcloud.kubernetes.fields import Object, each, part
 from localcloud.nodes import status
 from localcloud.nodes.container import LOOK_AGAIN, Container, Surroundings
-from localcloud.nodes.environment import Missing
+from localcloud.nodes.environment import MissingObject
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.launch_spec import Launching
 from localcloud.nodes.logs import LogFile
@@ -46,7 +46,7 @@ UNTIL_IT_WORKS = AsyncRetrying(
 
 
 @dataclass(frozen=True)
-class Node:
+class PodNode:
     """The node a pod runs on."""
 
     name: str
@@ -70,7 +70,7 @@ class Host:
 class PodWorker:
     """Runs one pod (one uid) until it is gone."""
 
-    def __init__(self, host: Host, obj: Object, node: Node, address: str) -> None:
+    def __init__(self, host: Host, obj: Object, node: PodNode, address: str) -> None:
         self.obj = obj
         self._host = host
         self._node = node
@@ -187,7 +187,7 @@ class PodWorker:
             try:
                 await self._volumes.write()
                 sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address)
-            except (Missing, NotImitated, KubeError, ValueError) as error:
+            except (MissingObject, NotImitated, KubeError, ValueError) as error:
                 self._tell("FailedMount", f"MountVolume.SetUp failed: {error}", True)
             except (OSError, *Unreachable) as error:
                 self._tell("FailedCreatePodSandBox", f"Failed to create pod sandbox: {error}", True)
@@ -288,7 +288,7 @@ class PodWorker:
                 pass
             try:
                 await self._volumes.write()
-            except (Missing, NotImitated, KubeError, *Unreachable, ValueError, OSError) as error:
+            except (MissingObject, NotImitated, KubeError, *Unreachable, ValueError, OSError) as error:
                 log.debug("%s: %s", self._folder.name, error)
 
     def _tell(self, reason: str, message: str, warning: bool) -> None:

@@ -15,13 +15,13 @@ from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Unreachable
 from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import autoscaler, nodes, sandbox
-from localcloud.nodes.autoscaler import Group, Unit
+from localcloud.nodes.autoscaler import NodeGroup, Unit
 from localcloud.nodes.draining import drain
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
-from localcloud.nodes.scheduling import Room, requests_of, room
+from localcloud.nodes.scheduling import NodeCapacity, requests_of, room
 from localcloud.nodes.timings import Knobs
-from localcloud.providers.google.pools_view import Pool, pools
+from localcloud.providers.google.pools_view import RunningPool, pools
 
 log = logging.getLogger(__name__)
 
@@ -84,18 +84,18 @@ class NodePools:
             await self._size(pool)
         await self._autoscale([pool for pool in wanted.values() if pool.autoscaled])
 
-    def _read(self) -> list[Pool]:
+    def _read(self) -> list[RunningPool]:
         try:
             content = self._file.read_text()
         except FileNotFoundError:
             return []
         return pools(json.loads(content))
 
-    def _of(self, pool: Pool) -> list[Object]:
+    def _of(self, pool: RunningPool) -> list[Object]:
         """Its nodes, without those that are leaving."""
         return [one for one in self.ours() if _pool_of(one) == pool.id and one["metadata"]["name"] not in self._leaving]
 
-    async def _size(self, pool: Pool) -> None:
+    async def _size(self, pool: RunningPool) -> None:
         """Keeps a pool between its bounds."""
         present = self._of(pool)
         low, high = pool.minimum * len(pool.zones), pool.maximum * len(pool.zones)
@@ -109,7 +109,7 @@ class NodePools:
 
     # -- more ---------------------------------------------------------------------------------------------------------
 
-    async def _add(self, pool: Pool, count: int, *, wait: bool) -> None:
+    async def _add(self, pool: RunningPool, count: int, *, wait: bool) -> None:
         if wait and self._knobs.node_start_seconds:
             await asyncio.sleep(self._knobs.node_start_seconds)
         step = max(pool.hosts, 1)
@@ -119,11 +119,11 @@ class NodePools:
             for _ in range(min(step, count)):
                 await self._register(pool, zone, slice_name if step > 1 else "")
 
-    def _emptiest_zone(self, pool: Pool) -> str:
+    def _emptiest_zone(self, pool: RunningPool) -> str:
         counted = Counter(text(one, "metadata", "labels", "topology.kubernetes.io/zone") for one in self._of(pool))
         return min(pool.zones, key=lambda zone: (counted[zone], zone))
 
-    async def _register(self, pool: Pool, zone: str, slice_name: str) -> None:
+    async def _register(self, pool: RunningPool, zone: str, slice_name: str) -> None:
         index = nodes.index_for({nodes.index_of(one) for one in self.ours()})
         if index is None:
             log.warning("no more than %d nodes in a laptop cloud: pool %s gets none", nodes.MOST_NODES, pool.name)
@@ -165,13 +165,13 @@ class NodePools:
         """Node name to the number of pods that keep it."""
         return Counter(text(pod, "spec", "nodeName") for pod in self._pods if autoscaler.occupies(pod))
 
-    async def _autoscale(self, scaled: list[Pool]) -> None:
+    async def _autoscale(self, scaled: list[RunningPool]) -> None:
         pending = [pod for pod in self._pods if autoscaler.unschedulable(pod)]
         by_id = {pool.id: pool for pool in scaled}
         sizes = {pool.id: len(self._of(pool)) for pool in scaled}
         if pending:
             groups = [
-                Group(
+                NodeGroup(
                     pool.id,
                     pool.name,
                     sizes[pool.id],
@@ -197,9 +197,9 @@ class NodePools:
                     if one := self._nodes.get(name):
                         self._leave(one, f"idle for {unit.idle:.0f} s")
 
-    def _rooms(self, *, all_of_them: bool) -> list[Room]:
+    def _rooms(self, *, all_of_them: bool) -> list[NodeCapacity]:
         """Nodes with what is free there: all, or those alone that have been there for a moment only."""
-        rooms: list[Room] = []
+        rooms: list[NodeCapacity] = []
         for one in self.ours():
             name = str(one["metadata"]["name"])
             if name in self._leaving or one["spec"].get("unschedulable"):
@@ -221,7 +221,7 @@ class NodePools:
             rooms.append(free_node)
         return rooms
 
-    def _units(self, scaled: Iterable[Pool]) -> list[Unit]:
+    def _units(self, scaled: Iterable[RunningPool]) -> list[Unit]:
         used = self._used()
         clock = time.monotonic()
         units: list[Unit] = []

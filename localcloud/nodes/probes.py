@@ -28,7 +28,7 @@ _trusting.verify_mode = ssl.CERT_NONE
 
 
 @dataclass(frozen=True)
-class Result:
+class ProbeResult:
     """``ok``, and why not."""
 
     ok: bool
@@ -57,13 +57,13 @@ class Times:
         )
 
 
-async def check(probe: Object, container: Object, address: str, execute: Exec) -> Result:
+async def check(probe: Object, container: Object, address: str, execute: Exec) -> ProbeResult:
     """One look. Every failure is a result, none an exception."""
     seconds = Times.of(probe).timeout
     try:
         if "exec" in probe:
             status, output = await execute(texts(probe, "exec", "command"), seconds)
-            return Result(status == 0, output.strip())
+            return ProbeResult(status == 0, output.strip())
         async with asyncio.timeout(seconds):
             if "httpGet" in probe:
                 return await http(part(probe, "httpGet"), container, address)
@@ -71,12 +71,12 @@ async def check(probe: Object, container: Object, address: str, execute: Exec) -
                 return await _tcp(part(probe, "tcpSocket"), container, address)
             return await _grpc(part(probe, "grpc"), address)
     except TimeoutError:
-        return Result(False, f"no answer within {seconds:g} s")
+        return ProbeResult(False, f"no answer within {seconds:g} s")
     except (OSError, httpx.HTTPError, httpx.InvalidURL, grpc.RpcError, ValueError) as error:
-        return Result(False, str(error).splitlines()[0] if str(error) else type(error).__name__)
+        return ProbeResult(False, str(error).splitlines()[0] if str(error) else type(error).__name__)
     except Exception as error:
         # Whatever a container that is just ending makes of an exec.
-        return Result(False, f"{type(error).__name__}: {error}")
+        return ProbeResult(False, f"{type(error).__name__}: {error}")
 
 
 def port_of(container: Object, port: object) -> int:
@@ -89,7 +89,7 @@ def port_of(container: Object, port: object) -> int:
     raise ValueError(f'couldn\'t find port "{port}"')
 
 
-async def http(action: Object, container: Object, address: str) -> Result:
+async def http(action: Object, container: Object, address: str) -> ProbeResult:
     """A GET; 200 to 399 is success."""
     scheme = (text(action, "scheme") or "HTTP").lower()
     host = text(action, "host") or address
@@ -101,18 +101,18 @@ async def http(action: Object, container: Object, address: str) -> Result:
         httpx.AsyncClient(verify=_trusting, trust_env=False, timeout=None) as client,  # noqa: S113 - the caller's
         client.stream("GET", url, headers=headers) as answer,
     ):
-        return Result(200 <= answer.status_code < 400, f"HTTP probe failed with statuscode: {answer.status_code}")
+        return ProbeResult(200 <= answer.status_code < 400, f"HTTP probe failed with statuscode: {answer.status_code}")
 
 
-async def _tcp(action: Object, container: Object, address: str) -> Result:
+async def _tcp(action: Object, container: Object, address: str) -> ProbeResult:
     _, writer = await asyncio.open_connection(text(action, "host") or address, port_of(container, action["port"]))
     writer.close()
     with contextlib.suppress(OSError):
         await writer.wait_closed()
-    return Result(True)
+    return ProbeResult(True)
 
 
-async def _grpc(action: Object, address: str) -> Result:
+async def _grpc(action: Object, address: str) -> ProbeResult:
     name = text(action, "service").encode()
     # HealthCheckRequest{service = 1}, HealthCheckResponse{status = 1}: too small for generated code.
     request = b"" if not name else b"\x0a" + bytes([len(name)]) + name
@@ -122,10 +122,10 @@ async def _grpc(action: Object, address: str) -> Result:
         )
         answer = await ask(request)
     status = answer[1] if len(answer) > 1 else 0
-    return Result(status == SERVING, f"service unhealthy (responded with status {status})")
+    return ProbeResult(status == SERVING, f"service unhealthy (responded with status {status})")
 
 
-async def verdicts(probe: Object, look: Callable[[], Awaitable[Result]]) -> AsyncGenerator[Result, None]:
+async def verdicts(probe: Object, look: Callable[[], Awaitable[ProbeResult]]) -> AsyncGenerator[ProbeResult, None]:
     """A verdict with every look from the first threshold on: so many successes, or so many failures, in a row.
 
     For ever, after the initial delay.

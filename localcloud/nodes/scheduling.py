@@ -16,7 +16,7 @@ SELECTOR = "node(s) didn't match Pod's node affinity/selector"
 
 
 @dataclass
-class Room:
+class NodeCapacity:
     """A node with what is still free on it."""
 
     labels: Mapping[str, str]
@@ -29,9 +29,11 @@ class Room:
             self.free[name] = self.free.get(name, Decimal(0)) - amount
 
 
-def room(labels: Mapping[str, str], taints: tuple[tuple[str, str, str], ...], allocatable: Mapping[str, str]) -> Room:
+def room(
+    labels: Mapping[str, str], taints: tuple[tuple[str, str, str], ...], allocatable: Mapping[str, str]
+) -> NodeCapacity:
     """An empty node."""
-    return Room(labels, taints, {name: value_of(amount) for name, amount in allocatable.items()})
+    return NodeCapacity(labels, taints, {name: value_of(amount) for name, amount in allocatable.items()})
 
 
 def requests_of(pod: Object) -> dict[str, Decimal]:
@@ -56,7 +58,7 @@ def _asked(container: Object) -> dict[str, str]:
     return {**part(resources, "limits"), **part(resources, "requests")}
 
 
-def obstacle(pod: Object, node: Room) -> str:
+def obstacle(pod: Object, node: NodeCapacity) -> str:
     """Why the pod does not fit there, in the scheduler's words; empty when it does."""
     if not _selected(pod, node.labels):
         return SELECTOR

@@ -18,7 +18,7 @@ from typing import Any
 from localcloud.kubernetes.client import SERVICE_ACCOUNTS, Kube
 from localcloud.kubernetes.fields import Object, each, part, text
 from localcloud.nodes import environment, projected
-from localcloud.nodes.environment import Missing, Sources
+from localcloud.nodes.environment import MissingObject, Sources
 from localcloud.nodes.projected import File
 from localcloud.nodes.runtime import Mount
 
@@ -64,7 +64,7 @@ class Volumes:
     async def write(self) -> None:
         """Makes the volumes, and brings those that follow other objects up to date.
 
-        Raises :class:`Missing` where something is not there yet, :class:`NotImitated` where it never will be.
+        Raises :class:`MissingObject` where something is not there yet, :class:`NotImitated` where it never will be.
         """
         for volume in each(self.pod, "spec", "volumes"):
             if _is_files(volume):
@@ -143,7 +143,7 @@ class Volumes:
     def _object(self, kind: str, source: Object, name: str, mode: int) -> dict[str, File]:
         try:
             data = self.sources.data(kind.lower(), name, self.namespace)
-        except Missing:
+        except MissingObject:
             if source.get("optional"):
                 return {}
             raise
@@ -155,7 +155,7 @@ class Volumes:
             if item["key"] in data:
                 files[str(item["path"])] = File(data[item["key"]], int(item.get("mode") or mode))
             elif not source.get("optional"):
-                raise Missing(f"references non-existent {kind.lower()} key: {item['key']}")
+                raise MissingObject(f"references non-existent {kind.lower()} key: {item['key']}")
         return files
 
     def _downward(self, source: Object, mode: int) -> dict[str, File]:

@@ -17,15 +17,15 @@ from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import go_toolchain
 from localcloud.go_builds.build import Builder, alone
 from localcloud.go_builds.progress import Display
-from localcloud.go_builds.wrapper import Job, Target
+from localcloud.go_builds.wrapper import BuildTarget, Job
 from localcloud.pulumi_cli import cache_key
 from localcloud.pulumi_cli.discover import HOST, Engine, ask_version
 
 SDK = "github.com/pulumi/pulumi/sdk/v3"
 STAMPS = {f"{SDK}/go/common/version.Version": f"v{engine_cli()}"}
 TARGETS = (
-    Target("pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", cpu_seconds=540, stamps=STAMPS),
-    Target(HOST, ".", cpu_seconds=20, stamps=STAMPS),  # shares most packages with the CLI
+    BuildTarget("pulumi", "github.com/pulumi/pulumi/pkg/v3/cmd/pulumi", cpu_seconds=540, stamps=STAMPS),
+    BuildTarget(HOST, ".", cpu_seconds=20, stamps=STAMPS),  # shares most packages with the CLI
 )
 PURPOSE = go_toolchain.Purpose("the engine", "install Pulumi itself: https://www.pulumi.com/docs/install/")
 

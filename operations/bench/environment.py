@@ -17,7 +17,7 @@ def python(say: Callable[[str], None]) -> Path:
     """Its Python, installed by hash when it is missing: about 0.7 GB. Raises ``SetUpFailed``."""
     try:
         return bootstrap.beside(SET, say)
-    except bootstrap.Failed as failed:
+    except bootstrap.BootstrapFailed as failed:
         raise SetUpFailed(str(failed)) from None
 
 

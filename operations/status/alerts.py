@@ -120,10 +120,10 @@ async def lines(prometheus: Prometheus, settings: StackSettings, now: float, clo
         (one for one in answers if one is not None), key=lambda one: (not one.fires, ORDER.index(one.alert.severity))
     )
     quiet = len(asked) - len(shown)
-    words = f"{counted(quiet, 'condition')} of {len(asked)} do not hold"
+    summary = f"{counted(quiet, 'condition')} of {len(asked)} do not hold"
     if (others := len(all_of_them) - len(asked)) > 0:
-        words += f"; {others} more are of metrics that only Google Cloud has"
-    return [*(line(one) for one in shown), *([Line("alerts", State.GOOD, words)] if asked else [])]
+        summary += f"; {others} more are of metrics that only Google Cloud has"
+    return [*(line(one) for one in shown), *([Line("alerts", State.GOOD, summary)] if asked else [])]
 
 
 def _measured_anywhere(alert: Alert) -> bool:

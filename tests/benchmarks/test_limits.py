@@ -31,8 +31,8 @@ def test_a_line_says_whether_its_limit_holds_and_what_two_idle_cores_would_need(
 
 def test_processor_time_of_everything_a_command_starts_is_counted() -> None:
     busy = "import time\nwhile time.process_time() < 0.4: pass"
-    words = ("sh", "-c", f'"{sys.executable}" -c "{busy}"; "{sys.executable}" -c "{busy}"')
-    line = limits.measured("busy", words, os.environ)
+    command = ("sh", "-c", f'"{sys.executable}" -c "{busy}"; "{sys.executable}" -c "{busy}"')
+    line = limits.measured("busy", command, os.environ)
     assert line.processor >= 0.8
     assert line.wall >= 0.4
 

@@ -17,7 +17,7 @@ from localcloud import bootstrap
 
 @pytest.mark.parametrize("version", [(3, 10), (2, 7), (3, 15)])
 def test_a_python_that_does_not_fit_is_refused_with_the_fix(version: tuple[int, int]) -> None:
-    with pytest.raises(bootstrap.Failed, match=r"Allowed: Python 3\.11 to 3\.14") as raised:
+    with pytest.raises(bootstrap.BootstrapFailed, match=r"Allowed: Python 3\.11 to 3\.14") as raised:
         bootstrap.check_python(version)
     assert "Fix:" in str(raised.value)
 

@@ -14,7 +14,7 @@ import pytest
 from llmd_gke import google_errors
 from llmd_gke.catalog.accelerators import FAMILIES
 from llmd_gke.settings import load_stack
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator, running
 from operations.doctor import node_pools as checks
 from operations.doctor.google import GoogleClient, login
@@ -109,7 +109,7 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
 
     def running() -> bool:
         """GKE goes on trying, whoever asks for what."""
-        emulator = Emulator(Cloud(published.places.cloud))
+        emulator = Emulator(EmulatedCloud(published.places.cloud))
         emulator.answer("GET", "compute.googleapis.com/compute/v1/projects/my-project/zones/us-east5-b", {}, {})
         pools = {key: one for key, one in published.kept()["resources"].items() if key.endswith("/nodePools/v6e1")}
         return [one["status"] for one in pools.values()] == ["RUNNING"]
@@ -155,7 +155,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     assert explanation(OFF)[0] not in normalized(said)
     refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
-    emulator = Emulator(Cloud(published.places.cloud))
+    emulator = Emulator(EmulatedCloud(published.places.cloud))
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
     refused(published, SIGN_IN)
     published.up("dev")

@@ -11,7 +11,7 @@ import pytest
 
 from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import modules
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
 from localcloud.providers.protocol.values import JsonObject
 from tests.published_provider import differences, recordings
@@ -90,7 +90,7 @@ def recorded() -> Path:
 
 def prepared(folder: Path, name: str) -> Emulator:
     """A project with every API and subnets of a default network; some recordings begin with a network of their own."""
-    emulator = Emulator(Cloud(folder))
+    emulator = Emulator(EmulatedCloud(folder))
     subnets: JsonObject = {
         f"projects/my-project/regions/{region}/subnetworks/default": {"network": "default"}
         for region in ("us-central1", "us-east1", "us-west1", "us-west2")

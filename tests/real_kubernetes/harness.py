@@ -116,7 +116,7 @@ class Laptop(Rehearsal):
         assert state is not None, "the supervisor has said nothing"
         return state
 
-    def process(self, name: str) -> status.Process:
+    def process(self, name: str) -> status.ProcessStatus:
         """What the supervisor says of one process."""
         return next(one for one in self.status().processes if one.name == name)
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from localcloud.gke_gateway.envoy.common import extension, from_file, seconds, typed
-from localcloud.gke_gateway.resources.backends import Backend, Picker, Protocol
-from localcloud.gke_gateway.resources.endpoints import Endpoint
+from localcloud.gke_gateway.resources.backends import PoolPicker, Protocol, ResolvedBackend
+from localcloud.gke_gateway.resources.endpoints import PodEndpoint
 from localcloud.gke_gateway.resources.policies import HealthCheck
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -22,7 +22,7 @@ _HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 _POLICIES = "envoy.extensions.load_balancing_policies"
 
 
-def backend_cluster(backend: Backend, folder: Path) -> JsonObject:
+def backend_cluster(backend: ResolvedBackend, folder: Path) -> JsonObject:
     """A backend. Endpoints come from a file of their own in ``folder``, so that they change without the cluster."""
     return {
         **_cluster(backend.cluster, folder, backend.protocol, backend.health),
@@ -30,7 +30,7 @@ def backend_cluster(backend: Backend, folder: Path) -> JsonObject:
     }
 
 
-def picker_cluster(picker: Picker, folder: Path) -> JsonObject:
+def picker_cluster(picker: PoolPicker, folder: Path) -> JsonObject:
     """An endpoint picker: HTTP/2 over TLS, its certificate not verified.
 
     GKE does not verify a picker's certificate (kubernetes-sigs/gateway-api-inference-extension#582).
@@ -56,7 +56,7 @@ def nowhere(name: str) -> JsonObject:
     return {"name": name, "type": "STATIC", "connect_timeout": seconds(1), **_http2("H2C")}
 
 
-def load_assignment(cluster: str, endpoints: Sequence[Endpoint], health_port: int | None) -> JsonObject:
+def load_assignment(cluster: str, endpoints: Sequence[PodEndpoint], health_port: int | None) -> JsonObject:
     """The endpoints of a cluster."""
     return {
         **typed("envoy.config.endpoint.v3.ClusterLoadAssignment"),
@@ -65,7 +65,7 @@ def load_assignment(cluster: str, endpoints: Sequence[Endpoint], health_port: in
     }
 
 
-def _endpoint(endpoint: Endpoint, health_port: int | None) -> JsonValue:
+def _endpoint(endpoint: PodEndpoint, health_port: int | None) -> JsonValue:
     address: JsonObject = {"socket_address": {"address": endpoint.address, "port_value": endpoint.port}}
     health: JsonObject = {} if health_port is None else {"port_value": health_port}
     return {"endpoint": {"address": address, "health_check_config": health}}

@@ -15,7 +15,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
 @dataclass(frozen=True)
-class Files:
+class EnvoyFiles:
     """Envoy's folder: readable by its owner only, since certificates' keys are in it."""
 
     root: Path
@@ -88,7 +88,7 @@ def write_folder(folder: Path, resources: dict[str, JsonObject]) -> bool:
     return any(changed)
 
 
-def bootstrap(files: Files, admin_port: int) -> JsonObject:
+def bootstrap(files: EnvoyFiles, admin_port: int) -> JsonObject:
     """What Envoy starts with: where the files are, and its own administration on loopback."""
     return {
         "node": {"id": "gateway", "cluster": "gateway"},

@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 
 from llmd_gke.problems import SetUpFailed
-from localcloud.gke_gateway.envoy.files import Files, bootstrap, write, write_resources
+from localcloud.gke_gateway.envoy.files import EnvoyFiles, bootstrap, write, write_resources
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +38,7 @@ class Envoy:
     The binary is started directly and gets SIGTERM when its parent exits: nothing is left behind.
     """
 
-    files: Files
+    files: EnvoyFiles
     admin_port: int = ADMIN_PORT
     concurrency: int = 2
     log_file: Path | None = None

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from localcloud.gke_gateway.envoy.common import NOWHERE, seconds, typed
-from localcloud.gke_gateway.resources.backends import Picker, Reference
+from localcloud.gke_gateway.resources.backends import PoolPicker, Reference
 from localcloud.gke_gateway.resources.objects import age
 from localcloud.kubernetes.fields import each, number, text, texts
 from localcloud.providers.protocol.values import JsonObject, JsonValue
@@ -32,7 +32,7 @@ have it, one retry in sixty-four lands on the same one of two pods again; a pick
 
 
 @dataclass(frozen=True)
-class Rule:
+class ResolvedRule:
     """A rule of a route with its references resolved, in the order of ``backendRefs``."""
 
     route: JsonObject
@@ -42,7 +42,7 @@ class Rule:
     mirrors: tuple[Reference, ...] = ()
 
 
-def virtual_host(host: str, rules: Sequence[Rule]) -> JsonObject:
+def virtual_host(host: str, rules: Sequence[ResolvedRule]) -> JsonObject:
     """Everything that is served under a hostname (empty: any)."""
     entries = [(_precedence(match, rule), _route(match, rule)) for rule in rules for match in _matches(rule.rule)]
     routes: list[JsonValue] = [route for _, route in sorted(entries, key=lambda entry: entry[0])]
@@ -77,7 +77,7 @@ def _path(match: JsonObject) -> tuple[str, str]:
     return text(match, "path", "type") or "PathPrefix", text(match, "path", "value") or "/"
 
 
-def _precedence(match: JsonObject, rule: Rule) -> tuple[object, ...]:
+def _precedence(match: JsonObject, rule: ResolvedRule) -> tuple[object, ...]:
     """Exact, longest prefix, most headers, most query parameters, oldest route, first rule.
 
     https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule
@@ -87,7 +87,7 @@ def _precedence(match: JsonObject, rule: Rule) -> tuple[object, ...]:
     return kind != "Exact", -len(value), *more, age(rule.route), rule.index
 
 
-def _route(match: JsonObject, rule: Rule) -> JsonObject:
+def _route(match: JsonObject, rule: ResolvedRule) -> JsonObject:
     route: JsonObject = {"match": _match(match), **_header_changes(rule.rule)}
     redirect = next((entry for entry in each(rule.rule, "filters") if "requestRedirect" in entry), None)
     if redirect is not None:
@@ -123,7 +123,7 @@ def _string(entry: JsonObject) -> JsonObject:
     return {"exact": value}
 
 
-def _forward(match: JsonObject, rule: Rule) -> JsonObject:
+def _forward(match: JsonObject, rule: ResolvedRule) -> JsonObject:
     backends = [reference.backend for reference in rule.references if reference.backend]
     action: JsonObject = {
         # Google: the largest timeout of the route's backend services (Compute API, HttpRouteAction.timeout); with
@@ -149,7 +149,7 @@ def _share(reference: Reference) -> JsonObject:
     return {**share, "typed_per_filter_config": _ask(backend.picker)} if backend else share
 
 
-def _ask(picker: Picker | None) -> JsonObject:
+def _ask(picker: PoolPicker | None) -> JsonObject:
     """Sends requests of this route through the pool's endpoint picker, headers and bodies as they arrive."""
     if picker is None:
         return {}

@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 
 from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from localcloud.gke_gateway.resources.classes import Class
-from localcloud.gke_gateway.resources.endpoints import Source, service_port
+from localcloud.gke_gateway.resources.endpoints import EndpointSource, service_port
 from localcloud.gke_gateway.resources.objects import (
     GATEWAY_GROUP,
     HEALTH_CHECK_POLICY,
@@ -15,7 +15,7 @@ from localcloud.gke_gateway.resources.objects import (
     POOL,
     REFERENCE_GRANT,
     SERVICE,
-    World,
+    ClusterSnapshot,
     full_name,
 )
 from localcloud.gke_gateway.resources.policies import (
@@ -38,26 +38,26 @@ PICKER_HEALTH = HealthCheck(type="GRPC", port=9003)
 
 
 @dataclass(frozen=True)
-class Picker:
+class PoolPicker:
     """The endpoint picker of a pool. ``fail_open``: without it any ready endpoint takes the request."""
 
     cluster: str
-    source: Source
+    source: EndpointSource
     health: HealthCheck
     fail_open: bool
 
 
 @dataclass(frozen=True)
-class Backend:
+class ResolvedBackend:
     """A backend that exists. ``cluster`` is its name in Envoy."""
 
     cluster: str
     target: Target
-    source: Source
+    source: EndpointSource
     protocol: Protocol
     health: HealthCheck
     settings: BackendSettings
-    picker: Picker | None = None
+    picker: PoolPicker | None = None
 
 
 @dataclass(frozen=True)
@@ -65,14 +65,16 @@ class Reference:
     """A resolved ``backendRef``, or the ``problem`` (a reason of ResolvedRefs=False) that keeps it from resolving."""
 
     weight: int
-    backend: Backend | None
+    backend: ResolvedBackend | None
     problem: str = ""
     message: str = ""
     pool: Key | None = None
     """The InferencePool that is meant, where it exists."""
 
 
-def resolve(ref: JsonObject, route: JsonObject, gateway: JsonObject, of_class: Class, world: World) -> Reference:
+def resolve(
+    ref: JsonObject, route: JsonObject, gateway: JsonObject, of_class: Class, world: ClusterSnapshot
+) -> Reference:
     """What a ``backendRef`` of a route under this Gateway means."""
     weight = number(ref, "weight")
     weight = 1 if weight is None else weight
@@ -101,7 +103,7 @@ def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Referenc
     return Reference(weight, None, reason, f"error cause: reference-not-found: {detail}")
 
 
-def _granted(kind: str, group: str, where: str, route: JsonObject, world: World) -> bool:
+def _granted(kind: str, group: str, where: str, route: JsonObject, world: ClusterSnapshot) -> bool:
     """Whether a ReferenceGrant in the target's namespace lets routes of this one refer to it."""
     asker = (GATEWAY_GROUP, HTTP_ROUTE, namespace(route))
     return any(
@@ -112,7 +114,9 @@ def _granted(kind: str, group: str, where: str, route: JsonObject, world: World)
     )
 
 
-def _service(weight: int, service: JsonObject, port: int, prefix: str, route: JsonObject, world: World) -> Reference:
+def _service(
+    weight: int, service: JsonObject, port: int, prefix: str, route: JsonObject, world: ClusterSnapshot
+) -> Reference:
     entry = service_port(service, port)
     if entry is None:
         error = f"Service {full_name(service)} has no port {port}"
@@ -120,10 +124,10 @@ def _service(weight: int, service: JsonObject, port: int, prefix: str, route: Js
     target = (SERVICE, namespace(service), name(service))
     protocol = _protocol(text(entry, "appProtocol"))
     health = health_check(world, target, _asked_in(protocol))
-    backend = Backend(
+    backend = ResolvedBackend(
         cluster=f"{prefix}_service_{namespace(service)}_{name(service)}_{port}",
         target=target,
-        source=Source(SERVICE, namespace(service), name(service), port, health.port),
+        source=EndpointSource(SERVICE, namespace(service), name(service), port, health.port),
         protocol=protocol,
         health=health,
         settings=backend_settings(world, target),
@@ -149,7 +153,9 @@ def _asked_in(protocol: Protocol) -> CheckType:
     return "HTTP" if protocol == "H2C" else protocol
 
 
-def _pool(weight: int, pool: JsonObject, prefix: str, route: JsonObject, of_class: Class, world: World) -> Reference:
+def _pool(
+    weight: int, pool: JsonObject, prefix: str, route: JsonObject, of_class: Class, world: ClusterSnapshot
+) -> Reference:
     target = (POOL, namespace(pool), name(pool))
     protocol = _protocol(text(pool, "spec", "appProtocol"))
     health = health_check(world, target, _asked_in(protocol))
@@ -162,10 +168,10 @@ def _pool(weight: int, pool: JsonObject, prefix: str, route: JsonObject, of_clas
     # Only the regional classes fill the endpoint groups of a pool: under every other one it is never healthy, and the
     # load balancer answers 503 (llm-d's gateway guide for GKE names the two that work).
     kind = POOL if of_class.pools else ""
-    backend = Backend(
+    backend = ResolvedBackend(
         cluster=f"{prefix}_pool_{namespace(pool)}_{name(pool)}",
         target=target,
-        source=Source(kind, namespace(pool), name(pool), 0, health.port),
+        source=EndpointSource(kind, namespace(pool), name(pool), 0, health.port),
         protocol=protocol,
         health=health,
         settings=backend_settings(world, target),
@@ -174,7 +180,7 @@ def _pool(weight: int, pool: JsonObject, prefix: str, route: JsonObject, of_clas
     return Reference(weight, backend, pool=key(pool))
 
 
-def _picker(pool: JsonObject, prefix: str, world: World) -> Picker | None:
+def _picker(pool: JsonObject, prefix: str, world: ClusterSnapshot) -> PoolPicker | None:
     """The pool's picker; ``None`` where its Service is missing. Failure mode: FailClose unless it says FailOpen."""
     called = text(pool, "spec", "endpointPickerRef", "name")
     if world.get(SERVICE, namespace(pool), called) is None:
@@ -182,9 +188,9 @@ def _picker(pool: JsonObject, prefix: str, world: World) -> Picker | None:
     target = (SERVICE, namespace(pool), called)
     asked = policy_for(world, HEALTH_CHECK_POLICY, target) is not None
     health = health_check(world, target) if asked else PICKER_HEALTH
-    return Picker(
+    return PoolPicker(
         cluster=f"{prefix}_picker_{namespace(pool)}_{called}",
-        source=Source(
+        source=EndpointSource(
             SERVICE,
             namespace(pool),
             called,

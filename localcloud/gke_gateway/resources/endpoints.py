@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.resources.objects import ENDPOINT_SLICE, POD, POOL, SERVICE, World, selects
+from localcloud.gke_gateway.resources.objects import ENDPOINT_SLICE, POD, POOL, SERVICE, ClusterSnapshot, selects
 from localcloud.kubernetes.fields import (
     being_deleted,
     condition_is_true,
@@ -26,7 +26,7 @@ SERVICE_LABEL = "kubernetes.io/service-name"
 
 
 @dataclass(frozen=True, order=True)
-class Endpoint:
+class PodEndpoint:
     """A pod's address and port."""
 
     address: str
@@ -34,7 +34,7 @@ class Endpoint:
 
 
 @dataclass(frozen=True)
-class Source:
+class EndpointSource:
     """Where endpoints come from. ``kind`` Service (with a port of it), InferencePool, or empty for none at all.
 
     ``health_port`` is where the load balancer asks for health, ``None`` for the serving port.
@@ -57,7 +57,7 @@ class Source:
         }
 
     @classmethod
-    def from_json(cls, value: JsonObject) -> Source:
+    def from_json(cls, value: JsonObject) -> EndpointSource:
         """The source that :meth:`as_json` gave."""
         return cls(
             text(value, "kind"),
@@ -68,24 +68,24 @@ class Source:
         )
 
 
-def endpoints(source: Source, world: World) -> list[Endpoint]:
+def endpoints(source: EndpointSource, world: ClusterSnapshot) -> list[PodEndpoint]:
     """The ready endpoints now, in a stable order."""
     if source.kind == SERVICE:
         resolved = _of_service(source, world)
     elif source.kind == POOL:
         resolved = _of_pool(source, world)
     else:
-        resolved = set[Endpoint]()
+        resolved = set[PodEndpoint]()
     return sorted(resolved)
 
 
-def _of_service(source: Source, world: World) -> set[Endpoint]:
+def _of_service(source: EndpointSource, world: ClusterSnapshot) -> set[PodEndpoint]:
     service = world.get(SERVICE, source.namespace, source.name)
     port = service_port(service, source.port) if service else None
     if port is None:
         return set()
     return {
-        Endpoint(address, target)
+        PodEndpoint(address, target)
         for slice_ in world.kinds.get(ENDPOINT_SLICE, {}).values()
         if namespace(slice_) == source.namespace and labels(slice_).get(SERVICE_LABEL) == source.name
         for target in _slice_ports(slice_, text(port, "name"))
@@ -106,14 +106,14 @@ def _slice_ports(slice_: JsonObject, name: str) -> list[int]:
     return [port for port in ports if port is not None]
 
 
-def _of_pool(source: Source, world: World) -> set[Endpoint]:
+def _of_pool(source: EndpointSource, world: ClusterSnapshot) -> set[PodEndpoint]:
     pool = world.get(POOL, source.namespace, source.name)
     if pool is None:
         return set()
     selector = strings(get(pool, "spec", "selector", "matchLabels"))
     ports = [number(entry, "number") for entry in each(pool, "spec", "targetPorts")]
     return {
-        Endpoint(text(pod, "status", "podIP"), port)
+        PodEndpoint(text(pod, "status", "podIP"), port)
         for pod in world.kinds.get(POD, {}).values()
         if namespace(pod) == source.namespace and selects(selector, labels(pod)) and _takes_requests(pod)
         for port in ports

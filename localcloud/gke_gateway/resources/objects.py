@@ -47,7 +47,7 @@ RESOURCES: Mapping[str, Resource] = {
 
 
 @dataclass(frozen=True)
-class World:
+class ClusterSnapshot:
     """A snapshot of the cluster, and the named addresses that Google has reserved (name to IP address)."""
 
     kinds: Mapping[str, Mapping[Key, JsonObject]] = field(default_factory=dict[str, Mapping[Key, JsonObject]])
@@ -62,12 +62,12 @@ class World:
         return sorted(self.kinds.get(kind, {}).values(), key=age)
 
 
-def world(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> World:
+def world(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> ClusterSnapshot:
     """A snapshot of these objects."""
     kinds: dict[str, dict[Key, JsonObject]] = {}
     for obj in objects:
         kinds.setdefault(text(obj, "kind"), {})[key(obj)] = obj
-    return World(kinds, addresses or {})
+    return ClusterSnapshot(kinds, addresses or {})
 
 
 def full_name(obj: JsonObject) -> str:

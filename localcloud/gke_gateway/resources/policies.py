@@ -19,7 +19,7 @@ from localcloud.gke_gateway.resources.objects import (
     HEALTH_CHECK_POLICY,
     POOL,
     SERVICE,
-    World,
+    ClusterSnapshot,
 )
 from localcloud.kubernetes.fields import get, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
@@ -83,12 +83,12 @@ def target(policy: JsonObject) -> Target | None:
     return kind, where, text(policy, "spec", "targetRef", "name")
 
 
-def policy_for(world: World, kind: str, wanted: Target) -> JsonObject | None:
+def policy_for(world: ClusterSnapshot, kind: str, wanted: Target) -> JsonObject | None:
     """The policy of that kind for a target: the oldest wins."""
     return next((policy for policy in world.all(kind) if target(policy) == wanted), None)
 
 
-def health_check(world: World, wanted: Target, protocol: CheckType = "HTTP") -> HealthCheck:
+def health_check(world: ClusterSnapshot, wanted: Target, protocol: CheckType = "HTTP") -> HealthCheck:
     """The health check of a backend. Without a policy GKE asks ``/`` at the serving port, in the backend's protocol.
 
     HTTP/2 without TLS is asked in HTTP/1.1 (kubernetes-sigs/gateway-api-inference-extension#2966).
@@ -118,7 +118,7 @@ def _check_type(value: str) -> CheckType | None:
     return next((kind for kind in _BLOCKS if kind == value), None)
 
 
-def backend_settings(world: World, wanted: Target) -> BackendSettings:
+def backend_settings(world: ClusterSnapshot, wanted: Target) -> BackendSettings:
     """The settings of a backend: 30 s for an answer, unless a policy says otherwise."""
     policy = policy_for(world, BACKEND_POLICY, wanted)
     default = part(policy, "spec", "default")

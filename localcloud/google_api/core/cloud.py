@@ -14,16 +14,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import cast
 
-from localcloud.google_api.core.faults import Faults
+from localcloud.google_api.core.faults import ApiFaults
 from localcloud.google_api.core.journal import Journal
-from localcloud.providers.google.resource_type import World
+from localcloud.providers.google.resource_type import CloudState
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, text
 
 PROJECT_NUMBER = "123456789012"
 """Of every project."""
 
-Ending = Callable[["Cloud", JsonObject], str]
+Ending = Callable[["EmulatedCloud", JsonObject], str]
 """What happens when an operation's time is over: acts, and returns why it failed, or ``""``."""
 ENDINGS: dict[str, Ending] = {}
 """By name, so that any process can end what another one began: its process numbers say nothing to one that lives
@@ -40,11 +40,11 @@ def ends(name: str) -> Callable[[Ending], Ending]:
     return register
 
 
-class Cloud:
+class EmulatedCloud:
     """One project's world, and every other's. Several processes may serve the same folder."""
 
     def __init__(self, folder: Path, url: str = "http://127.0.0.1:0") -> None:
-        self.url, self.folder, self.faults = url, folder, Faults()
+        self.url, self.folder, self.faults = url, folder, ApiFaults()
         self.lock = threading.RLock()
         self.requests = Journal(folder / "google-requests.jsonl")
         self._file, self._objects = CloudFile(folder / "google-api.json"), CloudFile(folder / "google.json")
@@ -60,10 +60,10 @@ class Cloud:
         return f"v{self.number():08x}="
 
     @contextmanager
-    def world(self) -> Generator[World]:
+    def world(self) -> Generator[CloudState]:
         """The objects as the rules see them; written back when the block ends without an exception."""
         with self._objects.edit() as content:
-            yield World(content, self.faults.world)
+            yield CloudState(content, self.faults.world)
 
     @contextmanager
     def opened(self) -> Generator[None]:

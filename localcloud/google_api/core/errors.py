@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 STATUS = {
@@ -66,7 +66,7 @@ class ApiError(Exception):
         return {"error": error}
 
 
-def from_refusal(refusal: Refused) -> ApiError:
+def from_refusal(refusal: ProviderRefusal) -> ApiError:
     """A rule's refusal, which reads as Google's Go client prints an error, as the answer that makes it print so."""
     match = _PRINTED.search(str(refusal))
     return ApiError(int(match[1]), match[2], match[3]) if match else ApiError(400, str(refusal))

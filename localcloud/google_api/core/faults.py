@@ -114,7 +114,7 @@ class WorldFaults(protocol.Faults):
 
 
 @dataclass
-class Faults:
+class ApiFaults:
     """What goes wrong at present."""
 
     world: WorldFaults = field(default_factory=WorldFaults)

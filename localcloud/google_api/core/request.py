@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.discovery import Method
 from localcloud.google_api.core.errors import ApiError
 from localcloud.providers.protocol.values import JsonObject, JsonValue
@@ -15,7 +15,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 class Request:
     """``at`` holds the path's parameters, ``query`` those after the question mark; no body is an empty ``body``."""
 
-    cloud: Cloud
+    cloud: EmulatedCloud
     method: Method
     path: str
     host: str
@@ -63,11 +63,11 @@ def answers(*methods: str) -> Callable[[Handler], Handler]:
     return register
 
 
-BACKGROUND: list[Callable[[Cloud], None]] = []
+BACKGROUND: list[Callable[[EmulatedCloud], None]] = []
 """What Google does by itself, whoever asks for what: done before each request."""
 
 
-def in_background(work: Callable[[Cloud], None]) -> Callable[[Cloud], None]:
+def in_background(work: Callable[[EmulatedCloud], None]) -> Callable[[EmulatedCloud], None]:
     """Registers a function for that."""
     BACKGROUND.append(work)
     return work

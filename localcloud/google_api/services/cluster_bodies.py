@@ -8,7 +8,7 @@ from localcloud.google_api.services.links import GKE
 from localcloud.providers.google.container import CHANNEL_DEFAULT, offered
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import Target, digits, short
+from localcloud.providers.google.resource_type import TargetResource, digits, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text, texts
 
 _SAME = (
@@ -43,14 +43,14 @@ def inputs_of(body: JsonObject) -> JsonObject:
     return inputs
 
 
-def target_of(key: str, body: JsonObject) -> Target:
+def target_of(key: str, body: JsonObject) -> TargetResource:
     """The cluster as the rules see it. ``key`` is its name in the API."""
     _, project, _, location, *_ = key.split("/")
     scope = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
-    return Target(CLUSTER, key, inputs_of(body), scope)
+    return TargetResource(CLUSTER, key, inputs_of(body), scope)
 
 
-def shown(target: Target, body: JsonObject, etag: str) -> JsonObject:
+def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
     """The cluster as GKE shows it: what was asked for, and GKE's own decisions.
 
     Computed values as in the recordings of k8s-config-connector 1.151 (``containercluster/*/_http.log``).

@@ -12,7 +12,7 @@ from localcloud.google_api.services.compute_operations import begin
 from localcloud.google_api.services.links import compute_link
 from localcloud.providers.google import projects, references
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import Target, World, digits
+from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, merge, objects, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"
@@ -22,27 +22,27 @@ CREATED = "2026-01-01T00:00:00.000-08:00"
 
 
 @dataclass(frozen=True)
-class Collection:
+class ComputeCollection:
     """``token``: the type whose rules hold. ``sort``: its ``kind``. ``added``: what Google adds to a body."""
 
     token: str
     path: str
     parameter: str
     sort: str
-    added: Callable[[Target], JsonObject]
+    added: Callable[[TargetResource], JsonObject]
     labelled: bool = False
 
 
-def _inputs(collection: Collection, body: JsonObject) -> JsonObject:
+def _inputs(collection: ComputeCollection, body: JsonObject) -> JsonObject:
     names = {"allowed": "allows", "denied": "denies"} if collection.path == "firewalls" else {}
     return {names.get(key, key): value for key, value in body.items() if key != "nats"}
 
 
-def _target(request: Request, collection: Collection, name: str, body: JsonObject) -> Target:
+def _target(request: Request, collection: ComputeCollection, name: str, body: JsonObject) -> TargetResource:
     project, region = request.at["project"], request.at.get("region", "")
     scope = f"regions/{region}" if region else "global"
     location = {"project": project, "region": region, "zone": "", "location": region}
-    return Target(
+    return TargetResource(
         collection.token, f"projects/{project}/{scope}/{collection.path}/{name}", _inputs(collection, body), location
     )
 
@@ -50,7 +50,7 @@ def _target(request: Request, collection: Collection, name: str, body: JsonObjec
 # -- what Google adds to a body --------------------------------------------------------------------------------------
 
 
-def _network(target: Target) -> JsonObject:
+def _network(target: TargetResource) -> JsonObject:
     del target
     return {
         "autoCreateSubnetworks": True,
@@ -59,7 +59,7 @@ def _network(target: Target) -> JsonObject:
     }
 
 
-def _subnetwork(target: Target) -> JsonObject:
+def _subnetwork(target: TargetResource) -> JsonObject:
     computed = KINDS[target.type].computed(target)
     private: JsonObject = {
         "privateIpGoogleAccess": False,
@@ -72,7 +72,7 @@ def _subnetwork(target: Target) -> JsonObject:
     return added if proxy else added | private
 
 
-def _address(target: Target) -> JsonObject:
+def _address(target: TargetResource) -> JsonObject:
     computed = KINDS[target.type].computed(target)
     inside = target.text("addressType") == "INTERNAL"
     added: JsonObject = {"address": computed["address"], "addressType": "EXTERNAL", "status": "RESERVED"}
@@ -80,38 +80,42 @@ def _address(target: Target) -> JsonObject:
     return added | ({"purpose": "GCE_ENDPOINT"} if inside else {})
 
 
-def _nothing(target: Target) -> JsonObject:
+def _nothing(target: TargetResource) -> JsonObject:
     del target
     return {}
 
 
 COLLECTIONS = {
-    "networks": Collection(references.NETWORK, "networks", "network", "compute#network", _network),
-    "subnetworks": Collection(references.SUBNETWORK, "subnetworks", "subnetwork", "compute#subnetwork", _subnetwork),
-    "routers": Collection(references.ROUTER, "routers", "router", "compute#router", _nothing),
-    "addresses": Collection(references.ADDRESS, "addresses", "address", "compute#address", _address, labelled=True),
-    "firewalls": Collection(
+    "networks": ComputeCollection(references.NETWORK, "networks", "network", "compute#network", _network),
+    "subnetworks": ComputeCollection(
+        references.SUBNETWORK, "subnetworks", "subnetwork", "compute#subnetwork", _subnetwork
+    ),
+    "routers": ComputeCollection(references.ROUTER, "routers", "router", "compute#router", _nothing),
+    "addresses": ComputeCollection(
+        references.ADDRESS, "addresses", "address", "compute#address", _address, labelled=True
+    ),
+    "firewalls": ComputeCollection(
         references.FIREWALL,
         "firewalls",
         "firewall",
         "compute#firewall",
         lambda _: {"priority": 1000, "direction": "INGRESS", "disabled": False, "logConfig": {"enable": False}},
     ),
-    "resourcePolicies": Collection(
+    "resourcePolicies": ComputeCollection(
         "gcp:compute/resourcePolicy:ResourcePolicy",
         "resourcePolicies",
         "resourcePolicy",
         "compute#resourcePolicy",
         lambda _: {"status": "READY"},
     ),
-    "regionSslPolicies": Collection(
+    "regionSslPolicies": ComputeCollection(
         "gcp:compute/regionSslPolicy:RegionSslPolicy",
         "sslPolicies",
         "sslPolicy",
         "compute#sslPolicy",
         lambda _: {"minTlsVersion": "TLS_1_0", "profile": "COMPATIBLE"},
     ),
-    "regionSslCertificates": Collection(
+    "regionSslCertificates": ComputeCollection(
         "gcp:compute/regionSslCertificate:RegionSslCertificate",
         "sslCertificates",
         "sslCertificate",
@@ -122,11 +126,11 @@ COLLECTIONS = {
 """The part of the method's id that names a collection, to what is known of it."""
 
 
-def _collection(request: Request) -> Collection:
+def _collection(request: Request) -> ComputeCollection:
     return COLLECTIONS[request.method.id.split(".")[1]]
 
 
-def _stored(request: Request, target: Target, body: JsonObject) -> JsonObject:
+def _stored(request: Request, target: TargetResource, body: JsonObject) -> JsonObject:
     """The resource as Google shows it."""
     collection = _collection(request)
     made = merge(collection.added(target), {key: value for key, value in body.items() if value is not None})
@@ -160,7 +164,7 @@ def _each(verb: str) -> tuple[str, ...]:
     return tuple(f"compute.{name}.{verb}" for name in COLLECTIONS)
 
 
-def _required(world: World, request: Request) -> None:
+def _required(world: CloudState, request: Request) -> None:
     projects.require(world, request.at["project"], references.API, "Compute Engine")
 
 
@@ -185,7 +189,7 @@ def insert(request: Request) -> JsonObject:
     return begin(request, "insert", target.id)
 
 
-def _record(target: Target) -> JsonObject:
+def _record(target: TargetResource) -> JsonObject:
     """The object as the hand-written provider writes it, without a private key."""
     inputs = {key: value for key, value in target.inputs.items() if key != "privateKey"}
     return {"inputs": inputs, "computed": KINDS[target.type].computed(target), "status": "RUNNING"}
@@ -286,7 +290,7 @@ def change_subnetwork(request: Request) -> JsonObject:
 # -- NAT gateways, which are parts of routers --------------------------------------------------------------------------
 
 
-def _nats(world: World, router: Target, body: JsonObject) -> None:
+def _nats(world: CloudState, router: TargetResource, body: JsonObject) -> None:
     """The router's NAT gateways as resources of their own, each judged by its rules."""
     if router.type != references.ROUTER:
         return
@@ -305,7 +309,7 @@ def _nats(world: World, router: Target, body: JsonObject) -> None:
             "region": region,
             "sourceSubnetworkIpRangesToNat": nat.get("sourceSubnetworkIpRangesToNat"),
         }
-        target = Target(references.ROUTER_NAT, ident, inputs, router.scope)
+        target = TargetResource(references.ROUTER_NAT, ident, inputs, router.scope)
         KINDS[references.ROUTER_NAT].create(world, target)
         world.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
 

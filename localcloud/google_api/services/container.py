@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud, ends
+from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services import node_pools, pool_capacity
@@ -33,7 +33,7 @@ def _record(request: Request) -> tuple[str, JsonObject]:
     return key, record
 
 
-def _with_pools(cloud: Cloud, key: str) -> JsonObject:
+def _with_pools(cloud: EmulatedCloud, key: str) -> JsonObject:
     cluster, pools = cloud.copy(key) or {}, cloud.below(f"{key}/nodePools")
     nodes = [group for pool in pools.values() for group in _list(pool, "instanceGroupUrls")]
     cluster["nodePools"] = list[JsonValue](pools.values())
@@ -79,7 +79,7 @@ def create(request: Request) -> JsonObject:
 
 
 @ends("cluster.settle")
-def _settled(cloud: Cloud, operation: JsonObject) -> str:
+def _settled(cloud: EmulatedCloud, operation: JsonObject) -> str:
     key, failure = text(operation, "target"), text(operation, "failure")
     status = "ERROR" if failure else "RUNNING"
     if key in cloud.resources:
@@ -171,7 +171,7 @@ def delete(request: Request) -> JsonObject:
 
 
 @ends("cluster.remove")
-def _removed(cloud: Cloud, operation: JsonObject) -> str:
+def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
     key, stored, failure = text(operation, "target"), table(operation, "stored"), text(operation, "failure")
     if failure:
         cloud.resources[key] = stored

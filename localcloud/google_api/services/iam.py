@@ -8,7 +8,7 @@ from localcloud.google_api.services import policies
 from localcloud.providers.google import projects
 from localcloud.providers.google.resource_type import digits
 from localcloud.providers.google.serviceaccount import ACCOUNT, KINDS
-from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 API = KINDS[ACCOUNT].api
@@ -33,7 +33,7 @@ def _required(request: Request) -> None:
     with request.cloud.world() as world:
         try:
             projects.require(world, _project(request), API, "IAM")
-        except Refused as refusal:
+        except ProviderRefusal as refusal:
             raise from_refusal(refusal) from None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.resource_type import digits
 from localcloud.providers.protocol.values import number, texts
@@ -22,7 +22,7 @@ def group_name(pool: str) -> str:
     return f"gke-{parts[5][:14]}-{parts[7][:14]}-{digits(pool, 8)}-grp"
 
 
-def pools_in(cloud: Cloud, project: str, zone: str) -> dict[str, int]:
+def pools_in(cloud: EmulatedCloud, project: str, zone: str) -> dict[str, int]:
     """Node pools with nodes in a zone, and how many."""
     with cloud.world() as world:
         records = world.all(NODE_POOL)

@@ -17,7 +17,7 @@ from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import compute_link
 from localcloud.providers.google import control_plane
 from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import World, digits
+from localcloud.providers.google.resource_type import CloudState, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
@@ -31,7 +31,7 @@ def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
     return seen(Path(os.environ["LLMD_GKE_HOME"]))
 
 
-def _zones(world: World, request: Request) -> list[str]:
+def _zones(world: CloudState, request: Request) -> list[str]:
     """Where the groups are: the first zone of each cluster of the project, in the region that is asked about."""
     region, zone_names = request.at.get("region"), list[str]()
     for key in world.all(CLUSTER):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.providers.google import monitoring, projects
-from localcloud.providers.google.resource_type import Target, digits
+from localcloud.providers.google.resource_type import TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, objects, text
 
 OBFUSCATED = "******"
@@ -44,7 +44,7 @@ CUSTOM_RESOURCES = frozenset(
 
 
 @dataclass(frozen=True)
-class Collection:
+class MonitoringCollection:
     """``token``: the type whose rules hold. ``added``: what Google adds to a body."""
 
     token: str
@@ -56,9 +56,9 @@ def _project(request: Request) -> str:
     return next(iter(request.at.values())).split("/")[1]
 
 
-def _target(collection: Collection, key: str, body: JsonObject) -> Target:
+def _target(collection: MonitoringCollection, key: str, body: JsonObject) -> TargetResource:
     project = key.split("/")[1]
-    return Target(collection.token, key, body, {"project": project, "region": "", "zone": "", "location": ""})
+    return TargetResource(collection.token, key, body, {"project": project, "region": "", "zone": "", "location": ""})
 
 
 # -- what Google adds to a body --------------------------------------------------------------------------------------
@@ -125,10 +125,10 @@ def _dashboard(name: str, body: JsonObject) -> JsonObject:
 
 
 COLLECTIONS = {
-    "alertPolicies": Collection(monitoring.POLICY, "alertPolicies", _policy),
-    "notificationChannels": Collection(monitoring.CHANNEL, "notificationChannels", _channel),
-    "uptimeCheckConfigs": Collection(monitoring.UPTIME_CHECK, "uptimeCheckConfigs", _uptime_check),
-    "dashboards": Collection(monitoring.DASHBOARD, "dashboards", _dashboard),
+    "alertPolicies": MonitoringCollection(monitoring.POLICY, "alertPolicies", _policy),
+    "notificationChannels": MonitoringCollection(monitoring.CHANNEL, "notificationChannels", _channel),
+    "uptimeCheckConfigs": MonitoringCollection(monitoring.UPTIME_CHECK, "uptimeCheckConfigs", _uptime_check),
+    "dashboards": MonitoringCollection(monitoring.DASHBOARD, "dashboards", _dashboard),
 }
 """The part of the method's id that names a collection, to what is known of it."""
 
@@ -137,11 +137,11 @@ def _each(verb: str) -> tuple[str, ...]:
     return tuple(f"monitoring.projects.{name}.{verb}" for name in COLLECTIONS)
 
 
-def _collection(request: Request) -> Collection:
+def _collection(request: Request) -> MonitoringCollection:
     return COLLECTIONS[request.method.id.split(".")[2]]
 
 
-def _judge(request: Request, collection: Collection, key: str, body: JsonObject) -> None:
+def _judge(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> None:
     """Raises :class:`ApiError` or ``Refused`` for what Google refuses."""
     if collection.token == monitoring.DASHBOARD:
         for problem in monitoring.dashboard_problems(body):
@@ -151,7 +151,7 @@ def _judge(request: Request, collection: Collection, key: str, body: JsonObject)
         monitoring.KINDS[collection.token].create(world, _target(collection, key, body))
 
 
-def _keep(request: Request, collection: Collection, key: str, body: JsonObject) -> JsonObject:
+def _keep(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> JsonObject:
     """The resource as Google shows it, which is what is kept."""
     made = merge({"name": key}, body) | {"name": key}
     for name, value in collection.added(key, body).items():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud, ends
+from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.container_operations import begin
@@ -15,7 +15,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, mer
 _OF_A_POOL = "container.projects.locations.clusters.nodePools"
 
 
-def add(cloud: Cloud, cluster: str, body: JsonObject) -> str:
+def add(cloud: EmulatedCloud, cluster: str, body: JsonObject) -> str:
     """Makes a pool that the rules admit; its nodes come with :func:`settle`. Returns its name in the API."""
     key = f"{cluster}/nodePools/{text(body, 'name')}"
     if key in cloud.resources:
@@ -54,7 +54,7 @@ def create(request: Request) -> JsonObject:
 
 
 @ends("pool.settle")
-def _settled(cloud: Cloud, operation: JsonObject) -> str:
+def _settled(cloud: EmulatedCloud, operation: JsonObject) -> str:
     return settle(cloud, text(operation, "target"))
 
 
@@ -165,7 +165,7 @@ def delete(request: Request) -> JsonObject:
 
 
 @ends("pool.remove")
-def _removed(cloud: Cloud, operation: JsonObject) -> str:
+def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
     key, stored, failure = text(operation, "target"), table(operation, "stored"), text(operation, "failure")
     if failure:
         cloud.resources[key] = stored

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.providers.google import serviceaccount
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text, texts
@@ -13,12 +13,12 @@ EMPTY = "ACAB"
 """The version of a policy that nobody has written."""
 
 
-def read(cloud: Cloud, key: str) -> JsonObject:
+def read(cloud: EmulatedCloud, key: str) -> JsonObject:
     """The policy of a resource; an empty one has a version, too."""
     return cloud.policies.get(key) or {"version": 1, "etag": EMPTY, "bindings": []}
 
 
-def write(cloud: Cloud, key: str, policy: JsonObject, project: str) -> JsonObject:
+def write(cloud: EmulatedCloud, key: str, policy: JsonObject, project: str) -> JsonObject:
     """Replaces a policy.
 
     Raises :class:`ApiError` 409 for one that was read before somebody else wrote, 400 for a member that does not exist.

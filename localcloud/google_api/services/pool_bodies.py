@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from llmd_gke.catalog import zones
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.services.links import GKE, compute_link, group_name
 from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import Target
+from localcloud.providers.google.resource_type import TargetResource
 from localcloud.providers.protocol.values import JsonObject, dig, merge, number, text, texts
 
 SCOPES = (
@@ -16,7 +16,7 @@ SCOPES = (
 """What the nodes of a pool may ask Google's APIs for where it names nothing."""
 
 
-def target_of(key: str, body: JsonObject) -> Target:
+def target_of(key: str, body: JsonObject) -> TargetResource:
     """The pool as the rules see it, in the words of Pulumi's SDK."""
     _, project, _, location, _, cluster, _, name = key.split("/")
     inputs: JsonObject = {
@@ -38,10 +38,10 @@ def target_of(key: str, body: JsonObject) -> Target:
     if limit := number(body, "maxPodsConstraint", "maxPodsPerNode"):
         inputs["maxPodsPerNode"] = limit
     scope = {"project": project, "region": zones.region_of(location), "zone": "", "location": location}
-    return Target(NODE_POOL, key, inputs, scope)
+    return TargetResource(NODE_POOL, key, inputs, scope)
 
 
-def shown(cloud: Cloud, key: str, body: JsonObject) -> JsonObject:
+def shown(cloud: EmulatedCloud, key: str, body: JsonObject) -> JsonObject:
     """The pool as GKE shows it; computed values as in the recordings of k8s-config-connector 1.151."""
     cluster = cloud.resources[key.rpartition("/nodePools/")[0]]
     disk = text(body, "config", "bootDisk", "diskType") or text(body, "config", "diskType") or "pd-balanced"

@@ -6,20 +6,20 @@ import time
 from collections.abc import Generator
 from contextlib import contextmanager
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.request import in_background
 from localcloud.google_api.services.pool_bodies import target_of
 from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.registry import KINDS
-from localcloud.providers.google.resource_type import Target, World
+from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
 
 RETRY_SECONDS = 10.0
 """How long GKE waits before it tries again to make nodes. Minutes at Google."""
 
 
-def settle(cloud: Cloud, key: str) -> str:
+def settle(cloud: EmulatedCloud, key: str) -> str:
     """The pool's nodes are there, or the reason why they are not."""
     if key not in cloud.resources:
         return ""
@@ -38,7 +38,7 @@ def settle(cloud: Cloud, key: str) -> str:
 
 
 @contextmanager
-def _without_stock(cloud: Cloud, world: World, target: Target) -> Generator[None]:
+def _without_stock(cloud: EmulatedCloud, world: CloudState, target: TargetResource) -> Generator[None]:
     """Zones that the fault ``stockout`` names for this attempt have no host."""
     given, zones_ = (
         cloud.faults.world.given,
@@ -69,7 +69,7 @@ def _capacity(inputs: JsonObject) -> str:
 
 
 @in_background
-def try_again(cloud: Cloud) -> None:
+def try_again(cloud: EmulatedCloud) -> None:
     """GKE goes on trying to make the nodes of a pool in ``ERROR`` (hashicorp/terraform-provider-google#10121)."""
     failed = [key for key, one in cloud.resources.items() if "/nodePools/" in key and text(one, "status") == "ERROR"]
     if not failed:

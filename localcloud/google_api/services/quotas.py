@@ -11,13 +11,13 @@ from collections.abc import Iterator
 
 from llmd_gke.catalog import zones
 from llmd_gke.catalog.accelerators import ACCELERATORS, FAMILIES
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.google_api.services.links import COMPUTE
 from localcloud.providers.google.capacity import DEFAULT_QUOTA
 from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import World, digits
+from localcloud.providers.google.resource_type import CloudState, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text
 
 LIMIT = 5000.0
@@ -41,12 +41,12 @@ _COUNTED = {
 _DISKS = {"hyperdisk-balanced": "HDB_TOTAL_GB", "pd-standard": "DISKS_TOTAL_GB"}
 
 
-def of_project(cloud: Cloud, project: str) -> list[JsonValue]:
+def of_project(cloud: EmulatedCloud, project: str) -> list[JsonValue]:
     """What a project has in all."""
     return list(_shown(cloud, OF_PROJECT, _used(cloud, f"projects/{project}/")))
 
 
-def of_region(cloud: Cloud, project: str, region: str) -> list[JsonValue]:
+def of_region(cloud: EmulatedCloud, project: str, region: str) -> list[JsonValue]:
     """What a project has in a region."""
     used = _used(cloud, f"projects/{project}/regions/{region}/")
     with cloud.world() as world:
@@ -54,7 +54,7 @@ def of_region(cloud: Cloud, project: str, region: str) -> list[JsonValue]:
     return list(_shown(cloud, OF_REGION, used))
 
 
-def _used(cloud: Cloud, prefix: str) -> Counter[str]:
+def _used(cloud: EmulatedCloud, prefix: str) -> Counter[str]:
     used: Counter[str] = Counter()
     for key, resource in cloud.resources.items():
         quota = _COUNTED.get(key.split("/")[-2]) if key.startswith(prefix) else None
@@ -64,7 +64,7 @@ def _used(cloud: Cloud, prefix: str) -> Counter[str]:
     return used
 
 
-def _disks(cloud: Cloud, world: World, project: str, region: str) -> Counter[str]:
+def _disks(cloud: EmulatedCloud, world: CloudState, project: str, region: str) -> Counter[str]:
     """GB of the boot disks of nodes."""
     used: Counter[str] = Counter()
     for key, record in world.all(NODE_POOL).items():
@@ -76,12 +76,12 @@ def _disks(cloud: Cloud, world: World, project: str, region: str) -> Counter[str
     return used
 
 
-def _limit(cloud: Cloud, name: str, usual: float) -> float:
+def _limit(cloud: EmulatedCloud, name: str, usual: float) -> float:
     limit = cloud.faults.world.value("quota", name)
     return float(limit) if isinstance(limit, int | float) else usual
 
 
-def _shown(cloud: Cloud, names: tuple[str, ...], used: Counter[str]) -> Iterator[JsonValue]:
+def _shown(cloud: EmulatedCloud, names: tuple[str, ...], used: Counter[str]) -> Iterator[JsonValue]:
     for name in names:
         yield {"metric": name, "limit": _limit(cloud, name, LIMIT), "usage": float(used[name])}
 
@@ -124,7 +124,7 @@ def metric(request: Request) -> JsonObject:
     return {"name": name, "metric": f"compute.googleapis.com/{called.lower()}", "consumerQuotaLimits": limits}
 
 
-def _bucket(cloud: Cloud, quota: str, dimensions: JsonObject) -> JsonObject:
+def _bucket(cloud: EmulatedCloud, quota: str, dimensions: JsonObject) -> JsonObject:
     limit = str(int(_limit(cloud, quota, DEFAULT_QUOTA)))
     return {"effectiveLimit": limit, "defaultLimit": limit, "dimensions": dimensions}
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.provider import Google
+from localcloud.providers.google.provider import GoogleProvider
 from localcloud.providers.protocol.serve import serve
 
 if __name__ == "__main__":
-    serve(Google)
+    serve(GoogleProvider)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from llmd_gke.catalog import accelerators, zones
 from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
 from localcloud.providers.google.references import NODE_POOL
-from localcloud.providers.google.resource_type import Target, World
+from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, text
 
@@ -19,7 +19,7 @@ def chips_of(machine: str) -> int:
     return host.chips if host else 0
 
 
-def settle(world: World, target: Target) -> None:
+def settle(world: CloudState, target: TargetResource) -> None:
     """After creation: count the nodes, or leave the pool behind in the state ``ERROR`` with GKE's reason.
 
     That is what GKE does with a pool whose first nodes cannot be made; it goes on trying
@@ -42,7 +42,7 @@ def settle(world: World, target: Target) -> None:
         )
 
 
-def _no_capacity(world: World, target: Target, where: list[str]) -> str:
+def _no_capacity(world: CloudState, target: TargetResource, where: list[str]) -> str:
     for zone in where:
         if zone in world.faults.listed("stockout"):
             return (
@@ -72,7 +72,7 @@ def quota_limit(inputs: JsonObject, faults: Faults) -> float:
     return limit if isinstance(limit, int | float) else DEFAULT_QUOTA
 
 
-def _over_quota(world: World, target: Target, nodes: int) -> str:
+def _over_quota(world: CloudState, target: TargetResource, nodes: int) -> str:
     """Quota is drawn by nodes, so only nodes that run count, per region, and spot apart from the rest."""
     machine = text(target.inputs, "nodeConfig", "machineType")
     region, limit = zones.region_of(target.scope["location"]), quota_limit(target.inputs, world.faults)

@@ -13,12 +13,21 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, in_use, missing, short
+from localcloud.providers.google.resource_type import (
+    CloudState,
+    ResourceType,
+    TargetResource,
+    digits,
+    failed,
+    in_use,
+    missing,
+    short,
+)
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 
-def _address_create(world: World, target: Target) -> None:
+def _address_create(world: CloudState, target: TargetResource) -> None:
     reference = target.text("subnetwork")
     if reference:
         ident = subnetwork_id(reference, target.project, target.scope["region"])
@@ -34,7 +43,7 @@ def _address_create(world: World, target: Target) -> None:
         )
 
 
-def _address_outputs(target: Target) -> JsonObject:
+def _address_outputs(target: TargetResource) -> JsonObject:
     host = int(digits(target.id, 6)) % 250 + 2
     inside = target.text("addressType") == "INTERNAL"
     # 203.0.113.0/24 is reserved for documentation (RFC 5737): nothing answers there.
@@ -51,7 +60,7 @@ def _address_outputs(target: Target) -> JsonObject:
     }
 
 
-def _address_check(target: Target) -> Iterator[Failure]:
+def _address_check(target: TargetResource) -> Iterator[Failure]:
     inside = target.text("addressType") == "INTERNAL"
     if inside and target.text("networkTier") and target.text("networkTier") != "PREMIUM":
         # Compute API reference, addresses.networkTier: internal addresses are always Premium Tier.
@@ -61,7 +70,7 @@ def _address_check(target: Target) -> Iterator[Failure]:
         yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
 
 
-def _policy_renamed(world: World, target: Target, old: JsonObject) -> None:
+def _policy_renamed(world: CloudState, target: TargetResource, old: JsonObject) -> None:
     """The provider PATCHes a policy under its new name, which Compute Engine does not know."""
     del world
     if text(old, "name") != target.name:
@@ -69,7 +78,7 @@ def _policy_renamed(world: World, target: Target, old: JsonObject) -> None:
         raise failed("Error updating ResourcePolicy", 404, f"The resource '{ident}' was not found", "notFound")
 
 
-def _policy_free(world: World, target: Target) -> None:
+def _policy_free(world: CloudState, target: TargetResource) -> None:
     """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
     for ident, record in world.all(NODE_POOL).items():
         policy = text(record, "inputs", "placementPolicy", "policyName")
@@ -77,8 +86,8 @@ def _policy_free(world: World, target: Target) -> None:
             raise in_use("ResourcePolicy", "resourcePolicy", target.id, ident)
 
 
-KINDS: dict[str, Kind] = {
-    ADDRESS: Kind(
+KINDS: dict[str, ResourceType] = {
+    ADDRESS: ResourceType(
         id="projects/{project}/regions/{region}/addresses/{name}",
         title="Address",
         source="compute/resource_compute_address.go",
@@ -89,14 +98,14 @@ KINDS: dict[str, Kind] = {
         check=_address_check,
         create=_address_create,
     ),
-    "gcp:compute/regionSslPolicy:RegionSslPolicy": Kind(
+    "gcp:compute/regionSslPolicy:RegionSslPolicy": ResourceType(
         id="projects/{project}/regions/{region}/sslPolicies/{name}",
         title="RegionSslPolicy",
         source="compute/resource_compute_region_ssl_policy.go",
         api=API,
         computed=lambda target: plain_outputs(target) | {"enabledFeatures": [], "fingerprint": digits(target.id, 12)},
     ),
-    "gcp:compute/regionSslCertificate:RegionSslCertificate": Kind(
+    "gcp:compute/regionSslCertificate:RegionSslCertificate": ResourceType(
         id="projects/{project}/regions/{region}/sslCertificates/{name}",
         title="RegionSslCertificate",
         source="compute/resource_compute_region_ssl_certificate.go",
@@ -106,7 +115,7 @@ KINDS: dict[str, Kind] = {
             | {"certificateId": int(digits(target.id, 9)), "expireTime": "2027-01-01T00:00:00.000-08:00"}
         ),
     ),
-    "gcp:compute/resourcePolicy:ResourcePolicy": Kind(
+    "gcp:compute/resourcePolicy:ResourcePolicy": ResourceType(
         id="projects/{project}/regions/{region}/resourcePolicies/{name}",
         title="ResourcePolicy",
         source="compute/resource_compute_resource_policy.go",

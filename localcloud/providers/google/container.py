@@ -15,7 +15,15 @@ from localcloud.providers.google.references import (  # fmt: skip
     network_id,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, missing, short
+from localcloud.providers.google.resource_type import (
+    CloudState,
+    ResourceType,
+    TargetResource,
+    digits,
+    failed,
+    missing,
+    short,
+)
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
@@ -39,7 +47,7 @@ def offered(asked: str) -> str | None:
     return next((version for version in reversed(OFFERED) if re.match(rf"{re.escape(asked)}($|[.-])", version)), None)
 
 
-def _cluster_outputs(target: Target) -> JsonObject:
+def _cluster_outputs(target: TargetResource) -> JsonObject:
     version = offered(target.text("minMasterVersion")) or CHANNEL_DEFAULT
     return {
         **control_plane.outputs(target),
@@ -52,7 +60,7 @@ def _cluster_outputs(target: Target) -> JsonObject:
     }
 
 
-def _cluster_check(target: Target) -> Iterator[Failure]:
+def _cluster_check(target: TargetResource) -> Iterator[Failure]:
     inputs = target.inputs
     if dig(inputs, "networkPolicy", "enabled") is True and target.text("datapathProvider") == "ADVANCED_DATAPATH":
         # https://cloud.google.com/kubernetes-engine/docs/how-to/dataplane-v2: NetworkPolicy is built in.
@@ -95,7 +103,7 @@ def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
                 )  # validateRFC3339Date
 
 
-def _cluster_create(world: World, target: Target) -> None:
+def _cluster_create(world: CloudState, target: TargetResource) -> None:
     control_plane.create(world, target)
     asked = target.text("minMasterVersion")
     if offered(asked) is None:
@@ -145,12 +153,12 @@ def _cluster_create(world: World, target: Target) -> None:
         raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
 
 
-def pools_of(world: World, cluster: str) -> list[str]:
+def pools_of(world: CloudState, cluster: str) -> list[str]:
     """Ids of a cluster's pools."""
     return [ident for ident in world.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
 
 
-def _cluster_delete(world: World, target: Target) -> None:
+def _cluster_delete(world: CloudState, target: TargetResource) -> None:
     """GKE deletes a cluster with its pools."""
     for ident in pools_of(world, target.id):
         world.drop(NODE_POOL, ident)
@@ -168,8 +176,8 @@ def _turned_off(old: object, new: object) -> bool:
     return old is True and new is not True
 
 
-KINDS: dict[str, Kind] = {
-    CLUSTER: Kind(
+KINDS: dict[str, ResourceType] = {
+    CLUSTER: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{name}",
         title="Cluster",
         source="container/resource_container_cluster.go",
@@ -182,7 +190,7 @@ KINDS: dict[str, Kind] = {
         create=_cluster_create,
         delete=_cluster_delete,
     ),
-    NODE_POOL: Kind(
+    NODE_POOL: ResourceType(
         id="projects/{project}/locations/{location}/clusters/{cluster}/nodePools/{name}",
         title="NodePool",
         source="container/resource_container_node_pool.go",

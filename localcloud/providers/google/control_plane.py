@@ -18,9 +18,9 @@ from llmd_gke.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
 from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import Target, World, digits
+from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, text
 
 CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
@@ -41,19 +41,19 @@ def facts_file(environ: Mapping[str, str] = os.environ) -> Path:
 
 def facts() -> JsonObject:
     """``endpoint`` (address), ``dnsEndpoint`` (name), ``caCertificate`` (PEM), ``servicesIpv4Cidr``,
-    ``clusterIpv4Cidr``. Raises :class:`Refused` where no laptop cloud runs.
+    ``clusterIpv4Cidr``. Raises :class:`ProviderRefusal` where no laptop cloud runs.
     """
     file = facts_file()
     try:
         stored = cast(JsonObject, json.loads(file.read_text()))
     except (OSError, json.JSONDecodeError) as error:
-        raise Refused(f"the laptop cloud has no control plane to offer: {error}. {START}") from None
+        raise ProviderRefusal(f"the laptop cloud has no control plane to offer: {error}. {START}") from None
     if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(stored, key)]:
-        raise Refused(f"{file} says nothing about {', '.join(absent)}. {START}")
+        raise ProviderRefusal(f"{file} says nothing about {', '.join(absent)}. {START}")
     return stored
 
 
-def outputs(target: Target) -> JsonObject:
+def outputs(target: TargetResource) -> JsonObject:
     """Endpoint, certificate authority and ranges of a cluster.
 
     For a plan only the keys count: a laptop cloud that does not run is found out by :func:`create`.
@@ -80,21 +80,21 @@ def outputs(target: Target) -> JsonObject:
     }
 
 
-def create(world: World, target: Target) -> None:
+def create(world: CloudState, target: TargetResource) -> None:
     """A laptop cloud has one control plane, which must run; what an earlier cluster held is gone."""
     if not is_real():
         return
     facts()
     for ident in world.all(CLUSTER):
         if ident != target.id:
-            raise Refused(
+            raise ProviderRefusal(
                 f"a laptop cloud has one control plane, and {ident} uses it already; allowed: one cluster.\n"
                 "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)"
             )
     try:
         renew.take(Layout(facts_file().parents[1]))
     except Problem as problem:
-        raise Refused(str(problem)) from None
+        raise ProviderRefusal(str(problem)) from None
 
 
 def forget(folder: Path, cluster: str) -> None:

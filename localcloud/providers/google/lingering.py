@@ -10,13 +10,13 @@ from __future__ import annotations
 import time
 
 from llmd_gke.catalog.zones import region_of
-from localcloud.providers.google.resource_type import World
+from localcloud.providers.google.resource_type import CloudState
 from localcloud.providers.protocol.values import JsonObject
 
 KEY = "lingering"
 
 
-def leave(world: World, network: str, location: str) -> None:
+def leave(world: CloudState, network: str, location: str) -> None:
     """A cluster in ``network`` has just been deleted."""
     seconds = world.faults.read().get("inUseAfterCluster")
     if isinstance(seconds, int | float):
@@ -26,7 +26,7 @@ def leave(world: World, network: str, location: str) -> None:
         world.content[KEY] = {network: left}
 
 
-def group_in(world: World, network: str) -> str | None:
+def group_in(world: CloudState, network: str) -> str | None:
     """The endpoint group that still uses ``network``, if any."""
     stored = world.content.get(KEY)
     left = stored.get(network) if isinstance(stored, dict) else None

@@ -8,14 +8,14 @@ from typing import cast
 
 from llmd_gke.catalog.zones import region_of
 from localcloud.providers.google.registry import without_defaults
-from localcloud.providers.google.resource_type import Kind, Target
-from localcloud.providers.protocol.rules import Subject
+from localcloud.providers.google.resource_type import ResourceType, TargetResource
+from localcloud.providers.protocol.rules import ResourceSubject
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, text
 
 _SLOT = re.compile(r"{(\w+)}")
 
 
-def slots(kind: Kind) -> list[str]:
+def slots(kind: ResourceType) -> list[str]:
     """The parts of a type's id."""
     return _SLOT.findall(kind.id)
 
@@ -33,7 +33,7 @@ def place_of(config: JsonObject, inputs: JsonObject) -> dict[str, str]:
     }
 
 
-def target_of(config: JsonObject, subject: Subject, kind: Kind, inputs: JsonObject) -> Target:
+def target_of(config: JsonObject, subject: ResourceSubject, kind: ResourceType, inputs: JsonObject) -> TargetResource:
     """The resource as Google sees it, with its id."""
     location = place_of(config, inputs)
     filled = {
@@ -41,7 +41,7 @@ def target_of(config: JsonObject, subject: Subject, kind: Kind, inputs: JsonObje
         for slot in slots(kind)
     }
     ident = subject.id or kind.id.format(**filled | location)
-    return Target(subject.type, ident, inputs, location)
+    return TargetResource(subject.type, ident, inputs, location)
 
 
 def provider_labels(config: JsonObject) -> dict[str, str]:
@@ -51,7 +51,7 @@ def provider_labels(config: JsonObject) -> dict[str, str]:
     return {str(k): str(v) for k, v in cast(JsonObject, parsed).items()} if isinstance(parsed, dict) else {}
 
 
-def labels_of(config: JsonObject, kind: Kind, inputs: JsonObject) -> dict[str, dict[str, JsonValue]]:
+def labels_of(config: JsonObject, kind: ResourceType, inputs: JsonObject) -> dict[str, dict[str, JsonValue]]:
     """Labels of the resource and the provider; the last is pulumi-gcp's own (``addPulumiAttributionLabel``)."""
     if not kind.labels:
         return {}
@@ -60,7 +60,7 @@ def labels_of(config: JsonObject, kind: Kind, inputs: JsonObject) -> dict[str, d
     return {"pulumiLabels": dict(merged), "effectiveLabels": {**merged, "goog-pulumi-provisioned": "true"}}
 
 
-def outputs_of(config: JsonObject, kind: Kind, target: Target, computed: JsonObject) -> JsonObject:
+def outputs_of(config: JsonObject, kind: ResourceType, target: TargetResource, computed: JsonObject) -> JsonObject:
     """Inputs, what Google computed, place and labels together."""
     own = [slot for slot in slots(kind) if slot in ("project", "region", "location")]
     own_values: JsonObject = {slot: target.scope[slot] for slot in {*own, "project"} if target.scope.get(slot)}

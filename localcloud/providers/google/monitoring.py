@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.google.resource_type import Kind, Target, World, failed
+from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, has_unknown, number, objects, text, texts
 
@@ -188,12 +188,12 @@ def _refuse(title: str, problems: Iterator[str]) -> None:
         raise failed(title, 400, problem, "badRequest")
 
 
-def _channel(world: World, target: Target) -> None:
+def _channel(world: CloudState, target: TargetResource) -> None:
     del world
     _refuse("Error creating NotificationChannel", channel_problems(channel_body(target.inputs)))
 
 
-def _channel_unused(world: World, target: Target) -> None:
+def _channel_unused(world: CloudState, target: TargetResource) -> None:
     if target.inputs.get("forceDelete") is True:
         return
     for name, record in world.all(POLICY).items():
@@ -203,7 +203,7 @@ def _channel_unused(world: World, target: Target) -> None:
             raise failed("Error when reading or editing NotificationChannel", 400, message, "badRequest")
 
 
-def _policy(world: World, target: Target) -> None:
+def _policy(world: CloudState, target: TargetResource) -> None:
     title = "Error creating AlertPolicy"
     _refuse(title, policy_problems(target.inputs))
     for channel in texts(target.inputs, "notificationChannels"):
@@ -216,12 +216,12 @@ def _policy(world: World, target: Target) -> None:
             raise failed(title, 404, f"Notification channel not found: {channel}", "notFound")
 
 
-def _uptime_check(world: World, target: Target) -> None:
+def _uptime_check(world: CloudState, target: TargetResource) -> None:
     del world
     _refuse("Error creating UptimeCheckConfig", uptime_problems(target.inputs))
 
 
-def _uptime_check_unused(world: World, target: Target) -> None:
+def _uptime_check_unused(world: CloudState, target: TargetResource) -> None:
     ident = target.id.rpartition("/")[2]
     for name, record in world.all(POLICY).items():
         if ident in json.dumps(dig(record, "inputs", "conditions")):
@@ -230,7 +230,7 @@ def _uptime_check_unused(world: World, target: Target) -> None:
             raise failed("Error when reading or editing UptimeCheckConfig", 400, message, "badRequest")
 
 
-def _dashboard_body(target: Target) -> JsonObject:
+def _dashboard_body(target: TargetResource) -> JsonObject:
     try:
         body: JsonValue = json.loads(target.text("dashboardJson") or "{}")
     except json.JSONDecodeError:
@@ -238,7 +238,7 @@ def _dashboard_body(target: Target) -> JsonObject:
     return body if isinstance(body, dict) else {}
 
 
-def _is_json(target: Target) -> Iterator[Failure]:
+def _is_json(target: TargetResource) -> Iterator[Failure]:
     written = target.text("dashboardJson")
     try:
         json.loads(written or "{}")
@@ -246,12 +246,12 @@ def _is_json(target: Target) -> Iterator[Failure]:
         yield Failure("dashboardJson", f'"dashboard_json" contains an invalid JSON: {error}')  # validation.StringIsJSON
 
 
-def _dashboard(world: World, target: Target) -> None:
+def _dashboard(world: CloudState, target: TargetResource) -> None:
     del world
     _refuse("Error creating Dashboard", dashboard_problems(_dashboard_body(target)))
 
 
-def _one_secret(target: Target) -> Iterator[Failure]:
+def _one_secret(target: TargetResource) -> Iterator[Failure]:
     """Upstream ``ExactlyOneOf`` of ``sensitive_labels`` and ``sensitiveLabelCustomizeDiff``."""
     secret, labels = target.inputs.get("sensitiveLabels"), target.inputs.get("labels")
     if not isinstance(secret, dict) or has_unknown(secret):
@@ -263,12 +263,12 @@ def _one_secret(target: Target) -> Iterator[Failure]:
             yield Failure("sensitiveLabels", f'Sensitive label "{label}" cannot be set at the same time as label')
 
 
-def _named(target: Target) -> JsonObject:
+def _named(target: TargetResource) -> JsonObject:
     return {"name": target.id}
 
 
-KINDS: dict[str, Kind] = {
-    CHANNEL: Kind(
+KINDS: dict[str, ResourceType] = {
+    CHANNEL: ResourceType(
         id="projects/{project}/notificationChannels/",
         numbered=True,
         title="NotificationChannel",
@@ -281,7 +281,7 @@ KINDS: dict[str, Kind] = {
         update=lambda world, target, _: _channel(world, target),
         delete=_channel_unused,
     ),
-    POLICY: Kind(
+    POLICY: ResourceType(
         id="projects/{project}/alertPolicies/",
         numbered=True,
         title="AlertPolicy",
@@ -292,7 +292,7 @@ KINDS: dict[str, Kind] = {
         create=_policy,
         update=lambda world, target, _: _policy(world, target),
     ),
-    DASHBOARD: Kind(
+    DASHBOARD: ResourceType(
         id="projects/{project}/dashboards/",
         numbered=True,
         title="Dashboard",
@@ -303,7 +303,7 @@ KINDS: dict[str, Kind] = {
         create=_dashboard,
         update=lambda world, target, _: _dashboard(world, target),
     ),
-    UPTIME_CHECK: Kind(
+    UPTIME_CHECK: ResourceType(
         id="projects/{project}/uptimeCheckConfigs/{displayName}-",
         numbered=True,
         title="UptimeCheckConfig",

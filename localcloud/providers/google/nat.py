@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from localcloud.providers.google.references import API, ROUTER, ROUTER_NAT, needs_network, network_id, plain_outputs
-from localcloud.providers.google.resource_type import Kind, Target, World, failed, missing, short
+from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed, missing, short
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 
-def _nat_create(world: World, target: Target) -> None:
+def _nat_create(world: CloudState, target: TargetResource) -> None:
     project, region = target.project, target.scope["region"]
     router_id = f"projects/{project}/regions/{region}/routers/{short(target.text('router'))}"
     router = world.get(ROUTER, router_id)
@@ -29,7 +29,7 @@ def _nat_create(world: World, target: Target) -> None:
             raise failed("Error creating RouterNat", 400, message, "invalid")
 
 
-def _nat_update(world: World, target: Target, old: JsonObject) -> None:
+def _nat_update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
     del old
     _nat_create(world, target)
 
@@ -38,7 +38,7 @@ def _all_ranges(inputs: JsonValue) -> bool:
     return text(inputs, "sourceSubnetworkIpRangesToNat").startswith("ALL_SUBNETWORKS")
 
 
-def _router_free(world: World, target: Target) -> None:
+def _router_free(world: CloudState, target: TargetResource) -> None:
     """Deleting a router deletes its NAT gateways: they are part of the router (upstream patches the router)."""
     for ident, record in list(world.all(ROUTER_NAT).items()):
         project, region, *_ = ident.split("/")
@@ -46,8 +46,8 @@ def _router_free(world: World, target: Target) -> None:
             world.drop(ROUTER_NAT, ident)
 
 
-KINDS: dict[str, Kind] = {
-    ROUTER: Kind(
+KINDS: dict[str, ResourceType] = {
+    ROUTER: ResourceType(
         id="projects/{project}/regions/{region}/routers/{name}",
         title="Router",
         source="compute/resource_compute_router.go",
@@ -56,7 +56,7 @@ KINDS: dict[str, Kind] = {
         create=needs_network("Router"),
         delete=_router_free,
     ),
-    ROUTER_NAT: Kind(
+    ROUTER_NAT: ResourceType(
         id="{project}/{region}/{router}/{name}",
         title="RouterNat",
         source="compute/resource_compute_router_nat.go",

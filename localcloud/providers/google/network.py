@@ -22,19 +22,27 @@ from localcloud.providers.google.references import (
     plain_outputs,
     subnetwork_id,
 )
-from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, in_use, short
+from localcloud.providers.google.resource_type import (
+    CloudState,
+    ResourceType,
+    TargetResource,
+    digits,
+    failed,
+    in_use,
+    short,
+)
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, JsonValue, objects, text
 
 _PROXY = PROXY_SUBNET_PURPOSE
 
 
-def _network_outputs(target: Target) -> JsonObject:
+def _network_outputs(target: TargetResource) -> JsonObject:
     number = digits(target.id)
     return {"selfLink": link(target), "gatewayIpv4": "", "networkId": number, "numericId": number}
 
 
-def _network_free(world: World, target: Target) -> None:
+def _network_free(world: CloudState, target: TargetResource) -> None:
     """Compute Engine keeps a network while anything is in it: error ``resourceInUseByAnotherResource``."""
     for kind in (SUBNETWORK, ROUTER, FIREWALL, CLUSTER):
         for ident, record in world.all(kind).items():
@@ -56,7 +64,7 @@ _LONGEST_PREFIX = 29
 """https://cloud.google.com/vpc/docs/subnets#ipv4-ranges: four addresses of each primary range are Google's."""
 
 
-def _subnetwork_create(world: World, target: Target) -> None:
+def _subnetwork_create(world: CloudState, target: TargetResource) -> None:
     network = network_exists("Subnetwork", world, target)
     primary = target.text("ipCidrRange")
     if primary and IPv4Network(primary).prefixlen > _LONGEST_PREFIX:
@@ -97,12 +105,12 @@ def _active_proxy(inputs: JsonValue) -> bool:
     return text(inputs, "purpose") == _PROXY and text(inputs, "role") == "ACTIVE"
 
 
-def _subnetwork_update(world: World, target: Target, old: JsonObject) -> None:
+def _subnetwork_update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
     del old
     _subnetwork_create(world, target)
 
 
-def _subnetwork_free(world: World, target: Target) -> None:
+def _subnetwork_free(world: CloudState, target: TargetResource) -> None:
     project, region = target.project, target.scope["region"]
     for kind in (CLUSTER, ADDRESS):
         for ident, record in world.all(kind).items():
@@ -111,7 +119,7 @@ def _subnetwork_free(world: World, target: Target) -> None:
                 raise in_use("Subnetwork", "subnetwork", target.id, ident)
 
 
-def _subnetwork_outputs(target: Target) -> JsonObject:
+def _subnetwork_outputs(target: TargetResource) -> JsonObject:
     cidr = target.text("ipCidrRange")
     return {
         "selfLink": link(target),
@@ -125,7 +133,7 @@ def _subnetwork_outputs(target: Target) -> JsonObject:
     }
 
 
-def _subnetwork_check(target: Target) -> Iterator[Failure]:
+def _subnetwork_check(target: TargetResource) -> Iterator[Failure]:
     for cidr in _ranges(target.inputs):
         try:
             IPv4Network(cidr)
@@ -142,8 +150,8 @@ def _shrinks(old: object, new: object) -> bool:
         return True
 
 
-KINDS: dict[str, Kind] = {
-    NETWORK: Kind(
+KINDS: dict[str, ResourceType] = {
+    NETWORK: ResourceType(
         id="projects/{project}/global/networks/{name}",
         title="Network",
         source="compute/resource_compute_network.go",
@@ -151,7 +159,7 @@ KINDS: dict[str, Kind] = {
         computed=_network_outputs,
         delete=_network_free,
     ),
-    SUBNETWORK: Kind(
+    SUBNETWORK: ResourceType(
         id="projects/{project}/regions/{region}/subnetworks/{name}",
         title="Subnetwork",
         source="compute/resource_compute_subnetwork.go",
@@ -164,7 +172,7 @@ KINDS: dict[str, Kind] = {
         update=_subnetwork_update,
         delete=_subnetwork_free,
     ),
-    FIREWALL: Kind(
+    FIREWALL: ResourceType(
         id="projects/{project}/global/firewalls/{name}",
         title="Firewall",
         source="compute/resource_compute_firewall.go",

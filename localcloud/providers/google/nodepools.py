@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from llmd_gke.catalog import accelerators, zones
 from localcloud.providers.google import serviceaccount
 from localcloud.providers.google.references import CLUSTER
-from localcloud.providers.google.resource_type import Target, World, failed, short
-from localcloud.providers.protocol.rules import Failure, Refused
+from localcloud.providers.google.resource_type import CloudState, TargetResource, failed, short
+from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, number, text, texts
 
 RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
@@ -25,7 +25,7 @@ DOCS = "https://cloud.google.com/kubernetes-engine/docs"
 """``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
 
 
-def cluster_of(world: World, target: Target) -> JsonObject | None:
+def cluster_of(world: CloudState, target: TargetResource) -> JsonObject | None:
     """The pool's cluster."""
     ident = f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
     return world.get(CLUSTER, ident)
@@ -48,7 +48,7 @@ def first_nodes(inputs: JsonObject) -> int:
     return max(count or 0 for count in counts)
 
 
-def check(target: Target) -> Iterator[Failure]:
+def check(target: TargetResource) -> Iterator[Failure]:
     """What upstream's provider refuses in a plan (``resource_container_node_pool.go``)."""
     inputs = target.inputs
     if "nodeCount" in inputs and "initialNodeCount" in inputs:
@@ -98,7 +98,7 @@ def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list
         raise _refuse("Flex-start node pools need autoscaling and take no fixed number of nodes.")
 
 
-def create(world: World, target: Target) -> None:
+def create(world: CloudState, target: TargetResource) -> None:
     """What GKE refuses when a pool is made."""
     cluster = cluster_of(world, target)
     if cluster is None:
@@ -126,7 +126,7 @@ def create(world: World, target: Target) -> None:
             raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
-def update(world: World, target: Target, old: JsonObject) -> None:
+def update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
     """What GKE refuses when a pool is changed in place. The shape of a TPU slice is fixed for the pool's life."""
     before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
     if before != after:
@@ -134,11 +134,11 @@ def update(world: World, target: Target, old: JsonObject) -> None:
     _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.scope["location"]))
 
 
-def _refuse(message: str) -> Refused:
+def _refuse(message: str) -> ProviderRefusal:
     return failed("error creating NodePool", 400, message, "badRequest")
 
 
-def _judge_machine(target: Target, where: list[str]) -> None:
+def _judge_machine(target: TargetResource, where: list[str]) -> None:
     inputs = target.inputs
     machine = text(inputs, "nodeConfig", "machineType") or "e2-medium"
     family = accelerators.family_of(machine)

@@ -1,8 +1,8 @@
 """What the laptop cloud's nodes need to know of Google's file: the node pools, and the reserved addresses.
 
-The stand-in keeps in ``google.json`` what the program asked for (:class:`~.kind.World`); here it is read as GKE reads
-it. Nothing is written: how many nodes a pool has at the moment is the kubelet's knowledge, as it is the instance
-group's at Google.
+The stand-in keeps in ``google.json`` what the program asked for (:class:`~.resource_type.CloudState`); here it is read
+as GKE reads it. Nothing is written: how many nodes a pool has at the moment is the kubelet's knowledge, as it is the
+instance group's at Google.
 
 Labels and taints of TPU hosts: https://cloud.google.com/kubernetes-engine/docs/how-to/tpus, ``plan-tpus``; GKE adds the
 taint itself. Spot and queued: https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms.
@@ -22,7 +22,7 @@ DEFAULT_PODS = 110
 
 
 @dataclass(frozen=True)
-class Pool:
+class RunningPool:
     """A node pool as GKE runs it.
 
     ``id``: ``projects/P/locations/L/clusters/C/nodePools/N``; a pool that is replaced keeps it, and changes
@@ -79,10 +79,10 @@ def clusters(content: JsonObject) -> list[str]:
     return sorted(_records(content, CLUSTER))
 
 
-def pools(content: JsonObject) -> list[Pool]:
+def pools(content: JsonObject) -> list[RunningPool]:
     """Every node pool of the content of ``google.json``, by name. A pool that is still being made is not there yet."""
     made = _records(content, CLUSTER)
-    pools: list[Pool] = []
+    pools: list[RunningPool] = []
     for ident, record in sorted(_records(content, NODE_POOL).items()):
         cluster_id = ident.rpartition("/nodePools/")[0]
         if cluster_id in made and text(record, "status") in ("RUNNING", "ERROR"):
@@ -110,7 +110,7 @@ def _records(content: JsonObject, kind: str) -> dict[str, JsonObject]:
     )
 
 
-def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:
+def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> RunningPool:
     stored = dig(record, "inputs")
     inputs: JsonObject = stored if isinstance(stored, dict) else {}
     location = ident.split("/")[3]
@@ -120,7 +120,7 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> Pool:
     where = pool_zones(inputs, cluster, location)
     first, fixed = first_nodes(inputs), number(inputs, "nodeCount")
     low, high = _between(inputs, len(where), first if fixed is None else fixed)
-    return Pool(
+    return RunningPool(
         id=ident,
         name=text(inputs, "name"),
         cluster=ident.rpartition("/nodePools/")[0],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.resource_type import Kind, Target, World, failed
+from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, failed
 from localcloud.providers.google.serviceaccount import known_member
 
 SERVICE = "gcp:projects/service:Service"
@@ -15,7 +15,7 @@ ALWAYS_ON = frozenset(
 """APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
 
 
-def require(world: World, project: str, api: str, title: str) -> None:
+def require(world: CloudState, project: str, api: str, title: str) -> None:
     """Google's answer to a call of an API that the project has not enabled."""
     extra = world.faults.listed("enabledApis")
     on = not api or api in world.enabled(project) | ALWAYS_ON | extra or "*" in extra
@@ -30,22 +30,22 @@ def require(world: World, project: str, api: str, title: str) -> None:
     raise failed(title, 403, message, "accessNotConfigured")
 
 
-def _enable(world: World, target: Target) -> None:
+def _enable(world: CloudState, target: TargetResource) -> None:
     world.enable(target.project, world.enabled(target.project) | {target.text("service")})
 
 
-def _disable(world: World, target: Target) -> None:
+def _disable(world: CloudState, target: TargetResource) -> None:
     # resource_google_project_service.go: without disable_on_destroy the API stays enabled.
     if target.inputs.get("disableOnDestroy") is True:
         world.enable(target.project, world.enabled(target.project) - {target.text("service")})
 
 
-def _member(world: World, target: Target) -> None:
+def _member(world: CloudState, target: TargetResource) -> None:
     known_member(world, target, "Error applying IAM policy for project")
 
 
-KINDS: dict[str, Kind] = {
-    SERVICE: Kind(
+KINDS: dict[str, ResourceType] = {
+    SERVICE: ResourceType(
         id="{project}/{service}",
         title="Service",
         source="resourcemanager/resource_google_project_service.go",
@@ -55,7 +55,7 @@ KINDS: dict[str, Kind] = {
         create=_enable,
         delete=_disable,
     ),
-    IAM_MEMBER: Kind(
+    IAM_MEMBER: ResourceType(
         id="{project}/{role}/{member}",
         title="IAM member",
         # Everything about a member is ForceNew: google-beta/tpgiamresource/resource_iam_member.go IamMemberBaseSchema.

@@ -27,11 +27,11 @@ from localcloud.providers.google.registry import (
     secrets_of,
     without_defaults,
 )
-from localcloud.providers.google.resource_type import Target, World, digits, exists
+from localcloud.providers.google.resource_type import CloudState, TargetResource, digits, exists
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.difference import Difference, changes, compare, names
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, ProviderRefusal, ResourceSubject, Rules
 from localcloud.providers.protocol.traits import ordered, without_noise
 from localcloud.providers.protocol.values import (
     Bag,
@@ -48,7 +48,7 @@ from localcloud.providers.protocol.values import (
 _NAME = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 
 
-class Google(Rules):
+class GoogleProvider(Rules):
     """Rules of ``pulumi-resource-gcp``."""
 
     name = "gcp"
@@ -70,7 +70,7 @@ class Google(Rules):
     # -- resources -----------------------------------------------------------------------------------------------
 
     def check(
-        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+        self, subject: ResourceSubject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
         kind, inputs, defaulted = kind_of(subject.type), dict(new), list[JsonValue]()
         if kind.autoname and kind.named not in inputs and not text(inputs, "namePrefix"):
@@ -103,7 +103,9 @@ class Google(Rules):
             )  # upstream verify.ValidateGCEName
         return inputs, failures or list(kind.check(target))
 
-    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+    def diff(
+        self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
+    ) -> Difference:
         kind = kind_of(subject.type)
         traits = schema.traits(subject.type)
         inputs = ordered(old_inputs, new, traits)
@@ -121,7 +123,7 @@ class Google(Rules):
         difference.delete_before_replace = bool(difference.replaces) and (given or kind.delete_first)
         return difference
 
-    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+    def preview(self, subject: ResourceSubject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         kind = kind_of(subject.type)
         target = target_of(self._config, subject, kind, inputs.values)
         computed = kind.computed(target)
@@ -131,13 +133,13 @@ class Google(Rules):
             computed = {key: old_outputs.get(key, UNKNOWN) for key in computed}
         return outputs_of(self._config, kind, target, computed)
 
-    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+    def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
         kind = kind_of(subject.type)
         target = target_of(self._config, subject, kind, inputs.values)
         if failure := self._faults.create_failure(subject.type):
-            raise Refused(f"Error creating {kind.title}: {failure}")
+            raise ProviderRefusal(f"Error creating {kind.title}: {failure}")
         with self._cloud.edit() as content:
-            world = World(content, self._faults)
+            world = CloudState(content, self._faults)
             if kind.numbered:
                 target = replace(target, id=_free(world, target, subject.urn))
             projects.require(world, target.project, kind.api, f"Error creating {kind.title}")
@@ -154,22 +156,22 @@ class Google(Rules):
                 f"creation of {target.id} was cancelled", target.id, outputs, ["cancelled while Google was still at it"]
             )
         with self._cloud.edit() as content:
-            world = World(content, self._faults)
+            world = CloudState(content, self._faults)
             record = world.get(subject.type, target.id) or {}
             record["status"] = "RUNNING"
             kind.after(world, target)
         _raise_error_state(target, record, outputs)
         return target.id, outputs
 
-    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+    def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
         kind = kind_of(subject.type)
         target = target_of(self._config, subject, kind, inputs.values)
         with self._cloud.edit() as content:
-            world = World(content, self._faults)
+            world = CloudState(content, self._faults)
             projects.require(world, target.project, kind.api, f"Error updating {kind.title}")
             record = world.get(subject.type, subject.id)
             if record is None:
-                raise Refused(
+                raise ProviderRefusal(
                     f"Error updating {kind.title}: googleapi: Error 404: The resource '{subject.id}' was not found, "
                     "notFound"
                 )
@@ -182,9 +184,9 @@ class Google(Rules):
         _raise_error_state(target, record, outputs)
         return outputs
 
-    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+    def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         kind = kind_of(subject.type)
-        record = World(self._cloud.read(), self._faults).get(subject.type, subject.id)
+        record = CloudState(self._cloud.read(), self._faults).get(subject.type, subject.id)
         if record is None:
             return None
         stored, computed = restore(record["inputs"], state), record.get("computed")
@@ -193,24 +195,24 @@ class Google(Rules):
         kept: JsonObject = {"__defaults": state["__defaults"]} if "__defaults" in state else {}
         return inputs | kept, outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
 
-    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+    def delete(self, subject: ResourceSubject, outputs: JsonObject) -> None:
         kind = kind_of(subject.type)
         if outputs.get("deletionProtection") is True and subject.type == container.CLUSTER:
             # resource_container_cluster.go resourceContainerClusterDelete: the state decides, not the program.
-            raise Refused(
+            raise ProviderRefusal(
                 "Cannot destroy cluster because deletion_protection is set to true. Set it to false to proceed with "
                 "cluster deletion."
             )
         if outputs.get("deletionPolicy") == "PREVENT":
-            raise Refused(
+            raise ProviderRefusal(
                 f'cannot destroy {kind.title} without setting deletion_policy="DELETE" and running `pulumi up`'
             )
         if failure := text(self._faults.read(), "failDelete", subject.type):
-            raise Refused(f"Error deleting {kind.title}: {failure}")
+            raise ProviderRefusal(f"Error deleting {kind.title}: {failure}")
         if outputs.get("deletionPolicy") == "ABANDON":
             return
         with self._cloud.edit() as content:
-            world = World(content, self._faults)
+            world = CloudState(content, self._faults)
             record = world.get(subject.type, subject.id)
             if record is None:  # upstream HandleNotFoundError: gone is gone
                 return
@@ -231,9 +233,11 @@ class Google(Rules):
             project = text(args, "projectId") or location["project"]
             number = digits(project, 12)
             return {"id": f"projects/{project}", "projectId": project, "name": project, "number": number, "labels": {}}
-        raise Refused(f"the gcp stand-in has no function {token}; add it to google/provider.py if the program needs it")
+        raise ProviderRefusal(
+            f"the gcp stand-in has no function {token}; add it to google/provider.py if the program needs it"
+        )
 
-    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterator[Path]:
+    def secret_outputs(self, subject: ResourceSubject, outputs: JsonObject) -> Iterator[Path]:
         if subject.type == "gcp:organizations/getClientConfig:getClientConfig":
             yield ("accessToken",)  # Sensitive upstream
         elif subject.type in KINDS:
@@ -245,13 +249,13 @@ def _record(type_: str, inputs: Bag, computed: JsonObject) -> JsonObject:
     return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
 
 
-def _free(world: World, target: Target, urn: str) -> str:
+def _free(world: CloudState, target: TargetResource, urn: str) -> str:
     """An id that Google assigns: the same for the same resource, but for one that another still has."""
     candidates = (f"{target.id}{digits(f'{urn} {count}')}" for count in itertools.count())
     return next(ident for ident in candidates if world.get(target.type, ident) is None)
 
 
-def _raise_error_state(target: Target, record: JsonObject, outputs: JsonObject) -> None:
+def _raise_error_state(target: TargetResource, record: JsonObject, outputs: JsonObject) -> None:
     """A pool without nodes. Upstream keeps it in the state and fails, but only logs why; here the reason is shown."""
     if target.type == NODE_POOL and record.get("status") == "ERROR":
         cause = text(record, "statusMessage")

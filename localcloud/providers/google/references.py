@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from localcloud.providers.google import preexisting
-from localcloud.providers.google.resource_type import Target, World, missing, short
+from localcloud.providers.google.resource_type import CloudState, TargetResource, missing, short
 from localcloud.providers.protocol.values import JsonObject
 
 API = "compute.googleapis.com"
@@ -20,7 +20,7 @@ CLUSTER = "gcp:container/cluster:Cluster"
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
 
-def link(target: Target) -> str:
+def link(target: TargetResource) -> str:
     """The object's URL."""
     return f"https://www.googleapis.com/compute/v1/{target.id}"
 
@@ -41,7 +41,7 @@ def subnetwork_id(reference: str, project: str, region: str) -> str:
     return f"projects/{_owner(reference, project)}/regions/{region}/subnetworks/{short(reference)}"
 
 
-def network_exists(title: str, world: World, target: Target) -> str:
+def network_exists(title: str, world: CloudState, target: TargetResource) -> str:
     """The id of the target's network. Raises for one that is not there."""
     ident = network_id(target.text("network"), target.project)
     if world.get(NETWORK, ident) is None:
@@ -49,15 +49,15 @@ def network_exists(title: str, world: World, target: Target) -> str:
     return ident
 
 
-def plain_outputs(target: Target) -> JsonObject:
+def plain_outputs(target: TargetResource) -> JsonObject:
     """What every object of Compute Engine has."""
     return {"selfLink": link(target), "creationTimestamp": "2026-01-01T00:00:00.000-08:00"}
 
 
-def needs_network(title: str) -> Callable[[World, Target], None]:
+def needs_network(title: str) -> Callable[[CloudState, TargetResource], None]:
     """A Create that only asks for the network."""
 
-    def create(world: World, target: Target) -> None:
+    def create(world: CloudState, target: TargetResource) -> None:
         network_exists(title, world, target)
 
     return create

@@ -16,22 +16,22 @@ from localcloud.providers.google import (
     serviceaccount,
     storage,
 )
-from localcloud.providers.google.resource_type import Kind
-from localcloud.providers.protocol.difference import Change, names
-from localcloud.providers.protocol.rules import Autoname, Refused
+from localcloud.providers.google.resource_type import ResourceType
+from localcloud.providers.protocol.difference import PropertyChange, names
+from localcloud.providers.protocol.rules import Autoname, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, Path, dig
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ResourceType] = {
     **compute.KINDS, **network.KINDS, **nat.KINDS, **container.KINDS, **dns.KINDS, **monitoring.KINDS,
     **projects.KINDS, **serviceaccount.KINDS, **storage.KINDS,
 }  # fmt: skip
 
 
-def kind_of(name: str) -> Kind:
-    """What is known of that type. Raises :class:`Refused` with the way to add one that is not."""
+def kind_of(name: str) -> ResourceType:
+    """What is known of that type. Raises :class:`ProviderRefusal` with the way to add one that is not."""
     kind = KINDS.get(name)
     if kind is None:
-        raise Refused(
+        raise ProviderRefusal(
             f"the gcp stand-in does not know {name}, so it refuses it. To add it: list it in RESOURCES of "
             "localcloud/providers/google/generate.py, run `python -m localcloud.providers.google.generate`, "
             "and write a Kind with its rules in the module of its group"
@@ -42,14 +42,14 @@ def kind_of(name: str) -> Kind:
 def made_up(name: str, autoname: Autoname, longest: int) -> str:
     """The bridge's name: the resource's, a dash, seven hex digits (bridge pkg/tfbridge, AutoNameOptions Randlen 7)."""
     if autoname.disabled:
-        raise Refused("automatic naming is disabled, the resource needs a name")
+        raise ProviderRefusal("automatic naming is disabled, the resource needs a name")
     if autoname.proposed:
         return autoname.proposed
     random = hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:7]
     return f"{name[: longest - 8]}-{random}"
 
 
-def forces(type_: str, change: Change, old: JsonObject, new: JsonObject) -> bool:
+def forces(type_: str, change: PropertyChange, old: JsonObject, new: JsonObject) -> bool:
     """Whether a change needs a new object: what the schema marks ``ForceNew``, and what ``CustomizeDiff`` forces.
 
     A block that is marked forces only where it comes or goes (plugin SDK, ``helper/schema`` schemaMap.diffList). Of

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from localcloud.providers.google import preexisting
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Failure, Refused
+from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5b09de856f8cb8c, google-beta/services/"
@@ -27,7 +27,7 @@ def short(reference: str) -> str:
 
 
 @dataclass(frozen=True)
-class Target:
+class TargetResource:
     """A resource as an operation sees it. ``scope``: project, region, zone, location, its own or the provider's."""
 
     type: str
@@ -50,7 +50,7 @@ class Target:
         return self.scope["project"]
 
 
-class World:
+class CloudState:
     """The cloud's objects: type, then id, then record (``inputs``, ``computed``, ``created``, ``status``)."""
 
     def __init__(self, content: JsonObject, faults: Faults) -> None:
@@ -112,30 +112,30 @@ class World:
         return time.time() - since >= seconds
 
 
-def nothing(target: Target) -> JsonObject:
+def nothing(target: TargetResource) -> JsonObject:
     """No computed outputs."""
     del target
     return {}
 
 
-def fine(target: Target) -> Iterator[Failure]:
+def fine(target: TargetResource) -> Iterator[Failure]:
     """No rule of the provider itself."""
     del target
     yield from ()
 
 
-def free(world: World, target: Target) -> None:
+def free(world: CloudState, target: TargetResource) -> None:
     """No rule of the cloud."""
     del world, target
 
 
-def same(world: World, target: Target, old: JsonObject) -> None:
+def same(world: CloudState, target: TargetResource, old: JsonObject) -> None:
     """No rule for changes."""
     del world, target, old
 
 
 @dataclass(frozen=True)
-class Kind:
+class ResourceType:
     """One resource type.
 
     ``id``: the id as upstream's ``SetId`` writes it, from inputs and place; ``numbered``: a number that Google assigns
@@ -156,41 +156,41 @@ class Kind:
     force_new_if: dict[str, Callable[[object, object], bool]] = field(
         default_factory=dict[str, "Callable[[object, object], bool]"]
     )
-    computed: Callable[[Target], JsonObject] = nothing
-    known_outputs: Callable[[Target], JsonObject] = nothing
+    computed: Callable[[TargetResource], JsonObject] = nothing
+    known_outputs: Callable[[TargetResource], JsonObject] = nothing
     labels: str = ""
     numbered: bool = False
     autoname: int | None = 63
     named: str = "name"
     delete_first: bool = False
     adopts: bool = False
-    check: Callable[[Target], Iterator[Failure]] = fine
-    create: Callable[[World, Target], None] = free
-    update: Callable[[World, Target, JsonObject], None] = same
-    delete: Callable[[World, Target], None] = free
-    after: Callable[[World, Target], None] = free
+    check: Callable[[TargetResource], Iterator[Failure]] = fine
+    create: Callable[[CloudState, TargetResource], None] = free
+    update: Callable[[CloudState, TargetResource, JsonObject], None] = same
+    delete: Callable[[CloudState, TargetResource], None] = free
+    after: Callable[[CloudState, TargetResource], None] = free
 
 
-def failed(title: str, code: int, message: str, reason: str) -> Refused:
+def failed(title: str, code: int, message: str, reason: str) -> ProviderRefusal:
     """An answer of a Google API as the Go client prints it (googleapis/google-api-go-client ``googleapi.Error``)."""
-    return Refused(f"{title}: googleapi: Error {code}: {message}, {reason}")
+    return ProviderRefusal(f"{title}: googleapi: Error {code}: {message}, {reason}")
 
 
-def exists(target: Target, title: str) -> Refused:
+def exists(target: TargetResource, title: str) -> ProviderRefusal:
     """Compute Engine's and GKE's answer to a second object of the same name: nothing is adopted."""
     return failed(f"Error creating {title}", 409, f"The resource '{target.id}' already exists", "alreadyExists")
 
 
-def missing(title: str, what: str) -> Refused:
+def missing(title: str, what: str) -> ProviderRefusal:
     """Compute Engine's answer to a reference to something that is not there."""
     answer = failed(f"Error creating {title}", 404, f"The resource '{what}' was not found", "notFound")
     if "/networks/" in what or "/subnetworks/" in what:
         hint = "If it is older than the stack: LLMD_GKE_FAULTS with existingSubnets, docs/network.md"
-        return Refused(f"{answer}\n{hint}")
+        return ProviderRefusal(f"{answer}\n{hint}")
     return answer
 
 
-def in_use(title: str, sort: str, ident: str, user: str) -> Refused:
+def in_use(title: str, sort: str, ident: str, user: str) -> ProviderRefusal:
     """Compute Engine's answer to deleting what others use."""
     message = f"The {sort} resource '{ident}' is already being used by '{user}'"
     return failed(f"Error deleting {title}", 400, message, "resourceInUseByAnotherResource")

@@ -63,7 +63,7 @@ class Facts(TypedDict, total=False):
     otherType: dict[str, tuple[str, str]]
 
 
-class Source(TypedDict):
+class FactSource(TypedDict):
     """Where the facts are from."""
 
     provider: str
@@ -75,7 +75,7 @@ class Source(TypedDict):
 class Traited(TypedDict):
     """What :data:`TRAITS` holds."""
 
-    source: Source
+    source: FactSource
     types: dict[str, Facts]
 
 
@@ -84,7 +84,7 @@ def _traits() -> Traited:
     return json.loads(TRAITS.read_text())
 
 
-def source() -> Source:
+def source() -> FactSource:
     """Where the facts are from."""
     return _traits()["source"]
 

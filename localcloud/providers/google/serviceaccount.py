@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from localcloud.providers.google.resource_type import Kind, Target, World, digits, failed, short
+from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, digits, failed, short
 from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject
 
@@ -13,44 +13,44 @@ ACCOUNT = "gcp:serviceaccount/account:Account"
 _ACCOUNT_ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
 
 
-def email(target: Target) -> str:
+def email(target: TargetResource) -> str:
     """``ID@PROJECT.iam.gserviceaccount.com``."""
     return f"{target.text('accountId')}@{target.project}.iam.gserviceaccount.com"
 
 
-def exists(world: World, project: str, address: str) -> bool:
+def exists(world: CloudState, project: str, address: str) -> bool:
     """Whether that service account is there. Accounts of other projects and Google's own are taken on trust."""
     if not address.endswith(f"@{project}.iam.gserviceaccount.com"):
         return True
     return world.get(ACCOUNT, f"projects/{project}/serviceAccounts/{address}") is not None
 
 
-def known_member(world: World, target: Target, title: str) -> None:
+def known_member(world: CloudState, target: TargetResource, title: str) -> None:
     """IAM refuses a binding for a service account that does not exist."""
     sort, _, address = target.text("member").partition(":")
     if sort == "serviceAccount" and not exists(world, target.project, address):
         raise failed(title, 400, f"Service account {address} does not exist.", "badRequest")
 
 
-def _known_outputs(target: Target) -> JsonObject:
+def _known_outputs(target: TargetResource) -> JsonObject:
     # resourceServiceAccountCustomDiff: both are set in the plan of a new account.
     if not target.text("accountId"):
         return {}
     return {"email": email(target), "member": f"serviceAccount:{email(target)}"}
 
 
-def _outputs(target: Target) -> JsonObject:
+def _outputs(target: TargetResource) -> JsonObject:
     return {"name": f"projects/{target.project}/serviceAccounts/{email(target)}", "uniqueId": digits(target.id, 21)}
 
 
-def _check(target: Target) -> Iterator[Failure]:
+def _check(target: TargetResource) -> Iterator[Failure]:
     value = target.text("accountId")
     if value and not _ACCOUNT_ID.fullmatch(value):
         # upstream verify.ValidateRFC1035Name(6, 30)
         yield Failure("accountId", f'"account_id" ("{value}") must match regex "^[a-z]([-a-z0-9]{{4,28}}[a-z0-9])$"')
 
 
-def _member(world: World, target: Target) -> None:
+def _member(world: CloudState, target: TargetResource) -> None:
     account = short(target.text("serviceAccountId"))
     if not exists(world, target.project, account):
         raise failed(
@@ -61,8 +61,8 @@ def _member(world: World, target: Target) -> None:
         )
 
 
-KINDS: dict[str, Kind] = {
-    ACCOUNT: Kind(
+KINDS: dict[str, ResourceType] = {
+    ACCOUNT: ResourceType(
         id="projects/{project}/serviceAccounts/{accountId}@{project}.iam.gserviceaccount.com",
         title="service account",
         source="resourcemanager/resource_google_service_account.go",
@@ -73,7 +73,7 @@ KINDS: dict[str, Kind] = {
         known_outputs=_known_outputs,
         check=_check,
     ),
-    "gcp:serviceaccount/iAMMember:IAMMember": Kind(
+    "gcp:serviceaccount/iAMMember:IAMMember": ResourceType(
         id="{serviceAccountId}/{role}/{member}",
         title="IAM member",
         source="../tpgiamresource/resource_iam_member.go",

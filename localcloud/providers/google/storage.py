@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from localcloud.providers.google.resource_type import Kind, Target, World, missing
+from localcloud.providers.google.resource_type import CloudState, ResourceType, TargetResource, missing
 from localcloud.providers.protocol.values import JsonObject
 
 BUCKET = "gcp:storage/bucket:Bucket"
 
 
-def _outputs(target: Target) -> JsonObject:
+def _outputs(target: TargetResource) -> JsonObject:
     return {
         "selfLink": f"https://www.googleapis.com/storage/v1/b/{target.name}",
         "url": f"gs://{target.name}",
@@ -16,14 +16,14 @@ def _outputs(target: Target) -> JsonObject:
     }
 
 
-def _bucket_exists(world: World, target: Target) -> None:
+def _bucket_exists(world: CloudState, target: TargetResource) -> None:
     name = target.text("bucket").removeprefix("b/")
     if world.get(BUCKET, name) is None and name not in world.faults.listed("existingBuckets"):
         raise missing("BucketIAMMember", f"b/{target.text('bucket')}")
 
 
-KINDS: dict[str, Kind] = {
-    BUCKET: Kind(
+KINDS: dict[str, ResourceType] = {
+    BUCKET: ResourceType(
         id="{name}",  # bucket names are global
         title="Bucket",
         source="storage/resource_storage_bucket.go",
@@ -32,7 +32,7 @@ KINDS: dict[str, Kind] = {
         computed=_outputs,
         labels="labels",
     ),
-    "gcp:storage/bucketIAMMember:BucketIAMMember": Kind(
+    "gcp:storage/bucketIAMMember:BucketIAMMember": ResourceType(
         id="b/{bucket}/{role}/{member}",
         title="IAM member",
         source="../tpgiamresource/resource_iam_member.go",

@@ -21,7 +21,7 @@ CREDENTIALS = (
 )
 
 
-class Unreachable(Exception):
+class ClusterUnreachable(Exception):
     """The reason why the cluster cannot be reached, as the provider finds it when it is configured."""
 
 
@@ -40,10 +40,12 @@ def parse(kubeconfig: JsonValue) -> JsonObject:
     try:
         content: object = yaml.safe_load(kubeconfig) if isinstance(kubeconfig, str) else None
     except yaml.YAMLError as error:
-        raise Unreachable(f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {error}") from None
+        raise ClusterUnreachable(
+            f"failed to parse kubeconfig data in `kubernetes:config:kubeconfig`- {error}"
+        ) from None
     if not isinstance(content, dict):
         # The real provider would take the machine's own kubeconfig; the rehearsal must never touch that.
-        raise Unreachable("no kubeconfig: the stand-in needs the provider's `kubeconfig` argument, not a file")
+        raise ClusterUnreachable("no kubeconfig: the stand-in needs the provider's `kubeconfig` argument, not a file")
     return cast(JsonObject, content)
 
 
@@ -64,13 +66,13 @@ def active(kubeconfig: JsonValue, settings: JsonObject) -> Active:
     context = text(settings, "context") or text(config, "current-context")
     chosen = _named(config, "contexts", context, "context")
     if chosen is None:
-        raise Unreachable(f'context "{context}" does not exist in the kubeconfig')
+        raise ClusterUnreachable(f'context "{context}" does not exist in the kubeconfig')
     name = text(settings, "cluster") or text(chosen, "cluster")
     entry = _named(config, "clusters", name, "cluster")
     host = urlsplit(text(entry, "server")).hostname
     if entry is None or not host:
-        raise Unreachable(f'cluster "{name}" does not exist in the kubeconfig, or has no server')
+        raise ClusterUnreachable(f'cluster "{name}" does not exist in the kubeconfig, or has no server')
     user = _named(config, "users", text(chosen, "user"), "user")
     if user is None or not any(dig(user, key) for key in CREDENTIALS):
-        raise Unreachable("the server has asked for the client to provide credentials")
+        raise ClusterUnreachable("the server has asked for the client to provide credentials")
     return Active(host, entry)

@@ -7,7 +7,7 @@ import uuid
 from datetime import UTC, datetime
 
 from llmd_gke.pulumi_signatures import UNKNOWN
-from localcloud.providers.kubernetes.objects import Kind, namespace_of
+from localcloud.providers.kubernetes.objects import KubernetesType, namespace_of
 from localcloud.providers.protocol.values import JsonObject, dig, merge, number
 
 
@@ -32,7 +32,7 @@ def next_metadata(record: JsonObject, inputs: JsonObject) -> JsonObject:
     return metadata
 
 
-def live(kind: Kind, inputs: JsonObject, server: JsonObject) -> JsonObject:
+def live(kind: KubernetesType, inputs: JsonObject, server: JsonObject) -> JsonObject:
     """The object as the API server would return it: what was sent, and what the server adds."""
     live = merge(inputs, server)
     namespace = namespace_of(kind, inputs)

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass
 
 from llmd_gke.pulumi_signatures import UNKNOWN
-from localcloud.providers.protocol.difference import Change, names
-from localcloud.providers.protocol.rules import Autoname, Refused
+from localcloud.providers.protocol.difference import PropertyChange, names
+from localcloud.providers.protocol.rules import Autoname, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 AUTONAMED = "pulumi.com/autonamed"
@@ -69,7 +69,7 @@ FORCE_NEW: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class KubernetesType:
     """A resource type ``kubernetes:GROUP/VERSION:Kind``; ``patch`` for the ``…Patch`` types, which own only fields."""
 
     api_version: str
@@ -87,11 +87,11 @@ class Kind:
         return self.api_version.rpartition("/")[0]
 
 
-def kind_of(token: str) -> Kind:
+def kind_of(token: str) -> KubernetesType:
     """``kubernetes:core/v1:Secret`` is ``v1`` ``Secret``: the core group has no name in manifests."""
     _, api_version, kind = token.split(":")
     plain = kind.removesuffix("Patch")
-    return Kind(api_version.removeprefix("core/"), plain or kind, bool(plain) and plain != kind)
+    return KubernetesType(api_version.removeprefix("core/"), plain or kind, bool(plain) and plain != kind)
 
 
 def name_of(inputs: JsonObject) -> str:
@@ -99,14 +99,14 @@ def name_of(inputs: JsonObject) -> str:
     return text(inputs, "metadata", "name")
 
 
-def namespace_of(kind: Kind, inputs: JsonObject) -> str:
+def namespace_of(kind: KubernetesType, inputs: JsonObject) -> str:
     """The namespace an object is in: ``default`` where none is given, ``""`` for cluster-wide kinds."""
     if kind.kind in CLUSTER_SCOPED:
         return ""
     return text(inputs, "metadata", "namespace") or "default"
 
 
-def identity(kind: Kind, inputs: JsonObject) -> str:
+def identity(kind: KubernetesType, inputs: JsonObject) -> str:
     """``namespace/name``, or ``name`` for what is in no namespace."""
     namespace = namespace_of(kind, inputs)
     return f"{namespace}/{name_of(inputs)}" if namespace else name_of(inputs)
@@ -122,7 +122,7 @@ def is_named(inputs: JsonObject) -> bool:
     return bool(dig(inputs, "metadata", "name"))
 
 
-def forces(kind: Kind, change: Change) -> bool:
+def forces(kind: KubernetesType, change: PropertyChange) -> bool:
     """Whether a change needs a new object (``provider.go`` Diff, ``forceNewProperties``)."""
     fields = ("metadata.name", "metadata.namespace")
     if not kind.patch:
@@ -141,11 +141,11 @@ def same_place(old: JsonObject, new: JsonObject) -> bool:
 def made_up(name: str, autoname: Autoname) -> str:
     """``metadata/naming.go`` AssignNameIfAutonamable: the resource's name, a dash, eight hex digits."""
     if autoname.disabled:
-        raise Refused("autonaming is disabled, resource requires the .metadata.name field to be set")
+        raise ProviderRefusal("autonaming is disabled, resource requires the .metadata.name field to be set")
     return autoname.proposed or f"{name}-{hashlib.sha256(autoname.seed or name.encode()).hexdigest()[:8]}"
 
 
-class Cluster:
+class ClusterObjects:
     """One cluster's objects: kind, then ``namespace/name``, then record (``inputs``, ``server``).
 
     The cluster is known by its id at Google: it has more than one endpoint.
@@ -197,7 +197,7 @@ class Cluster:
         return not name or name in BUILT_IN_NAMESPACES or self.get("v1/Namespace", name) is not None
 
 
-def check_crd(kind: Kind, inputs: JsonObject) -> None:
+def check_crd(kind: KubernetesType, inputs: JsonObject) -> None:
     """Raises ``Refused`` for a CustomResourceDefinition, or a patch of one, without group and kind.
 
     The real provider does the same (pulumi-kubernetes v4.25.0, ``groupKindFromCRD`` in provider/pkg/clients/cache.go).
@@ -206,4 +206,4 @@ def check_crd(kind: Kind, inputs: JsonObject) -> None:
         return
     for path in (("spec", "group"), ("spec", "names", "kind")):
         if not dig(inputs, *path):
-            raise Refused(f"expected .{'.'.join(path)}")
+            raise ProviderRefusal(f"expected .{'.'.join(path)}")

@@ -16,7 +16,7 @@ from llmd_gke.pulumi_signatures import UNKNOWN
 from localcloud.providers.kubernetes import live, reach, release, waiting
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
     AUTONAMED,
-    Cluster,
+    ClusterObjects,
     check_crd,
     forces,
     identity,
@@ -29,9 +29,9 @@ from localcloud.providers.kubernetes.objects import (  # fmt: skip
     same_place,
 )
 from localcloud.providers.protocol.cloud import CloudFile
-from localcloud.providers.protocol.difference import Change, Difference, compare
+from localcloud.providers.protocol.difference import Difference, PropertyChange, compare
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.rules import Autoname, Failure, Incomplete, ProviderRefusal, ResourceSubject, Rules
 from localcloud.providers.protocol.values import (  # fmt: skip
     Bag,
     JsonObject,
@@ -80,21 +80,21 @@ class Kubernetes(Rules):
     # -- resources -----------------------------------------------------------------------------------------------
 
     def check(
-        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+        self, subject: ResourceSubject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
         if subject.type == release.TYPE:
             inputs = {**new, "name": new.get("name") or old.get("name") or made_up(subject.name, autoname)}
             return release.check(inputs, text(self._config, "namespace"))
         kind, inputs = kind_of(subject.type), new
         if kind.kind.endswith("List"):
-            raise Refused(
+            raise ProviderRefusal(
                 "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created "
                 "directly. Use the underlying resource type instead"
             )
         check_crd(kind, inputs)
         if not is_named(inputs):
             if kind.patch:
-                raise Refused("patch resources require the `.metadata.name` field to be set")
+                raise ProviderRefusal("patch resources require the `.metadata.name` field to be set")
             name = name_of(old) if is_autonamed(old) else made_up(subject.name, autoname)
             inputs = merge(inputs, {"metadata": {"name": name, "annotations": {AUTONAMED: "true"}}})
         default = text(self._config, "namespace")
@@ -102,12 +102,14 @@ class Kubernetes(Rules):
             inputs = merge(inputs, {"metadata": {"namespace": default}})
         return inputs, []
 
-    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+    def diff(
+        self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
+    ) -> Difference:
         if subject.type == release.TYPE:
             return release.diff(old_inputs, new)
         kind = kind_of(subject.type)
 
-        def replaces(change: Change) -> bool:
+        def replaces(change: PropertyChange) -> bool:
             return forces(kind, change)
 
         difference = compare(old_inputs, new, replaces)
@@ -115,16 +117,16 @@ class Kubernetes(Rules):
         difference.delete_before_replace = bool(difference.replaces) and named and same_place(old_inputs, new)
         return difference
 
-    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+    def preview(self, subject: ResourceSubject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         if subject.type == release.TYPE:
             return release.preview(inputs.values)
         kept = {key: old_outputs[key] for key in ("status",) if old_outputs and key in old_outputs}
         server = live.server_metadata(old_outputs) if old_outputs else {}
         return live.live(kind_of(subject.type), inputs.values, {"metadata": server, **kept} if server else {})
 
-    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+    def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
         if failure := self._faults.create_failure(subject.type):
-            raise Refused(_not_created(subject, failure))
+            raise ProviderRefusal(_not_created(subject, failure))
         where, google = reach.cluster_in(self._google.read(), self._config)
         if subject.type == release.TYPE:
             return self._create_release(where, inputs)
@@ -135,19 +137,19 @@ class Kubernetes(Rules):
             dig(google, "inputs", "gatewayApiConfig", "channel")
         ).endswith(("STANDARD", "EXPERIMENTAL")):
             # GKE installs these CRDs when the cluster's Gateway API channel is on (gateway-api how-to of GKE).
-            raise Refused(
+            raise ProviderRefusal(
                 f'creation of resource "{subject.urn}" with kind {kind.key} failed because the Kubernetes API server '
                 "reported that the apiVersion for this resource does not exist. Verify that any required CRDs have "
                 f'been created: no matches for kind "{kind.kind}" in version "{kind.api_version}"'
             )
         with self._cloud.edit() as content:
-            cluster = Cluster(content, where)
+            cluster = ClusterObjects(content, where)
             namespace = namespace_of(kind, values)
             if not cluster.has_namespace(namespace):
-                raise Refused(_not_created(subject, f'namespaces "{namespace}" not found'))
+                raise ProviderRefusal(_not_created(subject, f'namespaces "{namespace}" not found'))
             if not kind.patch and cluster.get(kind.key, ident) is not None:
                 plural = f"{kind.kind.lower()}s{'.' if kind.group else ''}{kind.group}"
-                raise Refused(_not_created(subject, f'{plural} "{name_of(values)}" already exists'))
+                raise ProviderRefusal(_not_created(subject, f'{plural} "{name_of(values)}" already exists'))
             server: JsonObject = {"metadata": live.first_metadata()}
             cluster.put(kind.key, ident, self._record(subject, inputs, server))
             if kind.patch and kind.kind == "Namespace" and not cluster.has_namespace(ident):
@@ -157,15 +159,17 @@ class Kubernetes(Rules):
         self._faults.delay(subject.type)
         return ident, self._settle(subject, inputs, where, google, wanted, timeout, "created")
 
-    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+    def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
         where, google = reach.cluster_in(self._google.read(), self._config)
         key = release.KEY if subject.type == release.TYPE else kind_of(subject.type).key
         wanted = [] if subject.type == release.TYPE else waiting.expressions(inputs.values)
         with self._cloud.edit() as content:
-            cluster = Cluster(content, where)
+            cluster = ClusterObjects(content, where)
             record = cluster.get(key, subject.id)
             if record is None:
-                raise Refused(f'resource "{subject.urn}" was not successfully updated: "{subject.id}" not found')
+                raise ProviderRefusal(
+                    f'resource "{subject.urn}" was not successfully updated: "{subject.id}" not found'
+                )
             if subject.type == release.TYPE:
                 revision = (number(record, "server", "revision") or 0) + 1
                 cluster.put(key, subject.id, self._record(subject, inputs, {"revision": revision}))
@@ -174,20 +178,20 @@ class Kubernetes(Rules):
             cluster.put(key, subject.id, {**record, **self._record(subject, inputs, server)})
         return self._settle(subject, inputs, where, google, wanted, timeout, "updated")
 
-    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+    def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         try:
             where, _ = reach.cluster_in(self._google.read(), self._config)
-        except Refused:
+        except ProviderRefusal:
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return None
-            raise Refused(
+            raise ProviderRefusal(
                 "failed to read resource state due to unreachable cluster. If the cluster was deleted, you can remove "
                 "this resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
                 'environment variable set to "true"'
             ) from None
         is_release = subject.type == release.TYPE
         key = release.KEY if is_release else kind_of(subject.type).key
-        record = Cluster(self._cloud.read(), where).get(key, subject.id)
+        record = ClusterObjects(self._cloud.read(), where).get(key, subject.id)
         if record is None:
             return None
         stored, server = restore(record["inputs"], state), record.get("server")
@@ -196,46 +200,48 @@ class Kubernetes(Rules):
             return inputs, release.outputs(inputs, number(server, "revision") or 1)
         return inputs, live.live(kind_of(subject.type), inputs, server if isinstance(server, dict) else {})
 
-    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+    def delete(self, subject: ResourceSubject, outputs: JsonObject) -> None:
         try:
             where, _ = reach.cluster_in(self._google.read(), self._config)
-        except Refused as error:
+        except ProviderRefusal as error:
             if subject.type == release.TYPE:
-                raise Refused(f"can't delete Helm Release with unreachable cluster. Reason: {str(error)!r}") from None
+                raise ProviderRefusal(
+                    f"can't delete Helm Release with unreachable cluster. Reason: {str(error)!r}"
+                ) from None
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return
-            raise Refused(
+            raise ProviderRefusal(
                 "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this "
                 "resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
                 'environment variable set to "true"'
             ) from None
         if failure := text(self._faults.read(), "failDelete", subject.type):
-            raise Refused(failure)
+            raise ProviderRefusal(failure)
         is_release = subject.type == release.TYPE
         key = release.KEY if is_release else kind_of(subject.type).key
         with self._cloud.edit() as content:
-            cluster = Cluster(content, where)
+            cluster = ClusterObjects(content, where)
             if cluster.get(key, subject.id) is not None:
                 cluster.drop(key, subject.id)
             elif is_release:
                 name = text(outputs, "name")
-                raise Refused(f"uninstall: Release not loaded: {name}: release: not found")
+                raise ProviderRefusal(f"uninstall: Release not loaded: {name}: release: not found")
 
-    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterator[Path]:
+    def secret_outputs(self, subject: ResourceSubject, outputs: JsonObject) -> Iterator[Path]:
         """``annotateSecrets``: the contents of a Secret are secret, whoever wrote them."""
         if subject.type.endswith(("core/v1:Secret", "core/v1:SecretPatch")):
             yield from ((key,) for key in ("data", "stringData") if key in outputs)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _record(self, subject: Subject, inputs: Bag, server: JsonObject) -> JsonObject:
+    def _record(self, subject: ResourceSubject, inputs: Bag, server: JsonObject) -> JsonObject:
         secrets = inputs.secrets | set(self.secret_outputs(subject, inputs.values))
         return {"inputs": redact(inputs.values, secrets), "server": server}
 
     def _create_release(self, where: str, inputs: Bag) -> tuple[str, JsonObject]:
         ident = release.identity(inputs.values)
         with self._cloud.edit() as content:
-            cluster = Cluster(content, where)
+            cluster = ClusterObjects(content, where)
             release.create(cluster, inputs.values)
             cluster.put(
                 release.KEY, ident, {"inputs": redact(inputs.values, inputs.secrets), "server": {"revision": 1}}
@@ -245,7 +251,7 @@ class Kubernetes(Rules):
 
     def _settle(
         self,
-        subject: Subject,
+        subject: ResourceSubject,
         inputs: Bag,
         where: str,
         google: JsonObject,
@@ -256,7 +262,7 @@ class Kubernetes(Rules):
         """Answer the wait: at once with the conditions asked for, or after the timeout with the cause."""
         kind = kind_of(subject.type)
         ident = subject.id or identity(kind, inputs.values)
-        cluster = Cluster(self._cloud.read(), where)
+        cluster = ClusterObjects(self._cloud.read(), where)
         record = cluster.get(kind.key, ident) or {}
         server, had = record.get("server"), number(record, "hosts") or 0
         state: JsonObject = dict(server) if isinstance(server, dict) else {}
@@ -266,7 +272,7 @@ class Kubernetes(Rules):
             if wanted:
                 state["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
                 with self._cloud.edit() as content:
-                    cluster = Cluster(content, where)
+                    cluster = ClusterObjects(content, where)
                     granted: JsonObject = {"hosts": hosts} if hosts else {}
                     cluster.put(
                         kind.key, ident, {**(cluster.get(kind.key, ident) or record), **granted, "server": state}
@@ -282,5 +288,5 @@ class Kubernetes(Rules):
         raise Incomplete(f"{message}: {cause}", ident, live.live(kind, inputs.values, state), [message, cause])
 
 
-def _not_created(subject: Subject, why: str) -> str:
+def _not_created(subject: ResourceSubject, why: str) -> str:
     return f'resource "{subject.urn}" was not successfully created by the Kubernetes API server: {why}'

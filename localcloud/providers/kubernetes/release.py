@@ -11,9 +11,9 @@ from pathlib import Path
 import yaml
 
 from llmd_gke.pulumi_signatures import UNKNOWN
-from localcloud.providers.kubernetes.objects import Cluster
+from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.difference import Difference, compare, names
-from localcloud.providers.protocol.rules import Failure, Refused
+from localcloud.providers.protocol.rules import Failure, ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, has_unknown, text
 
 TYPE = "kubernetes:helm.sh/v3:Release"
@@ -52,14 +52,14 @@ def identity(inputs: JsonObject) -> str:
     return f"{text(inputs, 'namespace')}/{text(inputs, 'name')}"
 
 
-def create(cluster: Cluster, inputs: JsonObject) -> None:
+def create(cluster: ClusterObjects, inputs: JsonObject) -> None:
     """Helm's own refusals, and the namespace it makes if asked to (and never removes)."""
     namespace = text(inputs, "namespace")
     if cluster.get(KEY, identity(inputs)) is not None:
-        raise Refused("cannot re-use a name that is still in use")
+        raise ProviderRefusal("cannot re-use a name that is still in use")
     if not cluster.has_namespace(namespace):
         if inputs.get("createNamespace") is not True:
-            raise Refused(f'create: failed to create: namespaces "{namespace}" not found')
+            raise ProviderRefusal(f'create: failed to create: namespaces "{namespace}" not found')
         made: JsonObject = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
         cluster.put(
             "v1/Namespace", namespace, {"inputs": made, "server": {}, "madeBy": f"helm release {text(inputs, 'name')}"}

@@ -9,9 +9,9 @@ from typing import cast
 
 from llmd_gke.catalog import accelerators, kserve
 from localcloud.providers.google import capacity, nodepools
-from localcloud.providers.kubernetes.objects import Cluster
+from localcloud.providers.kubernetes.objects import ClusterObjects
 from localcloud.providers.protocol.faults import Faults
-from localcloud.providers.protocol.rules import Refused
+from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, number, objects, text
 
 WAIT_FOR = "pulumi.com/waitFor"
@@ -28,7 +28,7 @@ _JSONPATH = re.compile(r"jsonpath=\{.+\}(=.+)?", re.DOTALL)  # jsonpath/jsonpath
 
 
 def expressions(inputs: JsonObject) -> list[str]:
-    """What to wait for. Raises :class:`Refused` for an annotation that the provider cannot read.
+    """What to wait for. Raises :class:`ProviderRefusal` for an annotation that the provider cannot read.
 
     ``metadata/overrides.go`` ReadyCondition: ``condition=…``, ``jsonpath=…`` or a JSON array of such.
     """
@@ -43,10 +43,10 @@ def expressions(inputs: JsonObject) -> list[str]:
         parsed = value
     wanted = [str(item) for item in cast("list[object]", parsed)] if isinstance(parsed, list) else [value]
     if not wanted:
-        raise Refused("at least one condition must be specified")
+        raise ProviderRefusal("at least one condition must be specified")
     for expression in wanted:
         if not (_CONDITION.fullmatch(expression) or _JSONPATH.fullmatch(expression)):
-            raise Refused(f'expected a "jsonpath=" or "condition=" prefix, got {expression!r}')
+            raise ProviderRefusal(f'expected a "jsonpath=" or "condition=" prefix, got {expression!r}')
     return wanted
 
 
@@ -58,7 +58,7 @@ def conditions(wanted: list[str]) -> Iterator[JsonObject]:
             yield {"type": sort, "status": status[0] if status else "True", "reason": "Rehearsed"}
 
 
-def hosts_wanted(kind: str, inputs: JsonObject, cluster: Cluster) -> int:
+def hosts_wanted(kind: str, inputs: JsonObject, cluster: ClusterObjects) -> int:
     """Hosts with accelerators that a service needs: one for each replica, 0 for what asks for no chips."""
     if kind != kserve.SERVICE:
         return 0

@@ -14,7 +14,7 @@ _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
 
 @dataclass(frozen=True)
-class Change:
+class PropertyChange:
     """One difference; ``parts`` are the paths of everything it adds, removes or alters."""
 
     path: Path
@@ -26,12 +26,12 @@ class Change:
 class Difference:
     """The answer to Diff: every change, those among them that need a replacement, and in which order."""
 
-    changes: list[Change] = field(default_factory=list[Change])
-    replaces: list[Change] = field(default_factory=list[Change])
+    changes: list[PropertyChange] = field(default_factory=list[PropertyChange])
+    replaces: list[PropertyChange] = field(default_factory=list[PropertyChange])
     delete_before_replace: bool = False
 
 
-def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[Change]:
+def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[PropertyChange]:
     """The outermost differences. ``__defaults`` is the bridge's note to itself, not a property."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
@@ -39,25 +39,25 @@ def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[Change]
                 continue
             where = (*path, key)
             if key not in old:
-                yield Change(where, "ADD", tuple(leaves(new[key], where)))
+                yield PropertyChange(where, "ADD", tuple(leaves(new[key], where)))
             elif key not in new:
-                yield Change(where, "DELETE", tuple(leaves(old[key], where)))
+                yield PropertyChange(where, "DELETE", tuple(leaves(old[key], where)))
             else:
                 yield from changes(old[key], new[key], where)
     elif isinstance(old, list) and isinstance(new, list):
         for index in range(max(len(old), len(new))):
             where = (*path, index)
             if index >= len(old):
-                yield Change(where, "ADD", tuple(leaves(new[index], where)))
+                yield PropertyChange(where, "ADD", tuple(leaves(new[index], where)))
             elif index >= len(new):
-                yield Change(where, "DELETE", tuple(leaves(old[index], where)))
+                yield PropertyChange(where, "DELETE", tuple(leaves(old[index], where)))
             else:
                 yield from changes(old[index], new[index], where)
     elif old != new or type(old) is not type(new):
-        yield Change(path, "UPDATE", (path, *leaves(old, path), *leaves(new, path)))
+        yield PropertyChange(path, "UPDATE", (path, *leaves(old, path), *leaves(new, path)))
 
 
-def compare(old: JsonValue, new: JsonValue, forces: Callable[[Change], bool]) -> Difference:
+def compare(old: JsonValue, new: JsonValue, forces: Callable[[PropertyChange], bool]) -> Difference:
     """All changes, with those for which ``forces`` says so as replacements."""
     differences = list(changes(old, new))
     return Difference(differences, [change for change in differences if forces(change)])

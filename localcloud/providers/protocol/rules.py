@@ -10,11 +10,11 @@ from localcloud.providers.protocol.difference import Difference, compare
 from localcloud.providers.protocol.values import Bag, JsonObject, Path
 
 
-class Refused(Exception):
+class ProviderRefusal(Exception):
     """The cloud says no. The message is what the real provider would print."""
 
 
-class Incomplete(Refused):
+class Incomplete(ProviderRefusal):
     """The object was made or changed, and is in the state, but it did not become what was asked for.
 
     The engine records it with its ``reasons`` and the operation fails (``ErrorResourceInitFailed``).
@@ -34,7 +34,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Subject:
+class ResourceSubject:
     """The resource a call is about."""
 
     type: str
@@ -73,40 +73,42 @@ class Rules(ABC):
 
     @abstractmethod
     def check(
-        self, subject: Subject, old: JsonObject, new: JsonObject, autoname: Autoname
+        self, subject: ResourceSubject, old: JsonObject, new: JsonObject, autoname: Autoname
     ) -> tuple[JsonObject, list[Failure]]:
         """Complete and judge inputs. ``old`` is empty for a new resource."""
 
     @abstractmethod
-    def diff(self, subject: Subject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject) -> Difference:
+    def diff(
+        self, subject: ResourceSubject, old_inputs: JsonObject, old_outputs: JsonObject, new: JsonObject
+    ) -> Difference:
         """Compare a resource with what is asked for."""
 
     @abstractmethod
-    def preview(self, subject: Subject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
+    def preview(self, subject: ResourceSubject, inputs: Bag, old_outputs: JsonObject | None) -> JsonObject:
         """The outputs as far as they can be known before; ``old_outputs`` is ``None`` for a new resource."""
 
     @abstractmethod
-    def create(self, subject: Subject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
+    def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
         """Make it. Returns id and outputs. ``timeout`` in seconds, 0 when none was given."""
 
     @abstractmethod
-    def update(self, subject: Subject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
+    def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
         """Change it in place."""
 
     @abstractmethod
-    def read(self, subject: Subject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
+    def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
         """Inputs and outputs as they are now, ``None`` when it is gone. ``state`` holds what the engine knows."""
 
     @abstractmethod
-    def delete(self, subject: Subject, outputs: JsonObject) -> None:
+    def delete(self, subject: ResourceSubject, outputs: JsonObject) -> None:
         """Remove it."""
 
     def invoke(self, token: str, args: JsonObject) -> JsonObject:
         """Answer a function."""
         del args
-        raise Refused(f"the {self.name} stand-in has no function {token}")
+        raise ProviderRefusal(f"the {self.name} stand-in has no function {token}")
 
-    def secret_outputs(self, subject: Subject, outputs: JsonObject) -> Iterable[Path]:
+    def secret_outputs(self, subject: ResourceSubject, outputs: JsonObject) -> Iterable[Path]:
         """Paths in the outputs that the real provider marks secret, whatever the inputs were."""
         del subject, outputs
         return ()

@@ -20,9 +20,9 @@ import grpc
 from google.protobuf import any_pb2, empty_pb2
 
 from localcloud.providers.protocol.calls import CallRecord
-from localcloud.providers.protocol.difference import Change, Difference, dotted
+from localcloud.providers.protocol.difference import Difference, PropertyChange, dotted
 from localcloud.providers.protocol.protos import plugin_pb2, provider_pb2, provider_pb2_grpc, status_pb2
-from localcloud.providers.protocol.rules import Autoname, Incomplete, Refused, Rules, Subject
+from localcloud.providers.protocol.rules import Autoname, Incomplete, ProviderRefusal, ResourceSubject, Rules
 from localcloud.providers.protocol.values import Bag, JsonObject, Path, decode, encode
 
 Context = grpc.ServicerContext
@@ -180,7 +180,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
     def Invoke(self, request: provider_pb2.InvokeRequest, context: Context):
         with self._call("Invoke", context, type=request.tok):
             answer = self._rules.invoke(request.tok, decode(request.args).values)
-            secrets = self._rules.secret_outputs(Subject(request.tok, "", ""), answer)
+            secrets = self._rules.secret_outputs(ResourceSubject(request.tok, "", ""), answer)
             response = provider_pb2.InvokeResponse()
             getattr(response, "return").CopyFrom(encode(answer, secrets))
             return response
@@ -193,13 +193,13 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _encode(self, subject: Subject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
+    def _encode(self, subject: ResourceSubject, values: JsonObject, inputs: Bag, more: frozenset[Path] = frozenset()):
         return encode(values, inputs.secrets | more | set(self._rules.secret_outputs(subject, values)))
 
     def _unimplemented(self, context: Context, what: str) -> NoReturn:
         context.abort(grpc.StatusCode.UNIMPLEMENTED, f"the {self._rules.name} stand-in has no {what}")
 
-    def _incomplete(self, context: Context, subject: Subject, error: Incomplete, inputs: Bag) -> NoReturn:
+    def _incomplete(self, context: Context, subject: ResourceSubject, error: Incomplete, inputs: Bag) -> NoReturn:
         """Attach the state to the error, as ``partialError`` does in pulumi-kubernetes ``provider.go`` @v4.25.0."""
         detail = any_pb2.Any()
         detail.Pack(
@@ -214,7 +214,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
 
     @contextmanager
     def _call(
-        self, method: str, context: Context, subject: Subject | None = None, preview: bool = False, **about: str
+        self, method: str, context: Context, subject: ResourceSubject | None = None, preview: bool = False, **about: str
     ) -> Generator[None, None, None]:
         """Record the call; turn a refusal into a gRPC error with the refusal as its message."""
         fields = dict(about)
@@ -229,7 +229,7 @@ class Servicer(provider_pb2_grpc.ResourceProviderServicer):
             self._under_way += 1
         try:
             yield
-        except Refused as error:
+        except ProviderRefusal as error:
             record("refused", str(error))
             context.abort(grpc.StatusCode.UNKNOWN, str(error))
         except Exception as error:
@@ -251,14 +251,14 @@ def _subject(
     | provider_pb2.ReadRequest
     | provider_pb2.UpdateRequest
     | provider_pb2.DeleteRequest,
-) -> Subject:
+) -> ResourceSubject:
     """What the call is about. Type and name are fields since engine 3.133; before, only the URN held them."""
     *_, kind, name = request.urn.split("::")
     ident = "" if isinstance(request, provider_pb2.CheckRequest | provider_pb2.CreateRequest) else request.id
-    return Subject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)
+    return ResourceSubject(request.type or kind.split("$")[-1], request.name or name, request.urn, ident)
 
 
-def _ignored(change: Change, paths: tuple[str, ...]) -> bool:
+def _ignored(change: PropertyChange, paths: tuple[str, ...]) -> bool:
     return any(
         dotted(change.path) == path or dotted(change.path).startswith((f"{path}.", f"{path}[")) for path in paths
     )

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from localcloud.providers.protocol.difference import Change, Difference, names
+from localcloud.providers.protocol.difference import Difference, PropertyChange, names
 from localcloud.providers.protocol.values import JsonObject, JsonValue, Path
 
 _ZEROS: tuple[JsonValue, ...] = (False, 0, "")
@@ -64,7 +64,7 @@ def without_noise(difference: Difference, old: JsonObject, new: JsonObject, trai
     )
 
 
-def _same(change: Change, old: JsonObject, new: JsonObject, traits: Traits) -> bool:
+def _same(change: PropertyChange, old: JsonObject, new: JsonObject, traits: Traits) -> bool:
     where = ".".join(names(change.path))
     if change.kind == "DELETE" and where in traits.kept and isinstance(change.path[-1], str):
         return True  # a member of a list that goes is a change

@@ -21,13 +21,13 @@ from localcloud.workflow import runner
 HOUR = 3600.0
 
 
-def process(name: str, state: status.ProcessState, exits: int, age_seconds: float = 0.0) -> status.Process:
-    return status.Process(
+def process(name: str, state: status.ProcessState, exits: int, age_seconds: float = 0.0) -> status.ProcessStatus:
+    return status.ProcessStatus(
         name, state, exits=exits, restarts=exits, last_exit="status 3", since=time.time() - age_seconds
     )
 
 
-def say(layout: Layout, *processes: status.Process) -> status.Status:
+def say(layout: Layout, *processes: status.ProcessStatus) -> status.Status:
     written = status.Status("ready", "", list(processes))
     status.write(layout.status, written)
     return written

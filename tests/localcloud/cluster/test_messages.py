@@ -16,7 +16,7 @@ from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
 from localcloud.common.workdir import Places
 from localcloud.gke_gateway.envoy import process
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow.runner import Runner
 
@@ -64,7 +64,7 @@ def test_an_envoy_that_never_answers_names_its_log_and_its_configuration(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(process, "READY_SECONDS", -1.0)
-    files = Files(tmp_path / "envoy")
+    files = EnvoyFiles(tmp_path / "envoy")
     with pytest.raises(SetUpFailed, match="Envoy is not ready") as failure:
         asyncio.run(Silent(files, admin_port=1, log_file=tmp_path / "envoy.log").run())
     assert str(tmp_path / "envoy.log") in str(failure.value)

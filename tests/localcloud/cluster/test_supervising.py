@@ -41,7 +41,7 @@ for one in json.load(sys.stdin):
         environment={"MARK": str(mark)},
         grace_seconds=1.0,
     )
-    kept.append(Kept(service, status.Process(name)))
+    kept.append(Kept(service, status.ProcessStatus(name)))
 sys.exit(Supervisor(layout, kept).run())
 """
 
@@ -98,7 +98,7 @@ def until(layout: Layout, holds: Callable[[status.Status], bool], wait_seconds: 
     return state
 
 
-def named(cluster: status.Status, name: str) -> status.Process:
+def named(cluster: status.Status, name: str) -> status.ProcessStatus:
     return next(one for one in cluster.processes if one.name == name)
 
 
@@ -154,7 +154,7 @@ def alone(layout: Layout) -> Iterator[Supervisor]:
     """A supervisor in this very process, of one process that runs on and is never ready by itself."""
     mark = layout.mark("one")
     service = Service("one", tuple(python("import signal\nsignal.pause()")), ready=written(mark), mark=mark)
-    made = Supervisor(layout, [Kept(service, status.Process("one"))])
+    made = Supervisor(layout, [Kept(service, status.ProcessStatus("one"))])
     yield made
     for one in made.kept:
         if one.process:

@@ -10,11 +10,11 @@ from pathlib import Path
 import httpx
 
 from localcloud.gke_gateway.applied_config import write_programs
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import World, world
-from localcloud.gke_gateway.translate import Program, translate
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot, world
+from localcloud.gke_gateway.translate import GatewayProgram, translate
 from localcloud.kubernetes.fields import each, key, part, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway.servers import eventually, free_port
@@ -28,17 +28,17 @@ class Lab:
     def __init__(self, folder: Path) -> None:
         self.port, self.admin_port = free_port(), free_port()
         self.address = ADDRESS
-        self.files = Files(folder / "envoy")
+        self.files = EnvoyFiles(folder / "envoy")
         self.envoy = Envoy(self.files, admin_port=self.admin_port, concurrency=1)
         self.admin = httpx.Client(base_url=f"http://127.0.0.1:{self.admin_port}", trust_env=False)
         self.filters: list[JsonValue] = []
         """HTTP filters before the gateway's own; for configurations that only a test needs."""
         self.client = httpx.Client(base_url=f"http://{ADDRESS}:{self.port}", trust_env=False, timeout=20)
 
-    def apply(self, *objects: JsonObject) -> World:
+    def apply(self, *objects: JsonObject) -> ClusterSnapshot:
         """Programs the Envoy with these objects, as the controller does. Fails on a refusal, ours or Envoy's."""
         snapshot = world(*objects)
-        programs: dict[tuple[str, str], Program] = {}
+        programs: dict[tuple[str, str], GatewayProgram] = {}
         for gateway in snapshot.all("Gateway"):
             of_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
             translation = translate(gateway, of_class, self.address, snapshot, self.files)

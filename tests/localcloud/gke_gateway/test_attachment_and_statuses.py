@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from localcloud.gke_gateway import statuses
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import World, world
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot, world
 from localcloud.gke_gateway.route_attachment import attachments, hostnames
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.kubernetes.fields import each, text
@@ -16,8 +16,8 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 
 
-def look(snapshot: World, folder: Path, of_class: str = "gke-l7-rilb") -> Translation:
-    return translate(snapshot.all("Gateway")[0], CLASSES[of_class], "10.0.0.60", snapshot, Files(folder))
+def look(snapshot: ClusterSnapshot, folder: Path, of_class: str = "gke-l7-rilb") -> Translation:
+    return translate(snapshot.all("Gateway")[0], CLASSES[of_class], "10.0.0.60", snapshot, EnvoyFiles(folder))
 
 
 def conditions(entry: JsonValue) -> dict[str, tuple[str, str]]:

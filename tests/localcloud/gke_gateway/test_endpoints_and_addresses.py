@@ -5,14 +5,14 @@ from pathlib import Path
 
 from localcloud.gke_gateway.addresses import address_of, reserved
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.endpoints import Endpoint, Source, endpoints
+from localcloud.gke_gateway.resources.endpoints import EndpointSource, PodEndpoint, endpoints
 from localcloud.gke_gateway.resources.objects import world
 from localcloud.gke_gateway.resources.policies import HealthCheck, backend_settings, health_check
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 
-POOL_OF_QWEN = Source("InferencePool", "llm", "qwen")
-SERVICE_OF_MODELS = Source("Service", "llm", "models", 80)
+POOL_OF_QWEN = EndpointSource("InferencePool", "llm", "qwen")
+SERVICE_OF_MODELS = EndpointSource("Service", "llm", "models", 80)
 
 
 def test_a_pool_holds_the_ready_pods_of_its_selector_and_namespace() -> None:
@@ -33,7 +33,7 @@ def test_a_pool_holds_the_ready_pods_of_its_selector_and_namespace() -> None:
         leaving,
         stranger,
     )
-    assert endpoints(POOL_OF_QWEN, snapshot) == [Endpoint("10.244.0.2", 8000)]
+    assert endpoints(POOL_OF_QWEN, snapshot) == [PodEndpoint("10.244.0.2", 8000)]
 
 
 def test_a_service_holds_the_ready_endpoints_of_its_slices_at_the_target_port() -> None:
@@ -41,8 +41,8 @@ def test_a_service_holds_the_ready_endpoints_of_its_slices_at_the_target_port() 
     starting = b.endpoint_slice("models", 8000, "10.244.0.3", ready=False)
     starting["metadata"] = {**b.obj("x", "models-2")["metadata"], "labels": {"kubernetes.io/service-name": "models"}}  # type: ignore[dict-item]
     snapshot = world(b.service("models"), many, starting, b.endpoint_slice("others", 8000, "10.244.0.9"))
-    assert endpoints(SERVICE_OF_MODELS, snapshot) == [Endpoint("10.244.0.1", 8000), Endpoint("10.244.0.2", 8000)]
-    assert endpoints(Source("Service", "llm", "models", 81), snapshot) == []
+    assert endpoints(SERVICE_OF_MODELS, snapshot) == [PodEndpoint("10.244.0.1", 8000), PodEndpoint("10.244.0.2", 8000)]
+    assert endpoints(EndpointSource("Service", "llm", "models", 81), snapshot) == []
 
 
 def test_defaults_without_policies_are_those_of_gke() -> None:

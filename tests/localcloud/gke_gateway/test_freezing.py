@@ -8,10 +8,10 @@ from unittest.mock import Mock
 from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.applied_config import Store, without_secrets, write_programs
 from localcloud.gke_gateway.controller import Controller
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.endpoints import endpoints
-from localcloud.gke_gateway.resources.objects import World, world
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot, world
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.kubernetes.fields import each, get, text
 from localcloud.providers.protocol.values import JsonObject
@@ -25,9 +25,9 @@ NEW = b.route("new", b.rule("/new", b.to_service("models")))
 BACKENDS = (b.service("models"), b.endpoint_slice("models", 8000, "10.244.0.1"))
 
 
-def look(snapshot: World, folder: Path) -> Translation:
+def look(snapshot: ClusterSnapshot, folder: Path) -> Translation:
     gateway = snapshot.all("Gateway")[0]
-    return translate(gateway, CLASSES["gke-l7-rilb"], "10.0.0.60", snapshot, Files(folder))
+    return translate(gateway, CLASSES["gke-l7-rilb"], "10.0.0.60", snapshot, EnvoyFiles(folder))
 
 
 def condition(status: object, kind: str) -> JsonObject:
@@ -84,10 +84,10 @@ def test_writing_the_same_program_again_changes_no_file(tmp_path: Path) -> None:
     snapshot = world(GATEWAY, GOOD, *BACKENDS)
     program = look(snapshot, tmp_path).program
     assert program is not None
-    assert write_programs({("llm", "gateway"): program}, snapshot, Files(tmp_path))
-    assert not write_programs({("llm", "gateway"): program}, snapshot, Files(tmp_path))
-    assert write_programs({}, snapshot, Files(tmp_path))
-    assert list(Files(tmp_path).endpoints.iterdir()) == []
+    assert write_programs({("llm", "gateway"): program}, snapshot, EnvoyFiles(tmp_path))
+    assert not write_programs({("llm", "gateway"): program}, snapshot, EnvoyFiles(tmp_path))
+    assert write_programs({}, snapshot, EnvoyFiles(tmp_path))
+    assert list(EnvoyFiles(tmp_path).endpoints.iterdir()) == []
 
 
 def test_a_gateway_is_served_at_an_address_that_comes_later(lab: Lab) -> None:
@@ -109,7 +109,7 @@ def test_a_second_look_at_an_unchanged_gateway_writes_the_same_status(tmp_path: 
 def test_a_successor_of_the_same_name_does_not_inherit_what_was_programmed(tmp_path: Path) -> None:
     program = look(world(GATEWAY, GOOD, *BACKENDS), tmp_path).program
     assert program is not None
-    controller = Controller(Mock(), Mock(), Files(tmp_path), Store(tmp_path / "programs"), Mock())
+    controller = Controller(Mock(), Mock(), EnvoyFiles(tmp_path), Store(tmp_path / "programs"), Mock())
     controller._take([look(world(GATEWAY, GOOD, *BACKENDS), tmp_path)])
     assert set(controller.programs) == {("llm", "gateway")}
     successor = b.gateway()

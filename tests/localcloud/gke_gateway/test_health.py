@@ -13,7 +13,7 @@ from localcloud.gke_gateway import health
 from localcloud.gke_gateway.applied_config import Store
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.translate import translate
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
 from localcloud.kubernetes.fields import key, text
 from localcloud.providers.google.references import CLUSTER
@@ -57,7 +57,7 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
 
         monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
         monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
-        cloud = Cloud(tmp_path / "cloud")
+        cloud = EmulatedCloud(tmp_path / "cloud")
         with cloud.world() as world:
             world.put(CLUSTER, "projects/p/locations/europe-west4/clusters/c", {"inputs": {}})
         (service,) = ask(cloud, "GET", f"{REGION}/backendServices")["items"]
@@ -72,7 +72,7 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
     assert health.seen(tmp_path) == {}, "the gateway has ended"
 
 
-def ask(cloud: Cloud, http: str, path: str, body: dict[str, str] | None = None) -> dict[str, Any]:
+def ask(cloud: EmulatedCloud, http: str, path: str, body: dict[str, str] | None = None) -> dict[str, Any]:
     status, answer = Emulator(cloud).answer(http, path, {}, dict(body or {}))
     assert status == 200, answer
     return json.loads(json.dumps(answer))

@@ -6,7 +6,7 @@ import pytest
 
 from llmd_gke.manifests import routing
 from llmd_gke.settings import GatewaySettings, ModelSettings
-from localcloud.gke_gateway.envoy.files import Files
+from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.refusals import gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.objects import world
@@ -107,7 +107,7 @@ def test_an_address_must_be_named_and_exist(address: JsonValue, error: str | Non
 def test_a_missing_secret_stops_the_whole_gateway(tmp_path: Path) -> None:
     tls: JsonObject = {"mode": "Terminate", "certificateRefs": [{"name": "certificate"}]}
     gateway = b.gateway(listeners=[{"name": "https", "port": 443, "protocol": "HTTPS", "tls": tls}])
-    result = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), Files(tmp_path))
+    result = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), EnvoyFiles(tmp_path))
     assert result.refusal is not None
     assert result.refusal.message == "Error GWCER102: Secret llm/certificate not found."
     assert result.program is None

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.binaries.table import Program
-from localcloud.go_builds.wrapper import Target, Wrapper
+from localcloud.binaries.table import BuiltProgram
+from localcloud.go_builds.wrapper import BuildTarget, Wrapper
 
 MODULE, VERSION = "example.test/tools", "v1.2.3"
 LIBRARY = f"{MODULE}/words"
@@ -99,13 +99,13 @@ class Shop:
         return f"file://{self.folder / 'proxy'}"
 
     @property
-    def programs(self) -> list[Program]:
+    def programs(self) -> list[BuiltProgram]:
         wrapper = Wrapper(
             "tools", (MODULE, VERSION), disk_mb=10, modules_mb=10, memory_mb=200, folder=self.folder / "gomod"
         )
         stamps = {"main.version": VERSION}
         return [
-            Program(Target(name, f"{MODULE}/cmd/{name}", cpu_seconds=10, stamps=stamps), wrapper, VERSION)
+            BuiltProgram(BuildTarget(name, f"{MODULE}/cmd/{name}", cpu_seconds=10, stamps=stamps), wrapper, VERSION)
             for name in self.names
         ]
 

@@ -82,29 +82,29 @@ def test_modules_that_the_user_has_are_taken_from_there(shop: Shop, monkeypatch:
 def test_what_programs_share_is_compiled_before_and_nothing_is_linked_twice(
     shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run, named = builder.Work.run, list[list[str]]()
+    run, named = builder.ModuleBuild.run, list[list[str]]()
 
-    def noted(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def noted(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
         if arguments[0] == "build":
             named.append([one for one in arguments if one.startswith(MODULE)])
         return run(self, arguments, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(builder.Work, "run", noted)
+    monkeypatch.setattr(builder.ModuleBuild, "run", noted)
     build(shop)
     # The standard library first. Go links every command that it is given, also one of several, which it throws away.
     assert named == [[], [LIBRARY], *([one.target.package] for one in shop.programs)]
 
 
 def test_after_ctrl_c_the_next_run_builds_only_what_is_missing(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    run, goodbye = builder.Work.run, shop.programs[1].target.package
+    run, goodbye = builder.ModuleBuild.run, shop.programs[1].target.package
 
-    def interrupted(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def interrupted(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
         if "-o" in arguments and arguments[-1] == goodbye:
             raise KeyboardInterrupt
         return run(self, arguments, *rest)  # type: ignore[arg-type]
 
     with monkeypatch.context() as patch:
-        patch.setattr(builder.Work, "run", interrupted)
+        patch.setattr(builder.ModuleBuild, "run", interrupted)
         with pytest.raises(KeyboardInterrupt):
             build(shop)
     first, second = (cache_key.built(shop.cache, one) for one in shop.programs)
@@ -148,7 +148,7 @@ def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: S
 
 
 def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    full = builder.capacity_check.Room(cache_mb=300, memory_mb=16_000, processors=2)
+    full = builder.capacity_check.MachineCapacity(cache_mb=300, memory_mb=16_000, processors=2)
     monkeypatch.setattr(builder.capacity_check, "look", lambda _: full)
     with pytest.raises(SetUpFailed, match=r"300 MB free at .*cache, \d+ MB needed"):
         build(shop)
@@ -156,7 +156,7 @@ def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, mo
 
 
 def test_too_little_memory_names_the_program_and_both_numbers(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = builder.capacity_check.Room(cache_mb=90_000, memory_mb=150, processors=2)
+    small = builder.capacity_check.MachineCapacity(cache_mb=90_000, memory_mb=150, processors=2)
     monkeypatch.setattr(builder.capacity_check, "look", lambda _: small)
     with pytest.raises(SetUpFailed, match="to build hello, goodbye: 150 MB can be used, 200 MB needed"):
         build(shop)

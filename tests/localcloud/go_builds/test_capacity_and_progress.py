@@ -17,15 +17,15 @@ from llmd_gke.problems import SetUpFailed
 from localcloud.binaries.table import PROGRAMS
 from localcloud.go_builds import capacity_check
 from localcloud.go_builds.build import PROGRAM_MB, STANDARD_MB
-from localcloud.go_builds.capacity_check import Room, check_disk, compilers
+from localcloud.go_builds.capacity_check import MachineCapacity, check_disk, compilers
 from localcloud.go_builds.go_toolchain import Purpose
 from localcloud.go_builds.progress import Display, Estimate, Steps, duration
 
-PLENTY = Room(cache_mb=50_000, memory_mb=16_000, processors=4)
+PLENTY = MachineCapacity(cache_mb=50_000, memory_mb=16_000, processors=4)
 PURPOSE = Purpose("the engine", "install Pulumi itself")
 
 
-def having(**changes: Any) -> Room:
+def having(**changes: Any) -> MachineCapacity:
     return replace(PLENTY, **changes)
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 
 from llmd_gke.problems import SetUpFailed
 from localcloud.binaries import cache_key, resolve
-from localcloud.binaries.table import Program
+from localcloud.binaries.table import BuiltProgram
 from localcloud.go_builds import build as builder
 from tests.localcloud.go_builds.modules import Shop, open_shop
 
@@ -30,7 +30,7 @@ class Two:
         self.shop = shop
         first, second = shop.programs
         shutil.copytree(shop.folder / "gomod" / "tools", shop.folder / "gomod" / "more")
-        self.programs: list[Program] = [first, replace(second, wrapper=replace(second.wrapper, name="more"))]
+        self.programs: list[BuiltProgram] = [first, replace(second, wrapper=replace(second.wrapper, name="more"))]
         self.asked: list[tuple[str, str]] = []
         self.listed = threading.Event()
 
@@ -44,9 +44,9 @@ class Two:
 @pytest.fixture
 def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Two:
     made = Two(open_shop(tmp_path, monkeypatch, standard))
-    run = builder.Work.run
+    run = builder.ModuleBuild.run
 
-    def recording(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def recording(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
         wrapper = self.source.name
         if wrapper == "tools" and arguments[0] == "build":
             assert made.listed.wait(60), "nobody looks at the second wrapper while the first is built"
@@ -55,7 +55,7 @@ def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, standard: Path) -> Two:
             made.listed.set()
         return run(self, arguments, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(builder.Work, "run", recording)
+    monkeypatch.setattr(builder.ModuleBuild, "run", recording)
     return made
 
 
@@ -69,15 +69,15 @@ def test_the_second_wrappers_packages_are_listed_before_the_first_is_compiled_an
 def test_nothing_of_the_first_wrapper_takes_space_any_more_when_the_second_is_compiled(
     two: Two, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run: Run = builder.Work.run
+    run: Run = builder.ModuleBuild.run
     building, there = two.shop.cache / "building", list[set[str]]()
 
-    def seen(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def seen(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
         if arguments[0] == "build" and self.source.name == "more":
             there.append({one.name for one in building.iterdir() if one.is_dir()})
         return run(self, arguments, *rest)
 
-    monkeypatch.setattr(builder.Work, "run", seen)
+    monkeypatch.setattr(builder.ModuleBuild, "run", seen)
     two.build()
     assert there[0] == {"more", "standard"}
     assert set(map(frozenset, there)) == {frozenset(there[0])}
@@ -101,17 +101,17 @@ def test_a_disk_without_room_for_both_gets_one_after_the_other(two: Two, monkeyp
 
 
 def test_ctrl_c_ends_it_too(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
-    run: Run = builder.Work.run
+    run: Run = builder.ModuleBuild.run
     running: list[threading.Thread] = []
 
-    def interrupted(self: builder.Work, arguments: list[str], *rest: object) -> str:
+    def interrupted(self: builder.ModuleBuild, arguments: list[str], *rest: object) -> str:
         if (self.source.name, arguments[0]) == ("tools", "build"):
             assert two.listed.wait(60)
             raise KeyboardInterrupt
         running.append(threading.current_thread())
         return run(self, arguments, *rest)
 
-    monkeypatch.setattr(builder.Work, "run", interrupted)
+    monkeypatch.setattr(builder.ModuleBuild, "run", interrupted)
     with contextlib.suppress(KeyboardInterrupt):
         two.build()
     assert two.built() == [False, False]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
 
 Props = dict[str, Any]
@@ -32,7 +32,7 @@ class Client:
     """Sends requests, and says what came back."""
 
     def __init__(self, folder: Path) -> None:
-        self.cloud = Cloud(folder)
+        self.cloud = EmulatedCloud(folder)
         self.emulator = Emulator(self.cloud)
 
     def answer(self, http: str, path: str, body: Props | None = None, **query: str) -> tuple[int, Props]:

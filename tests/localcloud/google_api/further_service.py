@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from localcloud.google_api.core.cloud import Cloud, ends
+from localcloud.google_api.core.cloud import EmulatedCloud, ends
 from localcloud.google_api.core.errors import exists, not_found
 from localcloud.google_api.core.request import Request, answers
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
@@ -24,7 +24,7 @@ def create(request: Request) -> JsonObject:
 
 
 @ends("redis.ready")
-def _ready(cloud: Cloud, operation: JsonObject) -> str:
+def _ready(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if not (failure := text(operation, "failure")):
         cloud.resources[text(operation, "target")]["state"] = "READY"
     return failure
@@ -51,7 +51,7 @@ def operation(request: Request) -> JsonObject:
     return _operation(request.cloud, request.at["name"])
 
 
-def _operation(cloud: Cloud, name: str) -> JsonObject:
+def _operation(cloud: EmulatedCloud, name: str) -> JsonObject:
     status, _, failure = cloud.progress(name)
     shown: JsonObject = {"name": name, "done": status == "DONE"}
     if failure:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from llmd_gke.problems import BadInput
 from localcloud.google_api import cli
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.journal import HIDDEN, LONGEST, REMEMBERED, Journal
 from localcloud.google_api.server import running
 from localcloud.workflow import home
@@ -126,7 +126,7 @@ def test_the_record_of_requests_does_not_grow_forever(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def serving(busy: Client) -> Iterator[Cloud]:
+def serving(busy: Client) -> Iterator[EmulatedCloud]:
     with running(busy.cloud.folder) as cloud:
         yield cloud
 
@@ -136,7 +136,7 @@ def get(url: str, **headers: str) -> tuple[str, str]:
         return answer.headers["Content-Type"], answer.read().decode()
 
 
-def test_the_page_and_its_parts_are_served_with_what_exists(serving: Cloud) -> None:
+def test_the_page_and_its_parts_are_served_with_what_exists(serving: EmulatedCloud) -> None:
     assert get(f"{serving.url}/")[0] == "text/html; charset=UTF-8"
     for part in ("console.css", "console.js"):
         assert len(get(f"{serving.url}/_emulator/console/{part}")[1]) > 500
@@ -145,7 +145,7 @@ def test_the_page_and_its_parts_are_served_with_what_exists(serving: Cloud) -> N
     assert {"vpc", "gke", "gke/tpu", "ip"} <= {row["name"] for row in overview["resources"]["rows"]}
 
 
-def test_a_page_that_stays_open_does_not_make_the_files_again_that_make_down_removed(serving: Cloud) -> None:
+def test_a_page_that_stays_open_does_not_make_the_files_again_that_make_down_removed(serving: EmulatedCloud) -> None:
     shutil.rmtree(serving.folder)
     for path in ("", "overview"):
         assert get(f"{serving.url}/_emulator/{path}")[0].startswith("application/json")
@@ -168,7 +168,7 @@ def test_a_port_in_use_is_named_with_the_fix(shown: Client) -> None:
 
 
 @pytest.mark.parametrize("path", ["/", "/_emulator/", "/_emulator/overview"])
-def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: Cloud, path: str) -> None:
+def test_a_page_of_another_site_cannot_read_it_by_pointing_its_name_here(serving: EmulatedCloud, path: str) -> None:
     with pytest.raises(urllib.error.HTTPError, match="403"):
         get(f"{serving.url}{path}", Host="evil.example.com:80")
 
@@ -221,7 +221,7 @@ def browsed(url: str, folder: Path) -> Page:
     ],
 )  # fmt: skip
 def test_a_browser_shows_resources_operations_and_requests(
-    serving: Cloud, tmp_path_factory: pytest.TempPathFactory, tab: str, arguments: list[str]
+    serving: EmulatedCloud, tmp_path_factory: pytest.TempPathFactory, tab: str, arguments: list[str]
 ) -> None:
     page = browsed(f"{serving.url}/{tab}", tmp_path_factory.mktemp("browser"))
     assert [one.partition(" ")[0] for one in page.tabs] == ["resources", "operations", "requests", "faults"]

@@ -10,47 +10,47 @@ from typing import Any
 import pytest
 
 from localcloud.monitoring import kube_state
-from localcloud.monitoring.files import Files, milliseconds, shortened
-from localcloud.monitoring.targets import Endpoint, SecretKey, Target
+from localcloud.monitoring.files import PrometheusFiles, milliseconds, shortened
+from localcloud.monitoring.targets import ScrapeEndpoint, ScrapeTarget, SecretKey
 from tests.localcloud.monitoring.cluster import WHERE
 
 TOKEN = SecretKey("models", "reader", "token")
-OPEN = Target("10.0.0.1:8000", {"pod": "a", "job": "servers"})
-SHUT = Target("10.0.0.2:8000", {"pod": "b"}, "no NetworkPolicy admits gmp-system")
-SERVERS = Endpoint("PodMonitoring/models/servers/8000", "/metrics", "http", "30s", "30s", (OPEN, SHUT))
-PICKERS = Endpoint("PodMonitoring/models/pickers/9090", "/metrics", "http", "1m", "10s", (OPEN,), TOKEN)
+OPEN = ScrapeTarget("10.0.0.1:8000", {"pod": "a", "job": "servers"})
+SHUT = ScrapeTarget("10.0.0.2:8000", {"pod": "b"}, "no NetworkPolicy admits gmp-system")
+SERVERS = ScrapeEndpoint("PodMonitoring/models/servers/8000", "/metrics", "http", "30s", "30s", (OPEN, SHUT))
+PICKERS = ScrapeEndpoint("PodMonitoring/models/pickers/9090", "/metrics", "http", "1m", "10s", (OPEN,), TOKEN)
 
 
 @pytest.fixture
-def files(tmp_path: Path) -> Files:
-    made = Files(tmp_path / "monitoring", faster=30)
+def files(tmp_path: Path) -> PrometheusFiles:
+    made = PrometheusFiles(tmp_path / "monitoring", faster=30)
     made.prepare()
     return made
 
 
-def configuration(files: Files) -> dict[str, Any]:
+def configuration(files: PrometheusFiles) -> dict[str, Any]:
     return json.loads(files.configuration.read_text())
 
 
-def scraped(files: Files, job: int) -> list[str]:
+def scraped(files: PrometheusFiles, job: int) -> list[str]:
     (path,) = configuration(files)["scrape_configs"][job]["file_sd_configs"][0]["files"]
     return [address for group in json.loads(Path(path).read_text()) for address in group["targets"]]
 
 
-def test_a_target_that_is_refused_is_reported_and_not_scraped(files: Files) -> None:
+def test_a_target_that_is_refused_is_reported_and_not_scraped(files: PrometheusFiles) -> None:
     assert files.write([SERVERS], {}, {}, WHERE)
     assert scraped(files, 0) == ["10.0.0.1:8000"]
     (reported,) = json.loads(files.report.read_text())
     assert [one["refused"] for one in reported["targets"]] == ["", "no NetworkPolicy admits gmp-system"]
 
 
-def test_an_endpoint_without_its_token_has_no_targets(files: Files) -> None:
+def test_an_endpoint_without_its_token_has_no_targets(files: PrometheusFiles) -> None:
     files.write([PICKERS], {TOKEN: "Secret models/reader: forbidden"}, {}, WHERE)
     assert scraped(files, 0) == []
     assert "forbidden" in files.report.read_text()
 
 
-def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: Files) -> None:
+def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: PrometheusFiles) -> None:
     files.write([PICKERS], {}, {TOKEN: "abc.def"}, WHERE)
     assert scraped(files, 0) == ["10.0.0.1:8000"]
     authorization = configuration(files)["scrape_configs"][0]["authorization"]
@@ -61,7 +61,7 @@ def test_the_token_is_in_a_file_of_the_owners_and_nowhere_else(files: Files) -> 
     assert not [one for one in others if "abc.def" in one.read_text()]
 
 
-def test_intervals_are_divided_and_kube_state_metrics_are_sampled_as_often_as_gke_does(files: Files) -> None:
+def test_intervals_are_divided_and_kube_state_metrics_are_sampled_as_often_as_gke_does(files: PrometheusFiles) -> None:
     files.write([PICKERS], {}, {}, WHERE)
     pickers, states, _ = configuration(files)["scrape_configs"]
     assert (pickers["scrape_interval"], pickers["scrape_timeout"]) == ("2000ms", "500ms")
@@ -69,7 +69,7 @@ def test_intervals_are_divided_and_kube_state_metrics_are_sampled_as_often_as_gk
     assert "namespace" not in states["static_configs"][0]["labels"]
 
 
-def test_restarts_are_there_under_googles_name_only(files: Files) -> None:
+def test_restarts_are_there_under_googles_name_only(files: PrometheusFiles) -> None:
     files.write([], {}, {}, WHERE)
     package, system = (job["metric_relabel_configs"] for job in configuration(files)["scrape_configs"])
     assert {"source_labels": ["__name__"], "regex": kube_state.RESTARTS, "action": "drop"} in package
@@ -77,7 +77,7 @@ def test_restarts_are_there_under_googles_name_only(files: Files) -> None:
     assert {"target_label": "cluster_name", "replacement": "serving"} in system
 
 
-def test_new_targets_need_no_new_configuration(files: Files) -> None:
+def test_new_targets_need_no_new_configuration(files: PrometheusFiles) -> None:
     assert files.write([SERVERS], {}, {}, WHERE)
     assert not files.write([replace(SERVERS, targets=())], {}, {}, WHERE)
     assert scraped(files, 0) == []

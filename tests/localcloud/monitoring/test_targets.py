@@ -8,11 +8,11 @@ from llmd_gke.manifests import scraping
 from localcloud.kubernetes.fields import Object
 from localcloud.monitoring import targets
 from localcloud.monitoring.collector import CALLER
-from localcloud.monitoring.targets import Endpoint, SecretKey
+from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey
 from tests.localcloud.monitoring.cluster import WHERE, monitoring, pod, policy
 
 
-def only(one: Object, *pods: Object, policies: tuple[Object, ...] = ()) -> Endpoint:
+def only(one: Object, *pods: Object, policies: tuple[Object, ...] = ()) -> ScrapeEndpoint:
     (endpoint,) = targets.endpoints([one], pods, policies, CALLER, WHERE)
     return endpoint
 

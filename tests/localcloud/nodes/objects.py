@@ -6,15 +6,15 @@ import uuid
 from dataclasses import replace
 from typing import Any
 
-from localcloud.providers.google.pools_view import Pool
+from localcloud.providers.google.pools_view import RunningPool
 
 CLUSTER = "projects/demo/locations/europe-west4/clusters/serving"
 TAINT = ("google.com/tpu", "present", "NoSchedule")
 
 
-def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed: Any) -> Pool:
+def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed: Any) -> RunningPool:
     """A pool of ct6e-standard-4t hosts, autoscaled from 0 to 4."""
-    pool = Pool(
+    pool = RunningPool(
         id=f"{CLUSTER}/nodePools/{name}",
         name=name,
         cluster=CLUSTER,
@@ -40,7 +40,7 @@ def tpu_pool(name: str = "v6e", topology: str = "2x2", hosts: int = 1, **changed
     return replace(pool, **changed)
 
 
-def system_pool(**changed: Any) -> Pool:
+def system_pool(**changed: Any) -> RunningPool:
     """One e2-standard-8 per zone."""
     pool = replace(
         tpu_pool("system"),

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from localcloud.nodes import autoscaler, nodes, scheduling
-from localcloud.nodes.autoscaler import Group, Unit
+from localcloud.nodes.autoscaler import NodeGroup, Unit
 from tests.localcloud.nodes.objects import TAINT, pod, system_pool, tpu_pool
 
 
-def group(pool: Any, size: int = 0) -> Group:
+def group(pool: Any, size: int = 0) -> NodeGroup:
     template = nodes.template(pool, pool.zones[0])
-    return Group(pool.id, pool.name, size, pool.maximum, pool.hosts, template)
+    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template)
 
 
 def test_a_pod_that_fits_nowhere_gets_a_node() -> None:

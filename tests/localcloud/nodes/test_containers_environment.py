@@ -9,7 +9,7 @@ from localcloud.kubernetes import client
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.watch import Event
 from localcloud.nodes import environment
-from localcloud.nodes.environment import Missing, Sources
+from localcloud.nodes.environment import MissingObject, Sources
 
 
 def mirror(resource: client.Resource, *objects: dict[str, Any]) -> Mirror:
@@ -107,7 +107,7 @@ def test_secrets_and_config_maps() -> None:
 
 @pytest.mark.parametrize("reference", [{"name": "s", "key": "other"}, {"name": "absent", "key": "key"}])
 def test_what_is_missing_holds_the_container_up_unless_optional(reference: dict[str, str]) -> None:
-    with pytest.raises(Missing, match=reference["name"]):
+    with pytest.raises(MissingObject, match=reference["name"]):
         env({"name": "A", "valueFrom": {"secretKeyRef": reference}})
     assert "A" not in env({"name": "A", "valueFrom": {"secretKeyRef": {**reference, "optional": True}}})
 

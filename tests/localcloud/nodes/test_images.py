@@ -8,21 +8,21 @@ import pytest
 
 from localcloud import binaries
 from localcloud.nodes import images
-from localcloud.nodes.images import NoImage, Table
+from localcloud.nodes.images import ImageTable, NoImage
 
 EVERY = list(images._read(images.TABLE))  # pyright: ignore[reportPrivateUsage]
 
 
-def table(home: Path) -> Table:
+def table(home: Path) -> ImageTable:
     def program(name: str) -> Path:
         assert name in binaries.names(), f"{name} is no program of the laptop cloud"
         return home / name
 
-    return Table(home, program)
+    return ImageTable(home, program)
 
 
 @pytest.mark.parametrize("image", EVERY, ids=lambda image: image.repository)
-def test_every_program_of_an_image_exists(tmp_path: Path, image: images.Image) -> None:
+def test_every_program_of_an_image_exists(tmp_path: Path, image: images.ImageEntry) -> None:
     mounts, _ = table(tmp_path).sees(image)
     mounted = {mount.target: Path(mount.source) for mount in mounts}
     assert set(image.programs) <= set(mounted)

@@ -6,7 +6,7 @@ import yaml
 from llmd_gke.catalog import versions
 from localcloud.nodes.entrypoints import endpoint_picker
 from localcloud.nodes.entrypoints.vllm import translate
-from localcloud.nodes.images import Image, NoImage, Table, repository_of
+from localcloud.nodes.images import ImageEntry, ImageTable, NoImage, repository_of
 
 SERVED = ["--served-model-name", "qwen", "publishers/llm/models/qwen"]
 
@@ -92,7 +92,7 @@ def test_an_unknown_plugin_is_left_for_the_picker_to_refuse() -> None:
 
 
 def table(tmp_path):
-    return Table(tmp_path, lambda name: tmp_path / name)
+    return ImageTable(tmp_path, lambda name: tmp_path / name)
 
 
 @pytest.mark.parametrize(
@@ -139,13 +139,13 @@ def test_a_program_that_is_not_built_says_how_to(tmp_path) -> None:
     def absent(name: str):
         raise RuntimeError(f"build {name} so")
 
-    entries = Table(tmp_path, absent)
+    entries = ImageTable(tmp_path, absent)
     entry = entries.find("registry.k8s.io/lws/lws:v0.9.0")
     with pytest.raises(NoImage, match="Program lws-manager is not there: build lws-manager so"):
         entries.sees(entry)
 
 
-IMAGE = Image("r", ("/app/x", "run"), arguments=("controller",))
+IMAGE = ImageEntry("r", ("/app/x", "run"), arguments=("controller",))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tenacity import wait_fixed, wait_none
 
 from localcloud.kubernetes.client import Conflict, KubeError, NotFound
 from localcloud.nodes import pod
-from localcloud.nodes.pod import Host, Node, PodWorker
+from localcloud.nodes.pod import Host, PodNode, PodWorker
 
 POD: dict[str, Any] = {
     "metadata": {"name": "web", "namespace": "models", "uid": "u1"},
@@ -56,7 +56,7 @@ def worker(server: Server, folder: Path) -> PodWorker:
     host = SimpleNamespace(
         kube=server, folder=folder, memory=folder, shared=folder, launching=SimpleNamespace(sources=())
     )
-    return PodWorker(cast("Host", host), POD, Node("n", "10.0.0.1", {}), "10.244.0.2")
+    return PodWorker(cast("Host", host), POD, PodNode("n", "10.0.0.1", {}), "10.244.0.2")
 
 
 def test_a_status_is_written_again_until_the_server_takes_it(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from localcloud.providers.google import pools_view
-from localcloud.providers.google.pools_view import Pool
+from localcloud.providers.google.pools_view import RunningPool
 
 if TYPE_CHECKING:
     from tests.localcloud.providers.conftest import Result, Standin
@@ -41,11 +41,11 @@ SYSTEM: Props = {
 }
 
 
-def seen(google: Standin) -> list[Pool]:
+def seen(google: Standin) -> list[RunningPool]:
     return pools_view.pools(json.loads((google.folder / "google.json").read_text()))
 
 
-def view(google: Standin, inputs: Props) -> Pool:
+def view(google: Standin, inputs: Props) -> RunningPool:
     google.create(POOL, inputs)
     (result,) = seen(google)
     return result

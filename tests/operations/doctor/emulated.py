@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llmd_gke.settings.sections import StackSettings
-from localcloud.google_api.core.cloud import Cloud
+from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator, running
 from localcloud.providers.protocol.values import JsonObject
 
@@ -25,7 +25,7 @@ class Holding(Emulator):
 
     hold: str | None = None
 
-    def __init__(self, cloud: Cloud) -> None:
+    def __init__(self, cloud: EmulatedCloud) -> None:
         super().__init__(cloud)
         self.held = threading.Event()
         self.asked: list[str] = []
@@ -42,7 +42,7 @@ class Holding(Emulator):
 class Google:
     """What the tests say about Google's side. ``url`` is the emulator's address."""
 
-    def __init__(self, cloud: Cloud, emulator: Holding) -> None:
+    def __init__(self, cloud: EmulatedCloud, emulator: Holding) -> None:
         self.cloud, self.emulator, self.url = cloud, emulator, cloud.url
         self._world: Body = {"enabledApis": ["*"]}
         self._faults: list[Body] = []
@@ -123,7 +123,7 @@ def emulating(folder: Path) -> Generator[Google]:
     """Serves it on a free port of loopback."""
     made: list[Holding] = []
 
-    def make(cloud: Cloud) -> Holding:
+    def make(cloud: EmulatedCloud) -> Holding:
         made.append(Holding(cloud))
         return made[0]
 

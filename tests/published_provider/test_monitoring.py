@@ -44,6 +44,13 @@ def kept(published: Published, sort: str) -> dict[str, Any]:
     return {name: one for name, one in published.kept()["resources"].items() if f"/{sort}/" in name}
 
 
+def secrets_are_hidden(published: Published) -> None:
+    # The history beside it holds the settings, in which secrets are made up and not encrypted.
+    (state,) = (file.read_text() for file in published.places.state.rglob("stacks/**/local.json"))
+    assert "cloud-monitoring-slack" in state
+    assert STAND_IN_SECRET not in state, "a channel's secret in plain text"
+
+
 def test_everything_that_cloud_monitoring_gets_is_made_stays_as_it_is_and_goes(published: Published) -> None:
     published.program(PROGRAM)
     published.edit("local", notify(CHANNELS))
@@ -55,14 +62,11 @@ def test_everything_that_cloud_monitoring_gets_is_made_stays_as_it_is_and_goes(p
     assert {len(one["notificationChannels"]) for one in policies.values()} == {3, 4}
     assert len(kept(published, "dashboards")) == len(kept(published, "uptimeCheckConfigs")) == 1
 
-    # The history beside it holds the settings, in which secrets are made up and not encrypted.
-    (state,) = (file.read_text() for file in published.places.state.rglob("stacks/**/local.json"))
-    assert "cloud-monitoring-slack" in state
-    assert STAND_IN_SECRET not in state, "a channel's secret in plain text"
-
+    secrets_are_hidden(published)
     assert changes(published.steps("preview", stack="local")) == {}
     published.pulumi("refresh", "--yes", "--stack", "local")
     assert changes(published.steps("preview", stack="local")) == {}, "a refresh finds nothing else"
+    secrets_are_hidden(published)
 
     published.edit("local", notify(CHANNELS[1:]))
     steps = changes(published.steps(*UP, stack="local"))

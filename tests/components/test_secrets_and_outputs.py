@@ -136,7 +136,7 @@ def test_a_stack_for_the_stand_ins_is_refused_by_the_program_outside_of_them(
     record: Callable[..., Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LLMD_GKE_CLOUD")
-    with pytest.raises(pulumi.RunError, match="must not reach Google Cloud"):
+    with pytest.raises(pulumi.RunError, match="must not be used with Google Cloud"):
         record(stack="local")
 
 

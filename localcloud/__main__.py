@@ -21,20 +21,22 @@ from localcloud.workflow import backend, cloud_files, commands, new_stack, proce
 from localcloud.workflow.say import say
 
 STATUSES = """
-Exit status: 0 done · 1 the engine reported a failure · 2 wrong call or wrong settings · 3 the engine could not be set
-up · 4 refused, a real cloud could be reached · 5 another run is going on · 6 what an earlier run left needs a
-decision · 130 stopped by Ctrl-C.
+Exit status: 0 done · 1 the engine reported a failure · 2 invalid arguments or settings · 3 the engine could not be set
+up · 4 rejected, a real cloud could be reached · 5 another run is active · 6 leftovers of an earlier run require a
+decision · 130 stopped with Ctrl-C.
 """
 
 app = typer.Typer(
-    help="The program on the real Pulumi engine: in the rehearsal, with stand-ins for Google Cloud and Kubernetes, or "
-    "on the laptop cloud, with real Kubernetes and KServe.\n\n" + STATUSES,
+    help="Run the program with the real Pulumi engine: in the rehearsal, with stand-ins for Google Cloud and "
+    "Kubernetes, or on the laptop cloud, with real Kubernetes and KServe.\n\n" + STATUSES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-StackOption = Annotated[str, typer.Option("--stack", "-s", help="Pulumi.STACK.yaml holds its settings.")]
+StackOption = Annotated[
+    str, typer.Option("--stack", "-s", help="Name of the stack; its settings are in Pulumi.STACK.yaml.")
+]
 app.add_typer(cluster_cli.app, name="cluster")
 app.add_typer(google_cli.app, name="google")
 console = Console()
@@ -46,11 +48,11 @@ def choose_cloud(
     context: typer.Context,
     cloud: Annotated[str, typer.Option(help=f"One of: {', '.join(KINDS)}.")] = kind_of_environment(),
 ) -> None:
-    """Chooses where the command works."""
+    """Selects the cloud for the command."""
     global chosen
     kind: Kind | None = next((one for one in KINDS if one == cloud), None)
     if kind is None:
-        raise BadInput(f"CLOUD={cloud} is not known. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
+        raise BadInput(f"CLOUD={cloud} is not a local cloud. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
     if context.invoked_subcommand == "cluster":  # the rehearsal has none
         kind = "laptop"
     chosen = Places.of(kind=kind)
@@ -68,13 +70,13 @@ def places() -> Places:
 
 @app.command()
 def up(stack: StackOption = "local") -> None:
-    """Bring a stack up; set up the engine first if there is none."""
+    """Create or update a stack; set up the engine first if necessary."""
     raise typer.Exit(commands.up(places(), stack, console))
 
 
 @app.command()
 def new(stack: StackOption = "local") -> None:
-    """Write a stack file to begin with, as docs/stacks.md explains it."""
+    """Create a stack file to start from; see docs/stacks.md."""
     commands.say(console, new_stack.write(places().root, stack))
 
 
@@ -86,15 +88,15 @@ def preview(stack: StackOption = "local") -> None:
 
 @app.command()
 def down(
-    stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this one.")] = None,
+    stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this stack.")] = None,
 ) -> None:
-    """Destroy what is up and stop everything."""
+    """Destroy all stacks and stop everything."""
     raise typer.Exit(removal.down(places(), stack, console))
 
 
 @app.command("shell")
 def shell_() -> None:
-    """Start a shell in which plain `pulumi` commands work, and `kubectl` on the laptop cloud."""
+    """Open a shell for plain `pulumi` commands, and for `kubectl` on the laptop cloud."""
     here = places()
     commands.set_up(here, console)
     raise typer.Exit(shell.run(here))
@@ -102,15 +104,15 @@ def shell_() -> None:
 
 @app.command()
 def env() -> None:
-    """Print the path of a file that a shell can source, for plain `pulumi` commands."""
+    """Print the path of a file to source in a shell, for plain `pulumi` commands."""
     here = places()
     commands.set_up(here, Console(stderr=True))
     print(here.env_script)
 
 
 @app.command()
-def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything is there.")] = False) -> None:
-    """Set up the engine, for the laptop cloud its programs, too, and nothing else."""
+def setup(quiet: Annotated[bool, typer.Option(help="Print nothing if everything is already set up.")] = False) -> None:
+    """Set up the engine, for the laptop cloud also its programs, and do nothing else."""
     engine = resolve.ensure(cache_folder(), console)
     backend.of(places()).get_binaries(console)
     if not quiet:
@@ -120,14 +122,15 @@ def setup(quiet: Annotated[bool, typer.Option(help="Say nothing when everything 
 @app.command("programs")
 def programs_(
     wanted: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these; without names all that it runs.")
+        list[str] | None,
+        typer.Argument(metavar="[NAME]...", help="Only these programs. Default: all programs of the laptop cloud."),
     ] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="Remove programs and engines that this clone no longer uses.")
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before removing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Remove without asking for confirmation.")] = False,
 ) -> None:
-    """Build the laptop cloud's programs that are missing, and list where each one is."""
+    """Build missing programs of the laptop cloud, and list the path of each."""
     if prune:
         pruning.prune(cache_folder(), console, lambda question: yes or typer.confirm(question))
         return
@@ -139,7 +142,7 @@ def programs_(
 
 @app.command()
 def status() -> None:
-    """Show the engine, the stacks, what their clouds hold, and what runs."""
+    """Show the engine, the stacks, the contents of their clouds, and running processes."""
     here = places()
     engine = resolve.ready(cache_folder())
     say(console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}")
@@ -156,12 +159,12 @@ def status() -> None:
 
 @app.command()
 def clean() -> None:
-    """Remove the folder of the rehearsal or laptop cloud; the programs in the cache stay."""
+    """Remove the folder of the rehearsal or laptop cloud; keep the programs in the cache."""
     raise typer.Exit(commands.clear_all(places(), console))
 
 
 def main() -> int:
-    """Runs a command; an expected failure prints its message and leaves with its status."""
+    """Runs a command; an expected failure prints its message and sets the exit status."""
     try:
         app(prog_name="python -m localcloud", standalone_mode=True)
     except Problem as problem:
@@ -173,7 +176,7 @@ def main() -> int:
         print(f"The disk is full ({error}).\nFix: free some space, then run the command again.", file=sys.stderr)
         return SetUpFailed.status
     except KeyboardInterrupt:
-        print("\nStopped. The next run goes on from here.", file=sys.stderr)
+        print("\nStopped. The next run continues from here.", file=sys.stderr)
         return 130
     return 0
 

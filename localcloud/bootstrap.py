@@ -55,7 +55,7 @@ def check_python(version: tuple[int, int]) -> None:
     if not OLDEST <= version <= NEWEST:
         current, allowed = ".".join(map(str, version)), f"{OLDEST[0]}.{OLDEST[1]} to {NEWEST[0]}.{NEWEST[1]}"
         raise BootstrapFailed(
-            f"Python {current} ({sys.executable}) does not fit. Allowed: Python {allowed}.\n"
+            f"Python {current} ({sys.executable}) is not supported. Allowed: Python {allowed}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
 
@@ -86,19 +86,21 @@ def advice(output: str) -> str:
         return "The disk is full. Fix: free about 1.5 GB, then run the command again."
     if "hash" in output.lower() and "mismatch" in output.lower():
         return (
-            "A downloaded file does not have the pinned hash, so it was not installed.\n"
+            "A downloaded file does not match the pinned hash, so it was not installed.\n"
             "Fix: check the package index you use, or run `make requirements` and review the change."
         )
     if "ensurepip" in output:
         return (
             "Fix: install Python's venv module (Debian, Ubuntu: apt install python3-venv), then run the command again."
         )
-    return "Fix: check that the package index can be reached, then run the command again; it goes on where it stopped."
+    return (
+        "Fix: check that the package index can be reached, then run the command again; it continues where it stopped."
+    )
 
 
 def make_venv(folder: Path, *options: str) -> None:
     """An empty virtual environment of the running Python, replacing what lies there."""
-    run([sys.executable, "-m", "venv", "--clear", *options, str(folder)], f"make the virtual environment {folder}")
+    run([sys.executable, "-m", "venv", "--clear", *options, str(folder)], f"create the virtual environment {folder}")
 
 
 def uv() -> Path:
@@ -254,7 +256,7 @@ def main(arguments: list[str]) -> int:
         print(f"{error}\nFix: check permissions and free space ({room} MB free here), then run again.", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\nStopped. The next run goes on from here.", file=sys.stderr)
+        print("\nStopped. The next run continues from here.", file=sys.stderr)
         return 130
     return 0
 

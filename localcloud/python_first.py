@@ -13,7 +13,7 @@ def main() -> None:
     if sys.version_info < READS_BOOTSTRAP:
         version = "{}.{}".format(*sys.version_info[:2])
         sys.exit(
-            f"Python {version} ({sys.executable}) does not fit. Allowed: Python {ALLOWED}.\n"
+            f"Python {version} ({sys.executable}) is not supported. Allowed: Python {ALLOWED}.\n"
             "Fix: install one and put it first on PATH as `python3`, then run the command again."
         )
     runpy.run_path(str(Path(__file__).resolve().with_name("bootstrap.py")), run_name="__main__")

@@ -82,7 +82,7 @@ class Rehearsal:
 
     def tips(self) -> Mapping[str, str]:
         """Where requests are answered: the URL in the outputs looks as if they were here."""
-        return {"make up CLOUD=laptop": "real Kubernetes and KServe; here nothing answers at the models' URLs"}
+        return {"make up CLOUD=laptop": "real Kubernetes and KServe; in the rehearsal the models' URLs do not answer"}
 
     def show_status(self, console: Console) -> None:
         """Nothing runs between commands."""

@@ -88,14 +88,14 @@ def prune(cache: Path, console: Console, ask: Ask) -> None:
     with lock.builder(cache, _busy):
         there = old(cache)
         for one in there:
-            running = f"  stays: process {', '.join(map(str, one.users))} runs it" if one.users else ""
+            running = f"  kept: process {', '.join(map(str, one.users))} runs it" if one.users else ""
             say(f"{one.size / MB:>5.0f} MB  {one.path.name}{running}")
         free = [one for one in there if not one.users]
         if not free:
-            say(f"Nothing to remove: every program and engine in {cache} is used.")
+            say(f"Nothing to remove: every program and engine in {cache} is in use.")
             return
         total = f"{sum(one.size for one in free) / MB:.0f} MB"
-        if not ask(f"Remove {total} of {cache}? Another clone that is at these versions builds them again."):
+        if not ask(f"Remove {total} of {cache}? Another clone that uses these versions would build them again."):
             say("Nothing was removed.")
             return
         for one in free:

@@ -32,7 +32,7 @@ def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
     asked = tuple(wanted)
     if unknown := [name for name in asked if name not in BY_NAME and name != ENVOY]:
         allowed = ", ".join((*BY_NAME, ENVOY))
-        raise BadInput(f"{', '.join(unknown)}: no such program.\nAllowed: {allowed}.\nFix: {cache_key.COMMAND}")
+        raise BadInput(f"{', '.join(unknown)}: unknown program.\nAllowed: {allowed}.\nFix: {cache_key.COMMAND}")
     return asked or names()
 
 
@@ -40,7 +40,7 @@ def path(name: str) -> Path:
     """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
     if ready_path := ready(name, cache_folder()):
         return ready_path
-    raise SetUpFailed(f"The program {name} of the laptop cloud is not there yet.\nFix: {cache_key.COMMAND} {name}")
+    raise SetUpFailed(f"The program {name} of the laptop cloud is not built yet.\nFix: {cache_key.COMMAND} {name}")
 
 
 def ready(name: str, cache: Path) -> Path | None:
@@ -69,7 +69,7 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
     try:
         build(missing, cache, console)
     except KeyboardInterrupt:
-        console.print("programs: stopped; the next run goes on building from here.", highlight=False, soft_wrap=True)
+        console.print("programs: stopped; the next run continues building from here.", highlight=False, soft_wrap=True)
         raise
 
 

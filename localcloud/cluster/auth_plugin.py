@@ -47,14 +47,14 @@ def answer(environ: Mapping[str, str], now: datetime) -> dict[str, object]:
         token = layout.token("user").read_text().strip()
     except (OSError, json.JSONDecodeError) as error:
         raise Stale(
-            f"gke-gcloud-auth-plugin: there is no laptop cloud in {home} ({error}).\nFix: make up CLOUD=laptop"
+            f"gke-gcloud-auth-plugin: no laptop cloud exists in {home} ({error}).\nFix: make up CLOUD=laptop"
         ) from None
     own = {str(facts[key]) for key in ("endpoint", "dnsEndpoint") if facts.get(key)}
     host = urlsplit(server).hostname or ""
     if server and host not in own:
         raise BadInput(
             f"gke-gcloud-auth-plugin of the laptop cloud: no token for {server}; allowed: {', '.join(sorted(own))}.\n"
-            "Fix: use the kubeconfig of `make shell CLOUD=laptop`, or leave that shell for any other cluster."
+            "Fix: use the kubeconfig of `make shell CLOUD=laptop`, or exit that shell to use any other cluster."
         )
     return {
         "apiVersion": version,
@@ -77,7 +77,7 @@ def _asked(environ: Mapping[str, str]) -> tuple[str, str]:
     if version.removeprefix(API) not in VERSIONS:
         allowed = ", ".join(f"{API}{name}" for name in VERSIONS)
         raise BadInput(
-            f"gke-gcloud-auth-plugin: {INFO} asks for {version!r}; allowed: {allowed}.\n"
+            f"gke-gcloud-auth-plugin: {INFO} requests {version!r}; allowed: {allowed}.\n"
             f"Fix: set apiVersion of the kubeconfig's `exec` to {API}{VERSIONS[0]}."
         )
     cluster = cast("dict[str, dict[str, object]]", asked.get("spec") or {}).get("cluster") or {}

@@ -87,8 +87,9 @@ class LaptopCloud:
         present = discover.running(self.places.home)
         if present and (ways := routes.ways_out(present.init.pid)):
             raise Refused(
-                f"The {self.places.label} must not reach Google Cloud, so it does not start: its network has a way out "
-                f"({', '.join(ways)}).\nFix: make down CLOUD=laptop, which ends it."
+                f"The {self.places.label} must not reach Google Cloud, so it does not start: its network has a "
+                "route to the outside "
+                f"({', '.join(ways)}).\nFix: make down CLOUD=laptop, which stops it."
             )
 
     def enter(self, arguments: Sequence[str]) -> list[str]:
@@ -129,7 +130,7 @@ class LaptopCloud:
             cause = transient_errors.cause(events) if status > 0 and status != STOPPED and not watch.cause else None
         if cause is None:
             return FAILED if status and watch.cause else status
-        say(console, f"\n{cause}; going on once more.")
+        say(console, f"\n{cause}; retrying once.")
         controllers.wait(self.places, console)
         status = run(watch=watch)
         return FAILED if status and watch.cause else status
@@ -147,9 +148,10 @@ class LaptopCloud:
         """`kubectl`, and where the logs are."""
         return {
             self.places.make("shell"): "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A",
-            self.places.make("status"): "what runs, with memory, and where the logs are",
+            self.places.make("status"): "running processes, their memory, and the location of logs",
             # Only `pulumi` and `kubectl` enter the namespaces by themselves.
-            f"source {shlex.quote(str(self.places.env_script))}": "pulumi and kubectl in this shell; no other command",
+            f"source {shlex.quote(str(self.places.env_script))}": "pulumi and kubectl in this shell, but no other "
+            "command",
         }
 
     def show_status(self, console: Console) -> None:
@@ -160,7 +162,7 @@ class LaptopCloud:
         """Without the cluster's data the provider would wait for objects that are gone."""
         if lifecycle.has_data(self.places):
             return ""
-        return "The cluster's data are gone; only what the stacks remember is removed."
+        return "The cluster's data no longer exist; only the stacks' state is removed."
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
         """Stops everything and removes cluster, state and the stand-in's cloud. Logs stay after a failure."""
@@ -172,8 +174,8 @@ class LaptopCloud:
                 shutil.copytree(logs, kept)
             say(
                 console,
-                "Destroying did not succeed (above). The laptop cloud is removed all the same, with all that was in "
-                f"it; on Google Cloud something would be left now. Logs are kept in {kept}.",
+                "Destroying failed, see above. The laptop cloud is still removed with everything in it; on Google "
+                "Cloud some resources would remain. Logs are kept in {kept}.",
             )
         destroyed = had_stacks and not self.nothing_to_destroy()
         lifecycle.end(self.places)

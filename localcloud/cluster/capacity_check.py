@@ -20,13 +20,13 @@ def check(home: Path, memory: int | None = None, disk: int | None = None) -> Non
     usable = memory_mb() if memory is None else memory
     if usable < MEMORY_MB:
         raise SetUpFailed(
-            f"Not enough memory for the laptop cloud: {usable} MB can be used, {MEMORY_MB} MB needed.\n"
-            "Fix: end other programs (another laptop cloud? `make down CLOUD=laptop` there), then run it again."
+            f"Not enough memory for the laptop cloud: {usable} MB are available, {MEMORY_MB} MB are needed.\n"
+            "Fix: close other programs (another laptop cloud? `make down CLOUD=laptop` there), then run it again."
         )
     there = existing(home)
     free = shutil.disk_usage(there).free // MB if disk is None else disk
     if free < DISK_MB:
         raise SetUpFailed(
-            f"Not enough disk space for the laptop cloud: {free} MB free at {there}, {DISK_MB} MB needed.\n"
-            "Fix: free some, or point LLMD_GKE_HOME to a larger disk, then run the command again."
+            f"Not enough disk space for the laptop cloud: {free} MB are free at {there}, {DISK_MB} MB are needed.\n"
+            "Fix: free some space, or set LLMD_GKE_HOME to a folder on a larger disk, then run the command again."
         )

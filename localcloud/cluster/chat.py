@@ -76,7 +76,7 @@ def main() -> int:
     except (NotYet, httpx.HTTPError, KeyError, json.JSONDecodeError) as error:
         print(f"{model}: no answer. {error}")
         return 1
-    echo = " (the simulator that stands in for vLLM repeats the question)" if answer == QUESTION else ""
+    echo = " (the simulator that replaces vLLM repeats the question)" if answer == QUESTION else ""
     print(f"Question to {model} at {url}:\n  {QUESTION}\nAnswer after {took:.2f} s{echo}:\n  {answer}")
     return 0
 

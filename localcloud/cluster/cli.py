@@ -20,8 +20,10 @@ from localcloud.gke_gateway.crds import upstream
 from localcloud.linux_namespaces import discover, enter
 from localcloud.monitoring import asked
 
-app = typer.Typer(help="The cluster of a laptop cloud alone.", no_args_is_help=True, pretty_exceptions_enable=False)
-Only = Annotated[list[str] | None, typer.Option("--only", help="Start these processes only; may be repeated.")]
+app = typer.Typer(
+    help="Manage only the cluster of a laptop cloud.", no_args_is_help=True, pretty_exceptions_enable=False
+)
+Only = Annotated[list[str] | None, typer.Option("--only", help="Start only these processes; may be repeated.")]
 
 
 def places() -> Places:
@@ -31,7 +33,7 @@ def places() -> Places:
 
 @app.command("start")
 def start_(only: Only = None) -> None:
-    """Start the namespaces and the control plane, unless they run."""
+    """Start the namespaces and the control plane, unless they are running."""
     here, console = places(), Console()
     wanted = [name for name in PROGRAMS if only is None or name in only]
     if only is None or "monitoring" in only:
@@ -46,7 +48,7 @@ def start_(only: Only = None) -> None:
 
 @app.command()
 def stop() -> None:
-    """End everything inside; what etcd holds is kept."""
+    """Stop everything inside; keep etcd's data."""
     here = places()
     with exclusive(here, "cluster stop"):
         ran = start.stop(here)
@@ -55,7 +57,7 @@ def stop() -> None:
 
 @app.command()
 def status() -> None:
-    """Show what runs, its memory, its restarts and where the logs are."""
+    """Show processes, their memory and restarts, and the location of logs."""
     raise typer.Exit(0 if status_table.show(places(), Console()) else 1)
 
 
@@ -63,11 +65,11 @@ def status() -> None:
     "exec", context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False, "help_option_names": []}
 )
 def exec_(arguments: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
-    """Run a command inside, as `kubectl get nodes`; KUBECONFIG is the administrator's."""
+    """Run a command inside, e.g. `kubectl get nodes`, with the administrator's KUBECONFIG."""
     here = places()
     present = discover.running(here.home)
     if present is None:
-        raise Problem(f"No laptop cloud runs in {here.home}.\nFix: python -m localcloud cluster start")
+        raise Problem(f"No laptop cloud is running in {here.home}.\nFix: python -m localcloud cluster start")
     import os
 
     layout = Layout(here.home)

@@ -46,7 +46,7 @@ class Crash:
     pod: str = ""
 
     def __str__(self) -> str:
-        return f"{self.what} has ended {self.ends} time{'' if self.ends == 1 else 's'} (last: {self.how})"
+        return f"{self.what} has exited {self.ends} time{'' if self.ends == 1 else 's'} (last: {self.how})"
 
     def with_log(self) -> str:
         """The same with the end of the log."""
@@ -143,7 +143,7 @@ class Watch:
         worst = next((one for one in crashed if one.ends >= TOO_OFTEN), None)
         if worst:
             self.cause = str(worst)
-            said = f"\ncluster: {worst}: what this update waits for cannot come. Stopping it."
+            said = f"\ncluster: {worst}: this update waits for something that cannot happen. Stopping it."
             self.console.print(said, highlight=False, soft_wrap=True, markup=False)
         return bool(worst)
 

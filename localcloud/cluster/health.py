@@ -18,7 +18,7 @@ from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, enter
 
 FULL = (
-    "etcd has reached its space quota and takes no more writes (alarm NOSPACE).\n"
+    "etcd has reached its space quota and rejects writes (alarm NOSPACE).\n"
     "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
 )
 """The trouble that does not pass by itself."""
@@ -35,7 +35,7 @@ def problems(places: Places) -> list[str]:
     """What is wrong; empty when nothing is known to be."""
     present = discover.running(places.home)
     if present is None:
-        return ["it does not run"]
+        return ["it is not running"]
     layout = Layout(places.home)
     cluster = status.read(layout.status)
     ended = crashes.processes(layout, cluster) if cluster else []

@@ -20,7 +20,7 @@ def run(places: Places, *arguments: str, said: str = "") -> subprocess.Completed
     """
     running = discover.running(places.home)
     if running is None:
-        raise Problem("The laptop cloud does not run.\nFix: make up CLOUD=laptop")
+        raise Problem("The laptop cloud is not running.\nFix: make up CLOUD=laptop")
     layout = Layout(places.home)
     # What it discovers it would keep in the user's home, or without one in the current folder.
     own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}

@@ -41,9 +41,9 @@ def check_data(places: Places, stack: str) -> None:
     present = state.read(places, stack)
     if present and present.ids and not has_data(places):
         raise Stale(
-            f"Stack {stack} remembers {len(present.ids)} objects, but the cluster's data in {Layout(places.home).root} "
-            "are gone: they were removed by hand.\nFix: `make down CLOUD=laptop` forgets the stack, then "
-            "`make up CLOUD=laptop`."
+            f"Stack {stack} has {len(present.ids)} objects in its state, but the cluster's data in "
+            f"{Layout(places.home).root} no longer exist: they were removed by hand.\nFix: `make down "
+            "CLOUD=laptop` removes the stack's state, then `make up CLOUD=laptop`."
         )
 
 
@@ -80,7 +80,7 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
     failed = False
     for name, endpoint in models.items():
         if endpoint.get("stopped"):
-            text = f"\n{name} is stopped: nothing answers at {endpoint['url']}."
+            text = f"\n{name} is stopped: there is no answer at {endpoint['url']}."
             console.print(text, highlight=False, soft_wrap=True, markup=False)
             continue
         command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
@@ -104,7 +104,7 @@ def explain(places: Places, console: Console) -> None:
     for line in health.problems(places):
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
     console.print(
-        f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what runs.",
+        f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what is running.",
         highlight=False,
         soft_wrap=True,
     )

@@ -63,4 +63,4 @@ def answers(url: str, authority: Path | None = None) -> Check:
 
 def written(mark: Path) -> Check:
     """A check that a process has written its mark."""
-    return lambda: "" if mark.exists() else f"{mark.name} is not there yet"
+    return lambda: "" if mark.exists() else f"{mark.name} does not exist yet"

@@ -50,7 +50,7 @@ def _one_at_a_time(places: Places, console: Console) -> Generator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            console.print("cluster: another command is starting it; waiting for that.", highlight=False, soft_wrap=True)
+            console.print("cluster: another command is starting it; waiting.", highlight=False, soft_wrap=True)
             fcntl.flock(file, fcntl.LOCK_EX)
         yield
 
@@ -132,15 +132,15 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
             if launcher.poll() is not None if launcher else not discover.supervisors(layout.home):
                 log = layout.log("supervisor")
                 raise SetUpFailed(
-                    f"The cluster's supervisor ended. The end of {log}:\n{logs.tail(log)}\n"
-                    "Fix: mend what it names, then run the command again."
+                    f"The cluster's supervisor exited. The end of {log}:\n{logs.tail(log)}\n"
+                    "Fix: correct the cause named there, then run the command again."
                 )
             if time.monotonic() > deadline:
                 waiting = ", ".join(one.name for one in cluster.processes if one.state != "ready") if cluster else "all"
                 raise SetUpFailed(
                     f"The cluster was not ready after {START_SECONDS:.0f} s; not ready: {waiting}. "
                     f"Logs: {layout.logs}\n"
-                    "Fix: look there, end other work on this machine, then run the command again."
+                    "Fix: read the logs, stop other work on this machine, then run the command again."
                 )
             if cluster:
                 missing = [one.name for one in cluster.processes if one.state != "ready"]
@@ -165,7 +165,9 @@ def stop(places: Places) -> bool:
         _quietly(one, signal.SIGKILL)
     _, alive = psutil.wait_procs(there, timeout=10)
     if alive:
-        raise Problem(f"Processes {', '.join(str(one.pid) for one in alive)} do not end.\nFix: kill -9 them by number.")
+        raise Problem(
+            f"Processes {', '.join(str(one.pid) for one in alive)} do not exit.\nFix: kill -9 these process IDs."
+        )
     return True
 
 

@@ -24,11 +24,11 @@ def show(places: Places, console: Console) -> bool:
     layout = Layout(places.home)
     present, cluster = discover.running(places.home), status.read(layout.status)
     if present is None:
-        say(console, f"cluster  does not run ({places.home})")
+        say(console, f"cluster  not running ({places.home})")
         return False
     inside = {discover.inner_pid(one.pid): one for one in present.processes()}
     if cluster is None:
-        say(console, f"cluster  process {present.init.pid} runs, but its folder {layout.run} is gone")
+        say(console, f"cluster  process {present.init.pid} is running, but its folder {layout.run} no longer exists")
         return False
     table = Table(box=None, pad_edge=False)
     for heading in ("process", "state", "pid", "memory", "children", "restarts", "for"):

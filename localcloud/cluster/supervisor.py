@@ -133,7 +133,7 @@ class Supervisor:
             self.state = "failed"
             log = self.layout.log(one.service.name)
             self.message = (
-                f"{one.service.name} does not start ({how}, {one.seen.exits} times). The end of {log}:\n{tail(log)}"
+                f"{one.service.name} failed to start ({how}, {one.seen.exits} times). The end of {log}:\n{tail(log)}"
             )
 
     def stop(self) -> None:

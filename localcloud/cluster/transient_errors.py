@@ -13,10 +13,10 @@ from pathlib import Path
 from localcloud.workflow import failures
 
 CAUSES = {
-    "The machine was too busy for the time that Helm gives the API server": re.compile(
+    "The machine was too busy for Helm's time limit for the API server": re.compile(
         r"context deadline exceeded|request did not complete within the allotted timeout"
     ),
-    "A controller was away for a moment, and nobody answered for its webhook": re.compile(
+    "A controller was briefly unavailable, so its webhook did not answer": re.compile(
         r"failed calling webhook.*(connection refused|connection reset|no endpoints available|EOF)", re.DOTALL
     ),
 }

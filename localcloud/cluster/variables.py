@@ -28,7 +28,7 @@ def check(environment: Mapping[str, str] = os.environ) -> None:
         shlex.split(environment.get(SIMULATOR, ""))
     except ValueError as error:
         raise BadInput(
-            f"{SIMULATOR}={environment[SIMULATOR]}: no arguments as a shell reads them ({error}).\n"
+            f"{SIMULATOR}={environment[SIMULATOR]}: not valid shell arguments ({error}).\n"
             f"Fix: close the quotation, or unset {SIMULATOR}."
         ) from None
 
@@ -41,7 +41,7 @@ def etcd_quota(environment: Mapping[str, str] = os.environ) -> int:
     # To etcd, 0 is its default, too: https://etcd.io/docs/v3.6/op-guide/configuration/. It takes 63 bits.
     if not (given.isascii() and given.isdigit() and len(given) < 19 and int(given) > 0):
         raise BadInput(
-            f"{QUOTA}={given}: no number of bytes above 0.\n"
-            f"Fix: give one, such as {4 * ETCD_QUOTA}, or unset {QUOTA} for {ETCD_QUOTA}."
+            f"{QUOTA}={given}: not a number of bytes above 0.\n"
+            f"Fix: set one, such as {4 * ETCD_QUOTA}, or unset {QUOTA} for {ETCD_QUOTA}."
         )
     return int(given)

@@ -19,7 +19,10 @@ RENEW = signal.SIGHUP
 """Tells the supervisor to end everything, to forget what etcd and the pods hold, and to start again."""
 
 WAIT_SECONDS = 120.0
-FIX = "Fix: mend what the logs name or end other work on this machine, then make down CLOUD=laptop and make up again."
+FIX = (
+    "Fix: correct the cause named in the logs or stop other work on this machine, then make down CLOUD=laptop "
+    "and make up again."
+)
 
 
 def asked(layout: Layout) -> Path:
@@ -45,7 +48,7 @@ def take(layout: Layout) -> None:
 def _renew(layout: Layout) -> None:
     # Process 1 of another namespace, such as the machine's own, must not get the signal.
     if SUPERVISOR.encode() not in Path("/proc/1/cmdline").read_bytes():
-        raise Problem("This is not inside the laptop cloud.\nFix: make shell CLOUD=laptop")
+        raise Problem("This command was not started inside the laptop cloud.\nFix: make shell CLOUD=laptop")
     asked(layout).touch()
     os.kill(1, RENEW)
     wait(layout)
@@ -59,6 +62,6 @@ def wait(layout: Layout) -> None:
         if cluster and not asked(layout).exists() and cluster.state != "starting":
             if cluster.state == "ready":
                 return
-            raise Problem(f"The emptied control plane does not start: {cluster.message or cluster.state}\n{FIX}")
+            raise Problem(f"The cleared control plane does not start: {cluster.message or cluster.state}\n{FIX}")
         time.sleep(0.2)
-    raise Problem(f"The emptied control plane was not ready after {WAIT_SECONDS:.0f} s. Logs: {layout.logs}\n{FIX}")
+    raise Problem(f"The cleared control plane was not ready after {WAIT_SECONDS:.0f} s. Logs: {layout.logs}\n{FIX}")

@@ -61,7 +61,10 @@ async def _until_told(main: Main) -> None:
 def _layout() -> Layout:
     home = os.environ.get(HOME)
     if not home:
-        raise BadInput(f"{HOME} is not set: the folder of a laptop cloud.\nFix: make up CLOUD=laptop starts it all")
+        raise BadInput(
+            f"{HOME} is not set: it names the folder of a laptop cloud.\nFix: make up CLOUD=laptop, which starts "
+            "everything"
+        )
     return Layout(Path(home))
 
 

@@ -99,8 +99,8 @@ def script(places: Places) -> str:
     prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
     exact = "|".join(sorted(NAMES))
     lines = [
-        f"# Source this file: plain `pulumi` commands of this shell then work on the {places.label},",
-        "# never on Google Cloud.",
+        f"# Source this file: plain `pulumi` commands in this shell then use the {places.label},",
+        "# never Google Cloud.",
         f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
         '  unset "$llmd_gke_name"',
         "done",

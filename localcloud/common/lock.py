@@ -22,8 +22,8 @@ def exclusive(places: Places, what: str) -> Generator[None]:
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise Busy(
-                f"Another run works on this {places.label}: {holder}.\n"
-                "Fix: wait until it ends (or end it with Ctrl-C there), then run the command again."
+                f"Another run is using this {places.label}: {holder}.\n"
+                "Fix: wait until it finishes (or stop it there with Ctrl-C), then run the command again."
             ) from None
         file.seek(0)
         file.truncate()

@@ -21,7 +21,7 @@ def cache_folder() -> Path:
         folder = Path(given).absolute()
     else:
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "llmd-gke"
-    check_owner(folder, "its programs would be run", "name a folder of your own in LLMD_GKE_CACHE")
+    check_owner(folder, "programs in it would be run", "set LLMD_GKE_CACHE to a folder of your own")
     return folder
 
 
@@ -38,9 +38,9 @@ def check_owner(folder: Path, consequence: str, fix: str) -> None:
     if seen.st_uid not in (os.geteuid(), 0):
         problem = f"belongs to another user (uid {seen.st_uid})"
     elif seen.st_mode & stat.S_IWOTH:
-        problem = "may be written to by every user"
+        problem = "is writable by every user"
     elif seen.st_mode & stat.S_IWGRP and seen.st_gid != os.getegid():
-        problem = f"may be written to by the group {seen.st_gid}"
+        problem = f"is writable by the group {seen.st_gid}"
     elif seen.st_mode & stat.S_IWGRP and seen.st_uid == os.geteuid():
         folder.chmod(stat.S_IMODE(seen.st_mode) & ~stat.S_IWGRP)
     if problem:

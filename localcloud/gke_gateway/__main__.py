@@ -47,7 +47,7 @@ async def _install(api: client.Kube, layout: Layout) -> None:
     await install_crds(api, definitions(layout.crds))
     for gateway_class in classes.objects():
         await api.apply(RESOURCES[GATEWAY_CLASS], gateway_class, manager=MANAGER)
-    log.info("the Gateway API is on: CRDs and GatewayClasses are there")
+    log.info("the Gateway API is enabled: CRDs and GatewayClasses exist")
 
 
 if __name__ == "__main__":

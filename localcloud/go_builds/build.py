@@ -154,7 +154,7 @@ class Builder:
 
         def heard(line: str) -> None:
             del line
-            self.display.show(f"getting the Go module {path}")
+            self.display.show(f"downloading the Go module {path}")
 
         try:
             return self._module_folder(self._work(job, own_modules=False), path, heard)
@@ -210,7 +210,7 @@ class Builder:
         def heard(line: str) -> None:
             nonlocal downloads
             downloads += line.startswith("go: downloading")
-            got = f"getting Go modules ({downloads} downloaded)" if downloads else "reading Go modules"
+            got = f"downloading Go modules ({downloads} so far)" if downloads else "reading Go modules"
             self.display.show(f"{self._which(job.targets[0].name)}: {got}")
 
         heard("")

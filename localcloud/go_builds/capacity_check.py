@@ -65,9 +65,9 @@ def check_disk(room: MachineCapacity, needed_mb: int, cache: Path, purpose: Purp
     """Raises ``SetUpFailed`` when the cache folder has not that much free."""
     if room.cache_mb < needed_mb:
         raise SetUpFailed(
-            f"Not enough disk space to build {purpose.what}: {room.cache_mb} MB free at {cache}, {needed_mb} MB needed "
-            "(most of it only while building).\n"
-            "Fix: free some, or point LLMD_GKE_CACHE to a larger disk, then run the command again."
+            f"Not enough disk space to build {purpose.what}: {room.cache_mb} MB are free at {cache}, {needed_mb} "
+            "MB are needed (most of it only during the build).\n"
+            "Fix: free some space, or set LLMD_GKE_CACHE to a folder on a larger disk, then run the command again."
         )
 
 
@@ -79,7 +79,7 @@ def compilers(room: MachineCapacity, least_mb: int, purpose: Purpose) -> int:
     """
     if room.memory_mb < least_mb:
         raise SetUpFailed(
-            f"Not enough memory to build {purpose.what}: {room.memory_mb} MB can be used, {least_mb} MB needed.\n"
-            f"Fix: {purpose.fix('end other programs')}, then run the command again; it goes on where it stopped."
+            f"Not enough memory to build {purpose.what}: {room.memory_mb} MB are available, {least_mb} MB are needed.\n"
+            f"Fix: {purpose.fix('close other programs')}, then run the command again; it continues where it stopped."
         )
     return max(1, min(room.processors, 1 + (room.memory_mb - least_mb) // PER_COMPILER_MB))

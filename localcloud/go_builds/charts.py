@@ -75,7 +75,7 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
     if not (chart / "Chart.yaml").is_file():
         raise SetUpFailed(
             f"{source.module} {version} has no chart at {source.folder}.\n"
-            "Fix: correct the place in localcloud/go_builds/charts.py, or choose another version in "
+            "Fix: correct the path in localcloud/go_builds/charts.py, or choose another version in "
             "llmd_gke/catalog/versions.toml."
         )
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{name}-") as beside:

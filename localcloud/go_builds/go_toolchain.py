@@ -60,7 +60,7 @@ def check(version: tuple[int, int], purpose: Purpose = Purpose(), *, anyway: boo
     if version < OLDEST:
         problem = f"Go {name(version)} is too old to build {purpose.what}"
     elif version > NEWEST and not anyway:
-        problem = f"Go {name(version)} is newer than any that {purpose.what} was built with here"
+        problem = f"Go {name(version)} is newer than any version tested for building {purpose.what}"
     else:
         return
     install = f"install Go {name(TESTED)} from https://go.dev/dl/ and put it first on PATH ({ANY}=1 tries a newer one)"
@@ -76,7 +76,7 @@ def find(environ: Mapping[str, str], purpose: Purpose = Purpose()) -> Go:
     install = f"install Go {name(TESTED)} from https://go.dev/dl/"
     if command is None:
         raise SetUpFailed(
-            f"To build {purpose.what}, Go is needed, and there is no Go on PATH.\n"
+            f"Go is required to build {purpose.what}, but is not on PATH.\n"
             f"Fix: {purpose.fix(install)}; then run the command again."
         )
     asked = subprocess.run(
@@ -129,15 +129,15 @@ def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
     tail = "\n".join(output.strip().splitlines()[-15:])
     if "no space left on device" in output:
         return SetUpFailed(
-            f"The disk became full while {purpose.what} was built.\n"
-            "Fix: free some GB, or point LLMD_GKE_CACHE to a larger disk, then run the command again; it goes on where "
-            "it stopped."
+            f"The disk ran full while {purpose.what} was being built.\n"
+            "Fix: free some GB, or set LLMD_GKE_CACHE to a folder on a larger disk, then run the command again; it "
+            "continues where it stopped."
         )
     if refused := _REFUSED.search(output):
         pinned, version = refused["module"], refused["version"]
         check_it = (
-            f"check with `go mod download {pinned}@{version}` whether GOPROXY and GOSUMDB let it through and the "
-            "network is there"
+            f"check with `go mod download {pinned}@{version}` that GOPROXY and GOSUMDB allow it and that "
+            "the network is available"
         )
         return SetUpFailed(
             f"The Go module {pinned} {version} could not be downloaded: {refused['reason'].strip()}\n"
@@ -145,10 +145,10 @@ def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
             f"Fix: {purpose.fix(check_it)}; then run the command again."
         )
     if _MISSING_SUM.search(output):
-        return SetUpFailed(f"{tail}\n\ngo.sum does not fit go.mod in {module}.\nFix: git restore {module}")
+        return SetUpFailed(f"{tail}\n\ngo.sum does not match go.mod in {module}.\nFix: git restore {module}")
     if "signal: killed" in output:
         return SetUpFailed(
-            f"A compiler was killed while {purpose.what} was built, most likely because memory ran out.\n"
-            "Fix: end other programs, then run the command again; it goes on where it stopped."
+            f"A compiler was killed while {purpose.what} was being built, most likely because memory ran out.\n"
+            "Fix: close other programs, then run the command again; it continues where it stopped."
         )
-    return SetUpFailed(f"{tail}\n\nGo could not build {purpose.what}. Fix: {purpose.fix('what it says above')}.")
+    return SetUpFailed(f"{tail}\n\nGo could not build {purpose.what}. Fix: {purpose.fix('correct the error above')}.")

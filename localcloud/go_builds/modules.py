@@ -44,7 +44,7 @@ def _download(go: go_toolchain.Go, module: str, version: str, environ: Mapping[s
         error = json.loads(answer.stdout).get("Error", "") if answer.stdout.startswith("{") else answer.stdout
         raise SetUpFailed(
             f"The Go module {module} {version} could not be downloaded: {(error or answer.stderr).strip()}\n"
-            f"Fix: check with `go mod download {module}@{version}` whether GOPROXY and GOSUMDB let it through and the "
-            "network is there; then run the command again."
+            f"Fix: check with `go mod download {module}@{version}` that GOPROXY and GOSUMDB allow it and that the "
+            "network is available; then run the command again."
         )
     return Path(json.loads(answer.stdout)["Dir"])

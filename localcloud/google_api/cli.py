@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from localcloud.providers.protocol.values import JsonObject
 
 app = typer.Typer(
-    help="The emulator of Google's APIs (docs/google-emulator.md): what is in it, and faults.",
+    help="The emulator of Google's APIs (docs/google-emulator.md): show its contents and set faults.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -39,7 +39,7 @@ def used_folder() -> Path:
     here = Places.of()
     if home.real_providers(here).get("gcp") not in home.EMULATED:
         raise BadInput(
-            f"The Google of this {here.label} is the hand-written provider, not the emulator; its faults are in the "
+            f"This {here.label} uses the hand-written Google provider, not the emulator; its faults are in the "
             f"file that LLMD_GKE_FAULTS names.\nFix: set {home.GOOGLE}=published for this and every other command."
         )
     return folder()
@@ -48,7 +48,7 @@ def used_folder() -> Path:
 @app.command()
 def show(
     what: Annotated[str, typer.Argument(help=f"One of: {', '.join(COLUMNS)}.")] = "resources",
-    as_json: Annotated[bool, typer.Option("--json", help="Everything that is known, as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Show all fields, as JSON.")] = False,
 ) -> None:
     """Print resources, operations, the last requests, or faults."""
     from localcloud.google_api import overview
@@ -72,15 +72,15 @@ def show(
 
 @app.command()
 def faults(
-    given: Annotated[str, typer.Argument(metavar="JSON", help="A list of faults; [] takes all away.")],
+    given: Annotated[str, typer.Argument(metavar="JSON", help="A list of faults; [] removes all.")],
 ) -> None:
-    """Set what goes wrong from now on, for every process that uses this cloud."""
+    """Set the faults to inject from now on, for every process that uses this cloud."""
     from localcloud.google_api.core.cloud import EmulatedCloud
 
     try:
         read: object = json.loads(given)
         if not isinstance(read, list) or not all(isinstance(one, dict) for one in cast("list[object]", read)):
-            raise ValueError("a list of objects is expected")
+            raise ValueError("expected a list of objects")
         cloud = EmulatedCloud(used_folder())
         with cloud.opened():
             cloud.faults.set(cast("list[JsonObject]", read))
@@ -90,8 +90,10 @@ def faults(
 
 
 @app.command()
-def page(port: Annotated[int, typer.Option(help="0: any that is free.", min=0, max=65535)] = 0) -> None:
-    """Serve the page that shows all of this, on this machine only, until Ctrl-C."""
+def page(
+    port: Annotated[int, typer.Option(help="Port to serve the page on; 0: any free port.", min=0, max=65535)] = 0,
+) -> None:
+    """Serve a page with all of this, on this machine only, until Ctrl-C."""
     from localcloud.google_api.__main__ import main
 
     try:
@@ -101,6 +103,6 @@ def page(port: Annotated[int, typer.Option(help="0: any that is free.", min=0, m
             raise
         raise BadInput(
             f"The page cannot be served at port {port}: {error.strerror}.\n"
-            "Fix: name another one, or leave --port out, which takes any that is free."
+            "Fix: use another port, or remove --port to use any free port."
         ) from None
     raise typer.Exit(status)

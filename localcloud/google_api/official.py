@@ -39,7 +39,7 @@ def wanted(environ: Mapping[str, str]) -> bool:
     """Whether the official plugin was asked for. Raises ``BadInput`` for another value of the variable."""
     chosen = environ.get(VARIABLE) or "built"
     if chosen not in ("built", "official"):
-        raise BadInput(f"{VARIABLE}={chosen} is not known. Allowed: built, official.\nFix: unset {VARIABLE}.")
+        raise BadInput(f"{VARIABLE}={chosen} is not allowed. Allowed: built, official.\nFix: unset {VARIABLE}.")
     return chosen == "official"
 
 
@@ -51,7 +51,7 @@ def path(home: Path) -> Path:
     partial = folder.with_name(f"{folder.name}.partial")
     if partial.exists() or not os.access(program, os.X_OK) or not program.is_file():
         raise SetUpFailed(
-            f"{VARIABLE}=official needs the official plugin in exactly this version: {program} is not there.\n"
+            f"{VARIABLE}=official requires the official plugin in exactly this version, but {program} does not exist.\n"
             f"Fix: pulumi plugin install resource gcp {version}; or unset {VARIABLE}."
         )
     return program

@@ -109,7 +109,7 @@ class Emulator:
     def _judged(self, host: str, http: str, path: str, query: dict[str, str], body: JsonObject, token: str) -> Request:
         match = discovery.find(host, http, path)
         if match is None:
-            raise ApiError(404, f"{http} https://{host}/{path}: Google's discovery documents know no such method")
+            raise ApiError(404, f"{http} https://{host}/{path}: no such method in Google's discovery documents")
         method, at = match
         faults = self.cloud.faults
         if not token or faults.strike("expired-token", method.id, path):
@@ -136,7 +136,8 @@ class Emulator:
         if handler is None:
             raise ApiError(
                 501,
-                f"{request.method.id} exists at Google, and the emulator does not imitate it. To add it: a function in "
+                f"{request.method.id} exists in Google's API, but the emulator does not imitate it. To add it: a "
+                "function in "
                 "localcloud/google_api/services",
             )
         answer = handler(request)

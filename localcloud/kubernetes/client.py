@@ -136,7 +136,7 @@ class Kube:
             raise SetUpFailed(
                 f"The API server of {kubeconfig} does not answer: {error or type(error).__name__}.\n"
                 f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}.\n"
-                "Fix: mend what it names, then make up CLOUD=laptop."
+                "Fix: correct the cause named there, then make up CLOUD=laptop."
             ) from None
 
     @contextlib.asynccontextmanager

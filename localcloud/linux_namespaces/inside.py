@@ -21,7 +21,7 @@ def command(home: Path, arguments: Sequence[str]) -> list[str]:
         return list(arguments)
     present = discover.running(home)
     if present is None:
-        raise Stale(f"The laptop cloud of {home} does not run.\nFix: make up CLOUD=laptop")
+        raise Stale(f"The laptop cloud of {home} is not running.\nFix: make up CLOUD=laptop")
     return enter.command(present.init.pid, arguments)
 
 

@@ -23,7 +23,8 @@ SWITCHES = {
     "/proc/sys/user/max_user_namespaces": ("0", "sysctl -w user.max_user_namespaces=65536"),
 }
 """Kernel settings that switch user namespaces off: Debian's, Ubuntu's (from 23.10) and the general one
-(https://docs.kernel.org/admin-guide/sysctl/user.html, https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces)."""
+(https://docs.kernel.org/admin-guide/sysctl/user.html,
+https://ubuntu.com/blog/ubuntu-23-10-restricted-unprivileged-user-namespaces)."""
 
 Try = Callable[[Sequence[str]], str]
 
@@ -42,8 +43,8 @@ def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequ
     """
     if sys.platform != "linux":
         raise SetUpFailed(
-            f"The laptop cloud needs Linux (this is {sys.platform}).\n"
-            "Fix: run it on a Linux machine or in a virtual one; the rehearsal (`make up`) needs none."
+            f"The laptop cloud requires Linux (this is {sys.platform}).\n"
+            "Fix: run it on a Linux machine or in a virtual machine; the rehearsal (`make up`) does not require Linux."
         )
     if not shutil.which("unshare"):
         raise SetUpFailed("`unshare` is not on PATH.\nFix: install util-linux 2.32 or newer.")
@@ -58,15 +59,15 @@ def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequ
         fix = " && ".join(f"sudo {SWITCHES[path][1]}" for path in off)
         names = ", ".join(path.removeprefix("/proc/sys/").replace("/", ".") for path in off)
         raise SetUpFailed(
-            f"This system does not let users make namespaces of their own ({names}; unshare says: {reason}).\n"
+            f"This system does not allow unprivileged user namespaces ({names}; unshare says: {reason}).\n"
             f"Fix: {fix}\n"
             "or run the command as root. `make up` (the rehearsal) needs neither."
         )
     raise SetUpFailed(
-        f"The namespaces of the laptop cloud cannot be made: {reason}.\n"
-        "A container usually forbids it. Fix: start the container with `--security-opt seccomp=unconfined "
-        "--security-opt systempaths=unconfined --security-opt apparmor=unconfined` (or `--privileged`), or run "
-        "outside of it. `make up` (the rehearsal) needs none of this."
+        f"The namespaces of the laptop cloud cannot be created: {reason}.\n"
+        "Containers usually forbid it. Fix: start the container with `--security-opt seccomp=unconfined "
+        "--security-opt systempaths=unconfined --security-opt apparmor=unconfined` (or `--privileged`), or run the "
+        "command outside the container. `make up` (the rehearsal) needs none of this."
     )
 
 

@@ -19,5 +19,5 @@ def ways_out(pid: int | str) -> list[str]:
         pods = interface == BRIDGE or interface.startswith("veth")
         if int(gateway, 16) or not pods:
             address = ipaddress.ip_address(int(target, 16).to_bytes(4, "little"))
-            routes.append(f"{address} by {interface}")
+            routes.append(f"{address} via {interface}")
     return routes

@@ -59,7 +59,7 @@ class Collectors:
         while self.cloud is None:
             await asyncio.sleep(LOOK_SECONDS)
         await collector.install(self.kube)
-        log.info("managed Prometheus is on: the collectors' account is there")
+        log.info("managed Prometheus is enabled: the collectors' account exists")
         async with (
             mirrors(self.kube, POD_MONITORINGS, client.PODS, NETWORK_POLICIES) as (changed, watched),
             asyncio.TaskGroup() as group,
@@ -125,7 +125,7 @@ class Collectors:
         refused = tuple(sorted({*reasons, *unreadable}))
         if refused != self._refused:
             self._refused = refused
-            for reason in refused or ("every target is scraped",):
+            for reason in refused or ("all targets are scraped",):
                 log.info("%s", reason)
 
 

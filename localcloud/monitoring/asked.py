@@ -28,7 +28,7 @@ def faster(environment: Mapping[str, str] = os.environ) -> float:
     if number == 0 or (1 <= number <= 1000):
         return number
     raise BadInput(
-        f"{VARIABLE}={given}: allowed are 0, and numbers from 1 to 1000.\n"
+        f"{VARIABLE}={given}: allowed: 0, or a number from 1 to 1000.\n"
         f"Fix: set 1 for the intervals of the stack, more to divide them, or unset {VARIABLE} for no Prometheus."
     )
 

@@ -26,7 +26,7 @@ async def keep(command: Sequence[str], log_file: Path) -> None:
             code = await process.wait()
         finally:
             await _stop(process)
-        log.warning("%s ended with status %s; its log: %s", Path(command[0]).name, code, log_file)
+        log.warning("%s exited with status %s; its log: %s", Path(command[0]).name, code, log_file)
         await asyncio.sleep(RESTART_SECONDS)
 
 

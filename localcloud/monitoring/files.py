@@ -26,7 +26,7 @@ def milliseconds(duration: str) -> int:
     """A duration as Prometheus writes it, such as ``1m30s``. Raises ``ValueError`` for another text."""
     parts = re.findall(r"(\d+)(ms|[smhd])", duration)
     if not parts or "".join(f"{count}{unit}" for count, unit in parts) != duration:
-        raise ValueError(f"{duration!r} is no duration. Fix: write it as 30s or 1m30s")
+        raise ValueError(f"{duration!r} is not a duration. Fix: use the form 30s or 1m30s")
     return sum(int(count) * _UNITS[unit] for count, unit in parts)
 
 

@@ -53,7 +53,7 @@ class Reloader:
             return  # it is not there yet, and reads everything when it starts, or the next step asks
         self._due = False
         if answer.is_error:
-            log.error("Prometheus refuses its configuration: %s", answer.text.strip())
+            log.error("Prometheus rejects its configuration: %s", answer.text.strip())
 
     def _rule_files(self) -> tuple[tuple[str, int, int], ...]:
         rule_files = sorted(self.files.rules.iterdir()) if self.files.rules.is_dir() else []

@@ -180,4 +180,4 @@ def _value(
                 if reference.get("optional"):
                     return None
                 raise
-    raise ValueError(f"variable {entry['name']} has a source that the laptop cloud does not know")
+    raise ValueError(f"variable {entry['name']} has a source that the laptop cloud does not support")

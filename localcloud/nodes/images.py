@@ -78,7 +78,7 @@ class ImageTable:
             if fnmatchcase(repository, entry.repository):
                 return entry
         raise NoImage(
-            f'No program stands for image "{image}" in the laptop cloud. '
+            f'The laptop cloud has no program for image "{image}". '
             f"Add an entry for {repository} to {self._own} (form: {TABLE.relative_to(TABLE.parents[2])})."
         )
 
@@ -122,7 +122,7 @@ def _read(file: Path) -> list[ImageEntry]:
         return [_image(entry) for entry in cast("list[dict[str, Any]]", content.get("image", []))]
     except (tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise BadInput(
-            f"{file}: {error}. An entry needs `repository`, and may have {', '.join(sorted(KEYS))}."
+            f"{file}: {error}. An entry requires `repository` and may have {', '.join(sorted(KEYS))}."
         ) from None
 
 

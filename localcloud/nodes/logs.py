@@ -97,7 +97,7 @@ class Logs:
         if len(parts) == 4 and parts[0] == "containerLogs":
             log_file = self._find(parts[1], parts[2], parts[3], asked.get("previous") == "true")
         if log_file is None or not log_file.file.exists():
-            text = f"no log of {url.path} (exec and port-forward are not imitated)\n".encode()
+            text = f"no log at {url.path} (exec and port-forward are not imitated)\n".encode()
             writer.write(b"HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n" + text)
             await writer.drain()
             return

@@ -79,7 +79,7 @@ class NodePools:
         for one in self.ours():
             pool = wanted.get(_pool_of(one))
             if pool is None or pool.fingerprint != text(one, "metadata", "annotations", nodes.FINGERPRINT_ANNOTATION):
-                self._leave(one, "its node pool is gone or was replaced")
+                self._leave(one, "its node pool was deleted or replaced")
         for pool in wanted.values():
             await self._size(pool)
         await self._autoscale([pool for pool in wanted.values() if pool.autoscaled])
@@ -126,7 +126,7 @@ class NodePools:
     async def _register(self, pool: RunningPool, zone: str, slice_name: str) -> None:
         index = nodes.index_for({nodes.index_of(one) for one in self.ours()})
         if index is None:
-            log.warning("no more than %d nodes in a laptop cloud: pool %s gets none", nodes.MOST_NODES, pool.name)
+            log.warning("a laptop cloud has at most %d nodes: pool %s gets none", nodes.MOST_NODES, pool.name)
             return
         name = nodes.name_of(pool)
         await asyncio.to_thread(sandbox.add_local, nodes.address_of(index))
@@ -145,7 +145,7 @@ class NodePools:
     def _leave(self, one: Object, why: str) -> None:
         name = str(one["metadata"]["name"])
         if name not in self._leaving:
-            log.info("node %s leaves: %s", name, why)
+            log.info("removing node %s: %s", name, why)
             self._recorder.tell(one, "RemovingNode", f"Removing node {name}: {why}")
             task = asyncio.create_task(self._drain(one))
             self._leaving[name] = task

@@ -58,7 +58,7 @@ async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
         assert process.stderr is not None  # noqa: S101
         if not await process.stdout.readline():
             said = (await process.stderr.read()).decode().strip()
-            raise OSError(f"cannot make the pod's namespaces: {said.splitlines()[-1] if said else 'no answer'}")
+            raise OSError(f"cannot create the pod's namespaces: {said.splitlines()[-1] if said else 'no answer'}")
         await asyncio.to_thread(_connect, process.pid, interface(uid), address)
     except BaseException:
         await sandbox.close()

@@ -39,7 +39,7 @@ class Knobs:
                 values[name] = -1
             if not 0 <= values[name] < 86400:
                 raise BadInput(
-                    f"{variable}={given}: no number of seconds from 0 to less than 86400.\n"
-                    f"Fix: give one, such as 2.5, or unset {variable} for {getattr(cls, name):g} s."
+                    f"{variable}={given}: not a number of seconds from 0 to less than 86400.\n"
+                    f"Fix: set one, such as 2.5, or unset {variable} for {getattr(cls, name):g} s."
                 )
         return cls(**values)

@@ -201,9 +201,9 @@ def _inside(root: Path, below: str, what: str, levels: int | None = None) -> Pat
         target = (real / below.lstrip("/")).resolve()
         steps = target.relative_to(real).parts
     except (ValueError, OSError, RuntimeError):  # also a NUL in the name, and links in a circle
-        raise Outside(f"{what} {below!r} leaves its folder") from None
+        raise Outside(f"{what} {below!r} points outside its folder") from None
     if ".." in Path(below).parts or (levels is not None and len(steps) != levels):
-        raise Outside(f"{what} {below!r} leaves its folder")
+        raise Outside(f"{what} {below!r} points outside its folder")
     return target
 
 

@@ -49,7 +49,8 @@ def build(cache: Path, console: Console, meanwhile: Callable[[], None]) -> Engin
     engine = cache_key.present(cache)
     if engine is None:
         raise SetUpFailed(
-            f"The engine is not whole in {cache_key.built(cache)}. Fix: remove that folder, run the command again."
+            f"The engine is incomplete in {cache_key.built(cache)}. Fix: remove that folder, then run the command "
+            "again."
         )
     console.print(
         f"engine: built {engine.version} in {display.elapsed_seconds:.0f} s, kept in {cache_key.built(cache)}",

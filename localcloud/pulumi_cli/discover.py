@@ -61,11 +61,11 @@ def judge(pulumi: Path) -> Engine | Unsuitable:
     version = parse_version(said)
     floor = parse_version(engine_floor())
     if version is None or floor is None:
-        return Unsuitable(pulumi, "`pulumi version` gave no version")
+        return Unsuitable(pulumi, "`pulumi version` printed no version")
     if version < floor:
         return Unsuitable(pulumi, f"version {said} is older than {engine_floor()}")
     if not os.access(real.with_name(HOST), os.X_OK):
-        return Unsuitable(pulumi, f"{HOST} does not lie next to it ({real.parent})")
+        return Unsuitable(pulumi, f"{HOST} is not next to it ({real.parent})")
     return Engine(real, said, "found on PATH")
 
 

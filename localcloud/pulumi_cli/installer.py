@@ -87,8 +87,10 @@ def install(cache: Path) -> Engine | None:
             return None
         if checksum != expected:
             raise SetUpFailed(
-                f"{RELEASES}/{name} has the SHA-256 {checksum}, {checksums()} says {expected}: it was not unpacked.\n"
-                f"Fix: run the command again; if it stays so, set {OFF}=1 to build the engine, and tell Pulumi"
+                f"{RELEASES}/{name} has the SHA-256 {checksum}, but {checksums()} has {expected}: it was not "
+                "unpacked.\n"
+                f"Fix: run the command again; if that does not help, set {OFF}=1 to build the engine, and report "
+                "it to Pulumi"
             )
         try:
             with tarfile.open(file) as opened:

@@ -26,9 +26,11 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
     if engine := engine or installer.present(cache) or cache_key.present(cache):
         return engine
     for one in left_aside:
-        console.print(f"engine: {one.pulumi} is left aside: {one.reason}.", highlight=False, soft_wrap=True)
+        console.print(f"engine: {one.pulumi} is not used: {one.reason}.", highlight=False, soft_wrap=True)
     if installer.reachable():
-        console.print("engine: not there yet; fetching the official release ...", highlight=False, soft_wrap=True)
+        console.print(
+            "engine: not installed yet; downloading the official release ...", highlight=False, soft_wrap=True
+        )
         meanwhile()
         if engine := installer.install(cache):
             console.print(
@@ -43,12 +45,12 @@ def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda
         meanwhile = lambda: None  # noqa: E731 - it was shown
     else:
         console.print(
-            "engine: not there yet, and the official releases cannot be reached; building it (once).",
+            "engine: not installed yet, and the official releases cannot be reached; building it (once).",
             highlight=False,
             soft_wrap=True,
         )
     try:
         return build.build(cache, console, meanwhile)
     except KeyboardInterrupt:
-        console.print("engine: stopped; the next run goes on building from here.", highlight=False, soft_wrap=True)
+        console.print("engine: stopped; the next run continues building from here.", highlight=False, soft_wrap=True)
         raise

@@ -86,7 +86,7 @@ def check_google(places: Places) -> None:
     emulated = home.real_providers(places).get("gcp") in home.EMULATED
     now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
     raise Stale(
-        f"The {now} Google provider does not know what is there: the {before} one made it.\n"
+        f"The {now} Google provider does not know the existing resources: the {before} one created them.\n"
         f"Fix: `{home.GOOGLE}={before} {places.make('down')}`, then the command again; or set {home.GOOGLE}={before}."
     )
 
@@ -103,7 +103,7 @@ def forget_damaged(places: Places, console: Console) -> bool:
         _emulated(places.cloud / EMULATOR)
         objects(places)
     except Stale as problem:
-        say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are forgotten with what was in them.")
+        say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are deleted with everything in them.")
         clear(places)
         return True
     return False
@@ -117,18 +117,19 @@ def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
     there = {**_emulated(places.cloud / EMULATOR), **objects(places)}
     clear(places)
     if probes := [ident for ident in there if is_of_probe(ident)]:
-        say(console, f"Removed what a `doctor --probe` that was killed has left: {', '.join(probes)}.")
+        say(console, f"Removed leftovers of a `doctor --probe` that was killed: {', '.join(probes)}.")
         there = {ident: entry for ident, entry in there.items() if ident not in probes}
     if there and had_stacks:
         names = "\n".join(f"  {entry.get('type')} {ident}" for ident, entry in there.items())
         say(
             console,
-            f"Destroying every stack left these objects in the stand-ins' clouds; they were removed now:\n{names}",
+            f"After every stack was destroyed, these objects remained in the stand-ins' clouds; they were removed "
+            f"now:\n{names}",
         )
-        say(console, "A destroy on Google Cloud might leave them, too: please report it.")
+        say(console, "A destroy on Google Cloud might leave them, too: please report this bug.")
         return 1
     if there:
-        say(console, f"Removed {len(there)} objects that no stack knew from the stand-ins' clouds.")
+        say(console, f"Removed {len(there)} objects that belonged to no stack from the stand-ins' clouds.")
     return 0
 
 
@@ -152,12 +153,12 @@ def _content(file: Path) -> dict[str, object]:
     except ValueError as error:  # neither JSON nor text
         raise _damaged(file, str(error)) from None
     if not isinstance(content, dict):
-        raise _damaged(file, "it holds no object")
+        raise _damaged(file, "it does not contain a JSON object")
     return cast("dict[str, object]", content)
 
 
 def _damaged(file: Path, cause: str) -> Stale:
-    return Stale(f"{file} is damaged: {cause}.\nFix: `make down`, which forgets it, then `make up`.")
+    return Stale(f"{file} is damaged: {cause}.\nFix: `make down`, which removes it, then `make up`.")
 
 
 def _walk(value: object, above: str) -> Iterator[tuple[str, Mapping[str, object]]]:

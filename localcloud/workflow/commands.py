@@ -86,14 +86,15 @@ def up(places: Places, stack: str, console: Console) -> int:
         status = cloud.after_up(stack, console)
         show_next(places, stack, console)
     elif status == STOPPED:
-        say(console, f"\nStopped. What was done is kept; `{again}` goes on, `{down}` removes it.")
+        say(console, f"\nStopped. Finished work is kept; `{again}` continues, `{down}` removes everything.")
     elif status < 0:
         cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
-        say(console, f"\nThe engine was killed. `{again}` puts right what it left and goes on.")
+        say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
     elif failures.say_causes(places, stack, console) | cloud.explain_failure(console):
         say(
             console,
-            f"What was done is kept.\nFix: what the error above names, then `{again}`; `{down}` removes it all.",
+            f"Finished work is kept.\nFix: correct the cause named in the error above, then `{again}`; `{down}` "
+            "removes everything.",
         )
     return reported(status)
 
@@ -120,7 +121,7 @@ def preview(places: Places, stack: str, console: Console) -> int:
     ensure_stack(runner, stack, select=False)
     status = runner.stream("preview", *_operation(places, stack))
     if status == STOPPED:
-        say(console, f"\nStopped. A preview changes nothing; `{places.make('preview', stack)}` begins again.")
+        say(console, f"\nStopped. A preview changes nothing; `{places.make('preview', stack)}` starts again.")
     return reported(status)
 
 
@@ -128,7 +129,10 @@ def say_missing(secrets: Sequence[str], places: Places, stack: str, console: Con
     """Names the secrets that only a stand-in has: what comes up here is refused on Google Cloud."""
     for key in secrets:
         fix = f"Fix: pulumi config set --secret {key} --stack {shlex.quote(stack)}"
-        text = f"{key} is not set: the {places.label} uses a stand-in, Google Cloud refuses the stack without it."
+        text = (
+            f"{key} is not set: the {places.label} uses a placeholder, but on Google Cloud the stack is "
+            "rejected without it."
+        )
         say(console, f"Warning: {text}\n{fix}")
 
 
@@ -160,13 +164,13 @@ def show_outputs(places: Places, stack: str, console: Console) -> None:
 def show_next(places: Places, stack: str, console: Console) -> None:
     """What to try next."""
     tips = {
-        f"edit {places.stack_file(stack).name}, then `{places.make('up', stack)}`": "only what changed is updated",
+        f"edit {places.stack_file(stack).name}, then `{places.make('up', stack)}`": "update only what changed",
         places.make("preview", "eu4a"): "another stack, without credentials",
         places.make("shell"): "plain pulumi commands: preview, up, refresh, stack output, destroy",
     }
     tips[f"source {shlex.quote(str(places.env_script))}"] = "pulumi in this shell"
     tips.update(backend.of(places).tips())
-    tips[places.make("down")] = "removes everything again"
+    tips[places.make("down")] = "remove everything"
     width = max(map(len, tips))
     lines = [f"  {do:<{width}}  {what}" for do, what in tips.items()]
     if max(map(len, lines)) > console.width:  # two lines each are easier to read than lines that break anywhere

@@ -60,7 +60,7 @@ def say_causes(places: Places, stack: str, console: Console) -> bool:
     pools = list(_pools_in_error(places))
     explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(places))], stack))
     for name, cause in pools:
-        say(console, f"\nNode pool {name} is in the state ERROR: {cause}")
+        say(console, f"\nNode pool {name} is in state ERROR: {cause}")
     for cause, fix in explained:
         say(console, f"\nCause: {cause}.\nFix: {fix}.")
     return bool(explained)
@@ -71,9 +71,7 @@ def say_pools(places: Places, stack: str, console: Console) -> None:
     for name, cause in _pools_in_error(places):
         first, again = google_errors.pool_fix(cause, stack), google_errors.pool_again(name, stack)
         shell = places.make("shell")
-        say(
-            console, f"\nWarning: node pool {name} is in the state ERROR: {cause}\nFix: {first}; in `{shell}`: {again}."
-        )
+        say(console, f"\nWarning: node pool {name} is in state ERROR: {cause}\nFix: {first}; in `{shell}`: {again}.")
 
 
 def _pools_in_error(places: Places) -> Iterator[tuple[str, str]]:

@@ -44,8 +44,8 @@ def real_providers(places: Places) -> dict[str, str]:
         providers.pop("gcp", None)
     elif chosen:
         raise BadInput(
-            f"{GOOGLE}={chosen} is not known. Allowed: published, hand-written.\nFix: unset {GOOGLE}, which takes the "
-            f"usual one of the {places.label}."
+            f"{GOOGLE}={chosen} is not allowed. Allowed: published, hand-written.\nFix: unset {GOOGLE}, to use the "
+            f"default of the {places.label}."
         )
     return providers
 
@@ -66,10 +66,10 @@ def launchers(places: Places) -> dict[Path, str]:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
             contents[file] = f'#!/bin/sh\n# {comment}\n{python} {EMULATED[program]} "$@"\n'
         elif program:
-            comment = "localcloud: the provider that was built, or the official one."
+            comment = "localcloud: the built provider, or the official one."
             contents[file] = f'#!/bin/sh\n# {comment}\nexec {quote(str(binaries.path(program)))} "$@"\n'
         else:
-            comment = f"Stand-in for the {provider} provider: it keeps its cloud in a file and calls nobody."
+            comment = f"Stand-in for the {provider} provider: it stores its cloud in a file and makes no network calls."
             contents[file] = f'#!/bin/sh\n# {comment}\n{python} localcloud.providers.{module} "$@"\n'
     return contents
 
@@ -86,7 +86,9 @@ def prepare(places: Places, engine: Engine) -> None:
         places.nothing,
     ):
         folder.mkdir(parents=True, exist_ok=True)
-    check_owner(places.home, "the stack's passphrase would be kept there", "name a folder of your own in LLMD_GKE_HOME")
+    check_owner(
+        places.home, "the stack's passphrase would be stored there", "set LLMD_GKE_HOME to a folder of your own"
+    )
     places.home.chmod(0o700)
     _choose_engine_log(places)
     if not places.passphrase.exists():

@@ -48,7 +48,7 @@ def check_project(places: Places) -> None:
     if others:
         names = ", ".join(entry.name for entry in others)
         raise Refused(
-            f"{why(places)}: {names} beside Pulumi.yaml is a project file, too, and the engine might take its "
+            f"{why(places)}: {names} next to Pulumi.yaml is also a project file, and the engine might use its "
             f"providers.\nFix: remove {names}; the project is Pulumi.yaml."
         )
     content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
@@ -78,6 +78,6 @@ def check_plugins(places: Places) -> None:
     if strangers:
         names = "\n".join(f"  {path}" for path in strangers)
         raise Refused(
-            f"{why(places)}: its plugin folder holds something that does not belong there:\n{names}\n"
+            f"{why(places)}: its plugin folder contains files that do not belong there:\n{names}\n"
             f"Fix: rm -r {places.plugins}, then run the command again."
         )

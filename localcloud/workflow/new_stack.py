@@ -29,12 +29,12 @@ def write(root: Path, stack: str) -> str:
     text = re.sub(r"(?m)\A(# yaml-language-server.*\n)?(?:#.*\n)*", r"\1", text)
     text, changed = re.subn(r"\bllmd-dev\b", cluster, text)
     if not changed:
-        raise BadInput(f"Pulumi.{FROM}.yaml does not name its cluster llmd-dev.\nFix: copy a stack file by hand")
+        raise BadInput(f"Pulumi.{FROM}.yaml does not have a cluster named llmd-dev.\nFix: copy a stack file by hand")
     try:
         with file.open("x", encoding="utf-8") as made:
             made.write(text)
     except FileExistsError:
-        raise BadInput(f"{file.name} exists.\nFix: make new STACK=ANOTHER-NAME, or edit it") from None
+        raise BadInput(f"{file.name} already exists.\nFix: make new STACK=ANOTHER-NAME, or edit it") from None
     return (
         f"{file.name} is a copy of Pulumi.{FROM}.yaml: one spot chip, internal.\n"
         f"Next: set gcp:project, zone, pool and model there (docs/settings.md), then make preview STACK={stack}."

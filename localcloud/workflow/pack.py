@@ -36,8 +36,8 @@ def more(environ: Mapping[str, str] | None = None) -> list[Path]:
     for one in folders:
         if not (one / "PulumiPolicy.yaml").is_file():
             raise BadInput(
-                f"{PACKS}: there is no PulumiPolicy.yaml in {one}.\nAllowed: folders of policy packs, with "
-                f"{os.pathsep!r} between them.\nFix: correct the path, or unset {PACKS}. See docs/custom-policies.md."
+                f"{PACKS}: {one} has no PulumiPolicy.yaml.\nAllowed: folders of policy packs, separated by "
+                f"{os.pathsep!r}.\nFix: correct the path, or unset {PACKS}. See docs/custom-policies.md."
             )
     return folders
 
@@ -51,10 +51,10 @@ def configuration(environ: Mapping[str, str] | None = None) -> Path | None:
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{CONFIG}={given}: {error}\nFix: name a JSON file as in docs/policies.md.") from None
+        raise BadInput(f"{CONFIG}={given}: {error}\nFix: use a JSON file as in docs/policies.md.") from None
     if not isinstance(content, dict):
         raise BadInput(
-            f"{CONFIG}={given}: no JSON object.\nAllowed: an object with a key for each rule.\n"
+            f"{CONFIG}={given}: not a JSON object.\nAllowed: an object with a key for each rule.\n"
             "Fix: see docs/policies.md."
         )
     return file

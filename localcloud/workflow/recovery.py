@@ -52,7 +52,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
             where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
             raise Busy(
                 f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
-                f"Fix: wait until it ends, then run the command again. (Lock: {lock.file})"
+                f"Fix: wait until it exits, then run the command again. (Lock: {lock.file})"
             )
     if not processes.engines(runner.places):
         processes.end(processes.left_over(runner.places))
@@ -60,7 +60,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
         runner.ask("cancel", "--yes", stack)
         numbers = ", ".join(str(lock.pid) for lock in held)
         console.print(
-            f"recovery: removed the lock of an engine that no longer runs (process {numbers}).",
+            f"recovery: removed the lock of an engine that is no longer running (process {numbers}).",
             highlight=False,
             soft_wrap=True,
         )
@@ -76,15 +76,15 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     for one in present.pending:
         name = one.urn.rpartition("::")[2]
         if one.kind != CREATING:
-            said.append(f"  {name}: {one.kind} was under way; compared with the cloud")
+            said.append(f"  {name}: {one.kind} was in progress; compared with the cloud")
         elif one.urn in present.urns:
-            said.append(f"  {name}: was created and is known")
+            said.append(f"  {name}: was created and is in the state")
         elif ident := cloud_files.find(runner.places, one):
             taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.places, one)}
-            said.append(f"  {name}: was created meanwhile; taken over with id {ident}")
+            said.append(f"  {name}: was created meanwhile; imported with ID {ident}")
         else:
-            said.append(f"  {name}: was not created; will be now")
-    console.print("recovery: an earlier run ended in the middle of:", highlight=False, soft_wrap=True)
+            said.append(f"  {name}: was not created; will be created now")
+    console.print("recovery: an earlier run was interrupted during:", highlight=False, soft_wrap=True)
     console.print("\n".join(said), highlight=False, soft_wrap=True, markup=False)
     edit(runner, stack, taken_over)
     targets = [word for urn in taken_over for word in ("--target", urn)]
@@ -97,7 +97,7 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     after = state.read(runner.places, stack)
     if lost := sorted(set(taken_over) - set(after.urns if after else ())):
         raise Stale(
-            "These objects exist in the cloud but could not be taken over:\n  " + "\n  ".join(lost) + "\n"
+            "These objects exist in the cloud but could not be imported:\n  " + "\n  ".join(lost) + "\n"
             f"Fix: `{runner.places.make('down')}`, which removes them, then `{runner.places.make('up')}`."
         )
 
@@ -130,12 +130,12 @@ def check_cloud(places: Places, stack: str) -> None:
     there = cloud_files.objects(places)
     if present and present.ids and not there:
         raise Stale(
-            f"Stack {stack} remembers {len(present.ids)} objects, but the stand-ins' clouds in {places.cloud} are "
-            "empty: they were removed by hand.\n"
-            f"Fix: `{places.make('down')}` forgets the stack, then `{places.make('up')}`."
+            f"Stack {stack} has {len(present.ids)} objects in its state, but the stand-ins' clouds in "
+            f"{places.cloud} are empty: their contents were removed by hand.\n"
+            f"Fix: `{places.make('down')}` removes the stack's state, then `{places.make('up')}`."
         )
     if there and not any((one := state.read(places, name)) and one.urns for name in state.names(places)):
         raise Stale(
-            f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that no stack knows: a state was "
-            f"removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
+            f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that belong to no stack: a state "
+            f"file was removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
         )

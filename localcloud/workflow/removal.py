@@ -30,7 +30,7 @@ def down(places: Places, only: str | None, console: Console) -> int:
         chosen = [name for name in names if only in (None, name)]
         if only is not None and not chosen:
             there = ", ".join(names) or "none"
-            say(console, f"Stack {only} does not exist in this {places.label}. There are: {there}.")
+            say(console, f"Stack {only} does not exist in this {places.label}. Its stacks: {there}.")
         if only is not None or not cloud.disposable:  # all stacks go with a disposable cloud
             for name in chosen:
                 refuse_protected(places, name)
@@ -48,7 +48,7 @@ def down(places: Places, only: str | None, console: Console) -> int:
             status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
     if status == STOPPED:
         again = places.make("down", only)
-        say(console, f"\nStopped. What was removed is gone, the rest is kept; `{again}` goes on.")
+        say(console, f"\nStopped. Some resources were removed, the rest is kept; `{again}` continues.")
     if status == 0:
         left = state.names(places)
         say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {cloud.nothing_left}.")
@@ -110,7 +110,10 @@ def remove(runner: Runner, name: str, console: Console) -> int:
             command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
             if status := runner.stream(*command, events=log):
                 if status > 0 and status != STOPPED and failures.say_causes(places, name, console):
-                    say(console, f"What was removed is gone, the rest is kept; `{places.make('down', name)}` goes on.")
+                    say(
+                        console,
+                        f"Some resources were removed, the rest is kept; `{places.make('down', name)}` continues.",
+                    )
                 return status
     runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(places.config))
     return 0

@@ -77,7 +77,7 @@ class Runner:
         if done.returncode:
             raise Problem(
                 f"{(done.stderr or done.stdout).strip()}\n\n`pulumi {' '.join(arguments)}` failed.\n"
-                "Fix: mend what it names above, then run the command again."
+                "Fix: correct the error above, then run the command again."
             )
         return done.stdout
 

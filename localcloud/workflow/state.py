@@ -73,7 +73,7 @@ def read(places: Places, stack: str) -> Stack | None:
     except json.JSONDecodeError as error:
         raise Stale(
             f"The state of stack {stack} is damaged ({file}: {error}).\n"
-            f"Fix: mv {file}.bak {file}; or forget everything with `rm -r {places.home}`, then run the command again."
+            f"Fix: mv {file}.bak {file}; or delete everything with `rm -r {places.home}`, then run the command again."
         ) from None
     latest = cast("Object", cast("Object", content.get("checkpoint") or {}).get("latest") or {})
     resources = cast("Sequence[Object]", latest.get("resources") or [])

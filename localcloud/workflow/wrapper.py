@@ -119,7 +119,7 @@ def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming anot
     places = Places.of()
     engine = os.environ.get(ENGINE, "")
     if not Path(engine).exists():
-        print(f"The engine is no longer at {engine}. Fix: `make up` sets it up again.", file=sys.stderr)
+        print(f"The engine no longer exists at {engine}. Fix: `make up`, which sets it up again.", file=sys.stderr)
         return 3
     environment = clean(os.environ, places)
     if stack := os.environ.get("PULUMI_STACK"):

@@ -102,7 +102,7 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
     published.emulator_faults(fault)
     said = refused(published, sign)
     assert 'NodePool v6e1 was created in the error state "ERROR"' in said
-    assert "Node pool v6e1 is in the state ERROR: Google Compute Engine" in said
+    assert "Node pool v6e1 is in state ERROR: Google Compute Engine" in said
     if "quota" in fault:
         published.emulator_faults()
     published.up("dev")
@@ -123,7 +123,7 @@ def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made
     published.emulator_faults({"fault": "world", "stockout": ["us-east5-b"]})
     refused(published, STOCK_OUT)
     second = published.up("dev")
-    assert "Warning: node pool v6e1 is in the state ERROR: Google Compute Engine" in second.stdout
+    assert "Warning: node pool v6e1 is in state ERROR: Google Compute Engine" in second.stdout
     again = "pulumi up --stack dev --replace '**NodePool::v6e1-nodes'"
     assert again in second.stdout
     settings = load_stack(published.places.root, "dev").settings

@@ -60,7 +60,7 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
     assert [one.kind for one in present.pending] == ["creating"]
     fast(small)
     again = small.up()
-    assert f"removed the lock of an engine that no longer runs (process {engine.pid})" in again.stdout
+    assert f"removed the lock of an engine that is no longer running (process {engine.pid})" in again.stdout
     assert "net: was created meanwhile; taken over" in again.stdout
     assert "alreadyExists" not in again.stdout
     after = small.state()
@@ -79,7 +79,7 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
     shutil.rmtree(small.places.cloud)  # as if the create had never reached the cloud
     fast(small)
     again = small.up()
-    assert "net: was not created; will be now" in again.stdout
+    assert "net: was not created; will be created now" in again.stdout
     assert len(small.cloud()) == 3
 
 
@@ -136,7 +136,7 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
         first.send_signal(sent)
         output, _ = first.communicate(timeout=60)
     assert first.returncode == 130, output
-    assert "goes on" in output
+    assert "continues" in output
     assert "Traceback" not in output
     assert state.locks(small.places, "local") == []
     assert small.processes() == []

@@ -44,8 +44,8 @@ def test_a_killed_api_server_and_a_killed_etcd_come_back_with_what_was_stored(an
         until(lambda name=name: one.process(name).state == "ready", f"{name} is ready again")
     until(lambda: "kept" in one.kubectl("get", "namespaces", "-o", "name", check=False), "the API server answers")
     shown = one.cluster("status").stdout
-    assert "kube-apiserver has ended 1 time (last: signal SIGKILL)" in shown
-    assert "etcd has ended 1 time (last: signal SIGKILL)" in shown
+    assert "kube-apiserver has exited 1 time (last: signal SIGKILL)" in shown
+    assert "etcd has exited 1 time (last: signal SIGKILL)" in shown
 
 
 def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(another: Another) -> None:
@@ -56,8 +56,8 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     one.places.cloud.mkdir(parents=True, exist_ok=True)
     (one.places.cloud / "google.json").write_text(json.dumps(bare_cluster.CLOUD))
     watch = crashes.Watch(one.places, Console(quiet=True))
-    until(watch, "the gateway has ended three times", 60)
-    assert watch.cause.startswith("gateway has ended 3 times (last: status 3)")
+    until(watch, "the gateway has exited three times", 60)
+    assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
     (said,) = [line for line in health.problems(one.places) if line.startswith("gateway")]
     assert "Fix: make up CLOUD=laptop fetches them" in said
 
@@ -183,6 +183,6 @@ def test_running_a_command_where_nothing_runs_says_how_to_start(another: Another
     failed = one.cluster("exec", "true", check=False)
     assert failed.returncode == 1
     assert failed.stdout.splitlines() == [
-        f"No laptop cloud runs in {one.places.home}.",
+        f"No laptop cloud is running in {one.places.home}.",
         "Fix: python -m localcloud cluster start",
     ]

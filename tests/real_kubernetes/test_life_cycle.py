@@ -84,7 +84,7 @@ def test_killing_the_first_process_ends_everything_and_the_next_start_works(anot
     _, alive = psutil.wait_procs(everything, timeout=20)
     assert alive == []
     until(lambda: not one.everything(), "the launcher ends, too")
-    assert "does not run" in one.cluster("status", check=False).stdout
+    assert "not running" in one.cluster("status", check=False).stdout
     one.start(*CONTROL_PLANE)
     assert one.kubectl("get", "--raw", "/readyz") == "ok"
 

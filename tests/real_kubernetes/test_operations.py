@@ -77,7 +77,7 @@ def test_where_no_laptop_cloud_runs_the_command_that_starts_one_is_named(laptop:
     other.environ["LLMD_GKE_ROOT"] = str(laptop.root)
     done = called(other, tmp_path, "status")
     assert done.returncode == 7
-    assert f"does not run.{os.linesep}Fix: make up CLOUD=laptop" in done.stderr
+    assert f"is not running.{os.linesep}Fix: make up CLOUD=laptop" in done.stderr
 
 
 @pytest.fixture

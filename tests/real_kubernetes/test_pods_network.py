@@ -106,4 +106,4 @@ def test_a_model_server_answers_under_each_of_its_names(kubelet: Laptop) -> None
     for served in ("qwen", "publishers/llm/models/qwen"):
         answer = json.loads(kubelet.python(ask, address, served).stdout)
         assert "hello" in answer["choices"][0]["text"]
-    assert "arguments of vLLM that it does not have: --dtype bfloat16" in output(kubelet, name)
+    assert "ignored arguments of vLLM that it does not support: --dtype bfloat16" in output(kubelet, name)

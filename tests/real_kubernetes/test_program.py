@@ -184,15 +184,15 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
                 engine.kill()
             said, _ = update.communicate(timeout=120)
         assert update.returncode == 1, said
-        assert "The engine was killed. `make up CLOUD=laptop` puts right what it left and goes on." in said
+        assert "The engine was killed. `make up CLOUD=laptop` repairs what it left and continues." in said
         left, begun = laptop.state(), of_second_model(laptop)
         assert left is not None
         assert ("small-service", "creating") in [(one.urn.rpartition("::")[2], one.kind) for one in left.pending]
         assert {"NetworkPolicy/small-workload", "HTTPRoute/small-route", "LLMInferenceService/small"} <= set(begun)
 
         again = laptop.up().stdout
-        assert "recovery: removed the lock of an engine that no longer runs" in again
-        assert "small-service: was created meanwhile; taken over with id models/small" in again
+        assert "recovery: removed the lock of an engine that is no longer running" in again
+        assert "small-service: was created meanwhile; imported with ID models/small" in again
         after = laptop.state()
         assert after is not None
         assert after.pending == ()

@@ -57,7 +57,9 @@ def prepare(folder: Path) -> Path:
 def definitions(folder: Path) -> list[dict[str, object]]:
     """The definitions that :func:`prepare` has laid out there. Raises ``SetUpFailed`` where it has not."""
     if not _is_made(folder, _stamp()):
-        raise SetUpFailed(f"The CRDs of the Gateway API are not in {folder}.\nFix: make up CLOUD=laptop fetches them.")
+        raise SetUpFailed(
+            f"The CRDs of the Gateway API are not in {folder}.\nFix: make up CLOUD=laptop, which downloads them."
+        )
     # The C parser: the other takes seconds for HTTPRoute.
     return [
         yaml.load((folder / Path(file).name).read_text(encoding="utf-8"), yaml.CSafeLoader)
@@ -72,7 +74,7 @@ def _copy(module: str, version: str, file: Path, into: Path) -> None:
     except FileNotFoundError as error:
         raise SetUpFailed(
             f"{module} {version} has no {file.name}.\n"
-            "Fix: correct its place in localcloud/gke_gateway/crds/upstream.py, or choose another version in "
+            "Fix: correct its path in localcloud/gke_gateway/crds/upstream.py, or choose another version in "
             "llmd_gke/catalog/versions.toml."
         ) from error
 

@@ -74,7 +74,7 @@ class Envoy:
                 await _stop(process)
             self._ready.clear()
             self.restarts += 1
-            log.warning("Envoy ended with status %s; starting it again", code)
+            log.warning("Envoy exited with status %s; restarting it", code)
             await asyncio.sleep(RESTART_PAUSE)
 
     async def ready(self) -> None:
@@ -92,7 +92,7 @@ class Envoy:
                     raise SetUpFailed(
                         f"Envoy is not ready after {READY_SECONDS:g} s. Its log: {self.log_file or 'standard error'}; "
                         f"its configuration: {self.files.root}.\n"
-                        "Fix: mend what the log names; the gateway tries again by itself."
+                        "Fix: correct the cause named in the log; the gateway then retries."
                     )
                 await asyncio.sleep(0.1)
 

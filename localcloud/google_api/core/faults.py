@@ -81,22 +81,22 @@ def _table(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
 _TEXT = ("a text", _is_text)
 _COUNT = ("a whole number, 0 or more", _is_count)
 _SECONDS = ("a number of seconds, 0 or more", _is_amount)
-_TEXTS = ("a list of texts", _each(_is_text))
+_TEXTS = ("a list of strings", _each(_is_text))
 VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
     **dict.fromkeys(
         ("fault", "method", "resource", "message", "reason", "zone", "capacity", "projectState"),
         _TEXT,
     ),
     **dict.fromkeys(("times", "after"), _COUNT),
-    "code": ("a status of an error, 400 to 599", lambda value: isinstance(value, int) and 400 <= value <= 599),
+    "code": ("an HTTP error status, 400 to 599", lambda value: isinstance(value, int) and 400 <= value <= 599),
     **dict.fromkeys(("seconds", "inUseAfterCluster"), _SECONDS),
     "billing": ("true or false", lambda value: isinstance(value, bool)),
     **dict.fromkeys(("enabledApis", "existingBuckets", "permissions", "stockout"), _TEXTS),
     "existingSubnets": ("an object of objects", _table(lambda one: isinstance(one, dict))),
-    "identities": ("an object of texts", _table(_is_text)),
+    "identities": ("an object of strings", _table(_is_text)),
     "quota": ("an object of numbers, -1 for no limit", _table(lambda one: one == -1 or _is_amount(one))),
     "usableAfter": ("an object of numbers, 0 or more", _table(_is_amount)),
-    "versions": ("an object of lists of texts", _table(_each(_is_text))),
+    "versions": ("an object of lists of strings", _table(_each(_is_text))),
 }
 """What the value of a field must be, in words and as a test."""
 

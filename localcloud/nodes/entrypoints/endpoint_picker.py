@@ -76,7 +76,7 @@ def main(argv: list[str]) -> None:
             arguments.append(word)
             continue
         for name in dropped:
-            print(f"laptop cloud: {name} is llm-d's own and left out of the configuration", flush=True)
+            print(f"laptop cloud: {name} is specific to llm-d and is removed from the configuration", flush=True)
     os.execv(PICKER, [PICKER, *arguments])  # noqa: S606 - no shell
 
 

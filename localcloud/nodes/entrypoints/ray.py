@@ -44,7 +44,7 @@ class Head:
                     try:
                         client.recv(1)
                     finally:
-                        self._change(-1, f"{host} is gone")
+                        self._change(-1, f"{host} has left")
             except OSError:
                 pass
 
@@ -98,7 +98,7 @@ def main(arguments: list[str]) -> None:
         start_head(int(options.get("port") or 6379))
     elif "address" in options and "block" in options:
         join(options["address"])
-        sys.exit("laptop cloud: ray: the head is gone")
+        sys.exit("laptop cloud: ray: the head has exited")
     else:
         sys.exit("laptop cloud: ray start needs --head, or --address with --block")
 

@@ -30,5 +30,5 @@ def end(number: int, frame: object) -> None:
 if __name__ == "__main__":
     signal.signal(signal.SIGTERM, end)
     port = int(os.environ.get("PROBE_PORT") or 8082)
-    print(f"laptop cloud: no tokenizer, only its health on port {port}", flush=True)
+    print(f"laptop cloud: no tokenizer, only its health endpoint on port {port}", flush=True)
     http.server.HTTPServer(("", port), Health).serve_forever()

@@ -114,9 +114,9 @@ def main(argv: list[str]) -> None:
     seconds = float(os.environ.get("LLMD_GKE_MODEL_START_SECONDS") or 0)
     say(f"the model server is llm-d-inference-sim {shlex.join(arguments)}")
     if dropped:
-        say(f"arguments of vLLM that it does not have: {'; '.join(dropped)}")
+        say(f"ignored arguments of vLLM that it does not support: {'; '.join(dropped)}")
     if os.environ.get("LWS_WORKER_INDEX", "0") != "0":
-        say(f"worker {os.environ['LWS_WORKER_INDEX']} of a LeaderWorkerSet: stays up, the leader serves")
+        say(f"worker {os.environ['LWS_WORKER_INDEX']} of a LeaderWorkerSet: stays idle, the leader serves")
         while True:
             signal.pause()
     if seconds:

@@ -47,9 +47,9 @@ def facts() -> JsonObject:
     try:
         stored = cast(JsonObject, json.loads(file.read_text()))
     except (OSError, json.JSONDecodeError) as error:
-        raise ProviderRefusal(f"the laptop cloud has no control plane to offer: {error}. {START}") from None
+        raise ProviderRefusal(f"the laptop cloud has no control plane: {error}. {START}") from None
     if absent := [key for key in ("endpoint", "dnsEndpoint", "caCertificate") if not text(stored, key)]:
-        raise ProviderRefusal(f"{file} says nothing about {', '.join(absent)}. {START}")
+        raise ProviderRefusal(f"{file} does not contain {', '.join(absent)}. {START}")
     return stored
 
 
@@ -88,7 +88,7 @@ def create(world: CloudState, target: TargetResource) -> None:
     for ident in world.all(CLUSTER):
         if ident != target.id:
             raise ProviderRefusal(
-                f"a laptop cloud has one control plane, and {ident} uses it already; allowed: one cluster.\n"
+                f"a laptop cloud has one control plane, which {ident} already uses; allowed: one cluster.\n"
                 "Fix: pulumi destroy for the other stack, or use a second laptop cloud (another LLMD_GKE_HOME)"
             )
     try:

@@ -45,7 +45,9 @@ def parse(kubeconfig: JsonValue) -> JsonObject:
         ) from None
     if not isinstance(content, dict):
         # The real provider would take the machine's own kubeconfig; the rehearsal must never touch that.
-        raise ClusterUnreachable("no kubeconfig: the stand-in needs the provider's `kubeconfig` argument, not a file")
+        raise ClusterUnreachable(
+            "no kubeconfig: the stand-in requires the provider's `kubeconfig` argument, not a file"
+        )
     return cast(JsonObject, content)
 
 

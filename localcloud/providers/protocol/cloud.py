@@ -34,7 +34,7 @@ class CloudFile:
             return {}
         except json.JSONDecodeError as error:
             raise ValueError(
-                f"{self.path} is not JSON ({error}): remove it, the rehearsal's cloud then starts empty"
+                f"{self.path} is not JSON ({error}). Fix: remove the file; the rehearsal's cloud then starts empty"
             ) from None
 
     @contextmanager

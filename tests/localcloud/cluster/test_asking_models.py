@@ -44,4 +44,4 @@ def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     screen = io.StringIO()
     console = Console(file=screen, width=200)
     assert lifecycle.ask_models(Places(tmp_path, tmp_path, "laptop"), "local", console) == 0
-    assert "qwen is stopped: nothing answers at http://203.0.113.7/models/qwen." in screen.getvalue()
+    assert "qwen is stopped: there is no answer at http://203.0.113.7/models/qwen." in screen.getvalue()

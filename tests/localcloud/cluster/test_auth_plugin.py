@@ -66,7 +66,7 @@ def test_it_answers_in_the_version_it_was_asked_in(home: Path, version: str) -> 
     [
         (asked("203.0.113.7"), f"no token for https://203.0.113.7; allowed: {IP}, {NAME}"),
         (asked(IP, "client.authentication.k8s.io/v1alpha1"), "allowed: client.authentication.k8s.io/v1beta1"),
-        ("not JSON", "KUBERNETES_EXEC_INFO asks for 'None'"),
+        ("not JSON", "KUBERNETES_EXEC_INFO requests 'None'"),
     ],
 )
 def test_others_get_a_message_and_no_token(home: Path, info: str, message: str) -> None:

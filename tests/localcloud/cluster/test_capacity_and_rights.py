@@ -22,8 +22,8 @@ def test_enough_room_is_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("memory", "disk", "message"),
     [
-        (1200, 90_000, "Not enough memory for the laptop cloud: 1200 MB can be used, 3500 MB needed."),
-        (9000, 20, "Not enough disk space for the laptop cloud: 20 MB free at "),
+        (1200, 90_000, "Not enough memory for the laptop cloud: 1200 MB are available, 3500 MB are needed."),
+        (9000, 20, "Not enough disk space for the laptop cloud: 20 MB are free at "),
     ],
 )
 def test_too_little_room_is_named_with_what_is_needed(tmp_path: Path, memory: int, disk: int, message: str) -> None:

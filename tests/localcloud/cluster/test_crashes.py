@@ -1,4 +1,4 @@
-"""An update is stopped once a process or a container of the cluster has ended three times, and told why."""
+"""An update is stopped once a process or a container of the cluster has exited three times, and told why."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ def test_a_daemon_that_has_ended_three_times_stops_the_update(layout: Layout, wa
     assert not watched.watch()
     say(layout, process("gateway", "pausing", 3))
     assert watched.watch()
-    assert watched.watch.cause == "gateway has ended 3 times (last: status 3)"
-    assert "gateway has ended 3 times (last: status 3)" in watched.screen.getvalue()
+    assert watched.watch.cause == "gateway has exited 3 times (last: status 3)"
+    assert "gateway has exited 3 times (last: status 3)" in watched.screen.getvalue()
 
 
 @pytest.mark.usefixtures("listed")
@@ -102,7 +102,7 @@ def test_a_container_that_has_ended_three_times_stops_the_update(
     assert not watched.watch()
     listed[:] = [pod("server", BACK_OFF, restarts=2)]
     assert watched.watch()
-    assert watched.watch.cause == "container main of pod models/server has ended 3 times (last: status 2)"
+    assert watched.watch.cause == "container main of pod models/server has exited 3 times (last: status 2)"
 
 
 def test_a_container_that_runs_or_is_done_does_not_stop_it(layout: Layout, watched: Watched, listed: list[Any]) -> None:

@@ -31,7 +31,7 @@ def fix(problem: Problem) -> str:
 
 def test_a_supervisor_that_ended_leaves_the_end_of_its_log(layout: Layout) -> None:
     layout.log("supervisor").write_text("bridge: Operation not supported\n")
-    with pytest.raises(SetUpFailed, match=r"supervisor ended(.|\n)*Operation not supported") as failure:
+    with pytest.raises(SetUpFailed, match=r"supervisor exited(.|\n)*Operation not supported") as failure:
         start.wait(layout, None, Console(quiet=True))
     assert "run the command again" in fix(failure.value)
 

@@ -112,5 +112,5 @@ def test_a_release_that_was_only_begun_is_forgotten_so_that_it_can_be_installed(
 
 
 def test_without_a_cluster_nothing_is_taken_for_absent(places: Places) -> None:
-    with pytest.raises(Problem, match="does not run"):
+    with pytest.raises(Problem, match="is not running"):
         cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))

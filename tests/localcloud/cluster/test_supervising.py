@@ -136,7 +136,7 @@ def test_a_process_that_cannot_start_fails_the_whole_with_the_end_of_its_log(
     failed = status.read(layout.status)
     assert failed is not None
     assert failed.state == "failed"
-    assert failed.message.startswith("bad does not start (status 7, 4 times). The end of ")
+    assert failed.message.startswith("bad failed to start (status 7, 4 times). The end of ")
     assert "no such flag: --x" in failed.message
     assert named(failed, "good").state == "stopped"
 

@@ -68,4 +68,4 @@ def test_half_a_line_of_an_engine_that_was_killed_is_passed_over(tmp_path: Path)
 def test_the_cause_is_named(tmp_path: Path) -> None:
     log = tmp_path / "events.jsonl"
     log.write_text(json.dumps({"diagnosticEvent": {"urn": SERVICE, "severity": "error", "message": AWAY}}))
-    assert transient_errors.cause(log) == "A controller was away for a moment, and nobody answered for its webhook"
+    assert transient_errors.cause(log) == "A controller was briefly unavailable, so its webhook did not answer"

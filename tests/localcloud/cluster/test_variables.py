@@ -62,7 +62,7 @@ def test_what_cannot_be_used_is_named_with_its_value_and_the_fix(name: str, valu
 
 @pytest.mark.parametrize("value", ["0", "-1", "1e9", "٣", "9" * 19])
 def test_etcds_quota_is_a_number_of_bytes(value: str) -> None:
-    with pytest.raises(BadInput, match=f"LLMD_GKE_ETCD_QUOTA_BYTES={value}: no number of bytes above 0"):
+    with pytest.raises(BadInput, match=f"LLMD_GKE_ETCD_QUOTA_BYTES={value}: not a number of bytes above 0"):
         variables.etcd_quota({"LLMD_GKE_ETCD_QUOTA_BYTES": value})
     assert variables.etcd_quota(GOOD) == 8 << 20
     assert variables.etcd_quota({}) == 2 << 30

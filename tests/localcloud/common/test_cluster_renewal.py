@@ -55,7 +55,7 @@ def test_outside_of_a_laptop_cloud_the_machines_first_process_gets_no_signal(
 ) -> None:
     hold_something(layout)
     renew.used(layout).touch()
-    with pytest.raises(Problem, match="not inside the laptop cloud"):
+    with pytest.raises(Problem, match="not started inside the laptop cloud"):
         renew.take(layout)
     assert not renew.asked(layout).exists()
     assert signals == []

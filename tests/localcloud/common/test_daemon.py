@@ -93,7 +93,7 @@ def test_a_daemon_tells_the_supervisor_that_it_is_ready(tmp_path: Path) -> None:
     layout = Layout(tmp_path)
     layout.run.mkdir(parents=True)
     check = written(layout.mark("one"))
-    assert check() == "one.ready is not there yet"
+    assert check() == "one.ready does not exist yet"
     daemon.ready(layout, "one")
     assert check() == ""
 
@@ -103,7 +103,7 @@ def test_every_process_is_waited_for(tmp_path: Path) -> None:
     result = {one.name: one for one in processes.services(layout, {})}
     assert set(result) == processes.DAEMONS.keys() - processes.NEEDS.keys(), "Prometheus is off unless it is asked for"
     assert {one.mark for one in result.values()} == {layout.mark(name) for name in result}
-    assert [one.ready() for one in result.values()] == [f"{name}.ready is not there yet" for name in result]
+    assert [one.ready() for one in result.values()] == [f"{name}.ready does not exist yet" for name in result]
 
 
 def test_a_defect_is_told_with_its_traceback(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ def test_a_cache_that_anybody_may_write_to_is_refused(tmp_path: Path, monkeypatc
     monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path))
     for mode in (0o777, 0o1777, 0o703):
         tmp_path.chmod(mode)
-        with pytest.raises(BadInput, match="may be written to by every user"):
+        with pytest.raises(BadInput, match="is writable by every user"):
             cache_folder()
 
 

@@ -150,7 +150,7 @@ def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: S
 def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     full = builder.capacity_check.MachineCapacity(cache_mb=300, memory_mb=16_000, processors=2)
     monkeypatch.setattr(builder.capacity_check, "look", lambda _: full)
-    with pytest.raises(SetUpFailed, match=r"300 MB free at .*cache, \d+ MB needed"):
+    with pytest.raises(SetUpFailed, match=r"300 MB are free at .*cache, \d+ MB needed"):
         build(shop)
     assert not list((shop.cache / "building").glob("*/modules"))
 

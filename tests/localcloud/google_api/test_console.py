@@ -84,7 +84,7 @@ def test_the_command_sets_faults_and_takes_them_away(shown: Client) -> None:
     assert "no faults" in printed("faults", "[]")
     with pytest.raises(Exception, match="'meteor' is not known"):
         printed("faults", '[{"fault": "meteor"}]')
-    with pytest.raises(Exception, match="a list of objects is expected"):
+    with pytest.raises(Exception, match="expected a list of objects"):
         printed("faults", '{"fault": "meteor"}')
 
 
@@ -163,7 +163,7 @@ def test_a_request_that_is_only_half_written_down_is_left_out(tmp_path: Path) ->
 def test_a_port_in_use_is_named_with_the_fix(shown: Client) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(BadInput, match=f"port {port}: Address already in use.\nFix: name another one"):
+        with pytest.raises(BadInput, match=f"port {port}: Address already in use.\nFix: use another port"):
             printed("page", "--port", str(port))
 
 

@@ -50,8 +50,8 @@ def test_a_link_is_followed_to_the_folder_with_the_language_host(tmp_path: Path)
     ("version", "host", "reason"),
     [
         ("v3.256.9", True, "older than 3.257.0"),
-        ("v3.300.1", False, "pulumi-language-python does not lie next to it"),
-        ("nonsense", True, "gave no version"),
+        ("v3.300.1", False, "pulumi-language-python is not next to it"),
+        ("nonsense", True, "printed no version"),
     ],
 )
 def test_an_engine_that_does_not_fit_is_left_aside_with_the_reason(
@@ -130,7 +130,7 @@ def test_a_go_that_does_not_fit_is_refused_with_the_fix(version: tuple[int, int]
 
 
 def test_missing_go_is_named(tmp_path: Path) -> None:
-    with pytest.raises(go_toolchain.SetUpFailed, match="there is no Go on PATH"):
+    with pytest.raises(go_toolchain.SetUpFailed, match="Go is required to build"):
         go_toolchain.find({"PATH": str(tmp_path)})
 
 
@@ -157,9 +157,9 @@ def test_a_build_ignores_the_users_go_flags_and_workspace() -> None:
             "github.com/pulumi/pulumi/pkg/v3 v3.260.0",
         ),
         ("go: cel.dev/expr@v0.25.2: verifying module: checksum mismatch", "cel.dev/expr v0.25.2"),
-        ("compile: writing output: write $WORK/b1/_pkg_.a: no space left on device", "disk became full"),
+        ("compile: writing output: write $WORK/b1/_pkg_.a: no space left on device", "disk ran full"),
         ("github.com/x/y: /usr/lib/go/pkg/tool/compile: signal: killed", "memory ran out"),
-        ("main.go:3: missing go.sum entry for module providing package a.b/c", "go.sum does not fit"),
+        ("main.go:3: missing go.sum entry for module providing package a.b/c", "go.sum does not match"),
     ],
 )
 def test_what_go_says_becomes_a_cause_and_a_fix(output: str, expected: str) -> None:

@@ -101,7 +101,7 @@ def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(pla
     screen = io.StringIO()
     say_missing(["llmd-gke:hfToken"], places, "local", Console(file=screen))
     assert screen.getvalue() == (
-        "Warning: llmd-gke:hfToken is not set: the rehearsal uses a stand-in, "
-        "Google Cloud refuses the stack without it.\n"
+        "Warning: llmd-gke:hfToken is not set: the rehearsal uses a placeholder, but on Google Cloud the stack is "
+        "rejected without it.\n"
         "Fix: pulumi config set --secret llmd-gke:hfToken --stack local\n"
     )

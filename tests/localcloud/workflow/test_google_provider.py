@@ -63,7 +63,7 @@ def test_a_provider_that_is_not_known_is_refused_with_those_that_are(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(GOOGLE, "official")
-    with pytest.raises(BadInput, match=r"official is not known\. Allowed: published, hand-written\.\nFix:"):
+    with pytest.raises(BadInput, match=r"official is not allowed\. Allowed: published, hand-written\.\nFix:"):
         launchers(places_of(tmp_path, "rehearsal"))
 
 
@@ -174,7 +174,7 @@ def test_down_forgets_a_laptop_cloud_whose_files_are_damaged(tmp_path: Path, nam
     assert removal.down(places, None, console) == 0
     said = console.export_text()
     assert f"{name} is damaged: " in said
-    assert "clouds are forgotten" in said
+    assert "clouds are deleted" in said
     assert "Nothing is left" in said
     assert not places.cloud.exists()
     assert state.names(places) == []
@@ -188,7 +188,7 @@ def test_only_the_last_stack_takes_a_damaged_cloud_with_it(tmp_path: Path, monke
     file = state.folder(places) / "local.json"
     file.with_name("other.json").write_text(file.read_text())
     (places.cloud / "google.json").write_text("{half")
-    with pytest.raises(Stale, match=r"google\.json is damaged.*\nFix: `make down`, which forgets it"):
+    with pytest.raises(Stale, match=r"google\.json is damaged.*\nFix: `make down`, which removes it"):
         removal.down(places, "local", Console(quiet=True))
     assert (places.cloud / "google.json").exists()
 
@@ -200,5 +200,5 @@ def test_what_a_killed_probe_left_is_not_put_down_to_the_destroy(tmp_path: Path)
     (places.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {host: {}, vpc: {}}}))
     console = Console(record=True, width=400)
     assert cloud_files.remove(places, console, had_stacks=True) == 0
-    assert console.export_text().startswith("Removed what a `doctor --probe` that was killed has left: ")
+    assert console.export_text().startswith("Removed leftovers of a `doctor --probe` that was killed: ")
     assert list(places.cloud.iterdir()) == []

@@ -34,7 +34,7 @@ def test_it_is_a_valid_stack_under_its_own_name(root: Path, name: str, cluster: 
 
 def test_what_exists_is_never_written_over(root: Path) -> None:
     before = (root / "Pulumi.dev.yaml").read_text()
-    with pytest.raises(BadInput, match=r"Pulumi\.dev\.yaml exists"):
+    with pytest.raises(BadInput, match=r"Pulumi\.dev\.yaml already exists"):
         new_stack.write(root, "dev")
     assert (root / "Pulumi.dev.yaml").read_text() == before
 

@@ -58,7 +58,7 @@ def test_a_pack_on_the_command_line_gets_one_too(places: Places) -> None:
 
 def test_what_is_no_pack_is_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(pack.PACKS, str(places.home))
-    with pytest.raises(BadInput, match=rf"no PulumiPolicy.yaml in {places.home}"):
+    with pytest.raises(BadInput, match=rf"{places.home} has no PulumiPolicy.yaml"):
         pack.flags(places)
 
 

@@ -22,7 +22,7 @@ def places(tmp_path: Path) -> Places:
 def test_a_second_project_file_is_refused_by_name(places: Places, name: str) -> None:
     interlock.check_project(places)
     (places.root / name).write_text('{"plugins": {"providers": [{"name": "gcp", "path": "/tmp/foreign"}]}}')
-    with pytest.raises(Refused, match=rf"(?s){name} beside Pulumi\.yaml.*Fix: remove {name}"):
+    with pytest.raises(Refused, match=rf"(?s){name} next to Pulumi\.yaml.*Fix: remove {name}"):
         interlock.check_project(places)
 
 

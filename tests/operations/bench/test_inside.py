@@ -32,7 +32,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     def entered(target: Target) -> None:
         result.append("enter")
         if discover.running(target.places.home) is None:
-            raise NotUp("The laptop cloud does not run.")
+            raise NotUp("The laptop cloud is not running.")
         raise Entered
 
     monkeypatch.setattr(environment, "python", installed)

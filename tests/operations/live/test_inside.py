@@ -144,7 +144,7 @@ def test_a_screen_with_something_bad_fails_the_step_and_stays_in_the_report(lapt
     assert seen.status["state"] == "bad"
 
 
-@pytest.mark.parametrize(("status", "said"), [(7, "The laptop cloud does not run."), (1, "The load generator ended")])
+@pytest.mark.parametrize(("status", "said"), [(7, "The laptop cloud is not running."), (1, "The load generator ended")])
 def test_a_command_without_a_result_fails_its_step_with_its_own_words(
     laptop: Project, tmp_path: Path, status: int, said: str
 ) -> None:

@@ -126,5 +126,5 @@ def test_make_names_the_clouds_that_there_are(target: str) -> None:
     command = ["make", "--no-print-directory", target, "CLOUD=foo"]
     done = subprocess.run(command, cwd=bootstrap.ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert done.stderr.startswith("CLOUD=foo is not known. Allowed: ")
+    assert done.stderr.startswith("CLOUD=foo is not a cloud. Allowed: ")
     assert f"Fix: make {target} CLOUD=" in done.stderr

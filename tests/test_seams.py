@@ -53,6 +53,7 @@ OPENED_BY_AN_ACCELERATOR = {
     "policies/rules/__init__.py": "lists the policies",
 }
 NOT_OPENED_BY_AN_ACCELERATOR = {
+    "llmd_gke/manifests/alerts/page.py": "the example stack of the page",
     "llmd_gke/rules/cluster.py": "fields of the retired TPU-node product in GKE's cluster",
     "localcloud/providers/google/container.py": "the same fields, in the stand-in",
     "operations/symptoms.py": "the name of a symptom of libtpu",

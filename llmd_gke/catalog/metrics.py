@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from llmd_gke.catalog.accelerators import DEFAULT
+
 
 class Server(StrEnum):
     """vLLM. llm-d-inference-sim ``pkg/llm-d-inference-sim/metrics.go`` @v0.10.2 has those that are not marked."""
@@ -85,7 +87,7 @@ class Google(StrEnum):
     NODE_CORES = "kubernetes_io:node_cpu_allocatable_cores"
     POOL_STATUS = "kubernetes_io:node_pool_status"
     """Of TPU pools whose slices have several hosts, and no others; label ``status``."""
-    TENSORCORE_PERCENT = "kubernetes_io:node_accelerator_tensorcore_utilization"
+    TENSORCORE_PERCENT = DEFAULT.utilization
     HBM_BANDWIDTH_PERCENT = "kubernetes_io:node_accelerator_memory_bandwidth_utilization"
     HBM_USED_BYTES = "kubernetes_io:node_accelerator_memory_used"
     HBM_TOTAL_BYTES = "kubernetes_io:node_accelerator_memory_total"

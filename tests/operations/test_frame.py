@@ -222,6 +222,7 @@ cli.main(sys.argv[1:])
 
 ARGUMENTS = {
     "comment": ("--against", "HEAD"),
+    "report-drift": ("--stack", "eu4a", "--cloud", "google", "--same"),
     "preview-copy": ("--stack", "eu4a", "--state", "state.json", "--into", "copy"),
 }
 """How a command is called that does not ask a cloud."""

@@ -113,6 +113,10 @@ class Accelerator:
     """Labels that GKE gives its nodes: :attr:`Family.accelerator`, the slice's topology, chips of the machine."""
     node_names: str
     """A regular expression (RE2) for the names that GKE gives its nodes, whatever the pool's name is."""
+    utilization: str
+    """The metric of GKE that says how busy a node's chips are, in per cent, as PromQL has it."""
+    utilization_source: str
+    """Google's own alert on it."""
     quota_dimensions: Mapping[str, str]
     """Quotas that are divided, and the dimension whose values are :attr:`Family.quota_family`."""
 

@@ -163,6 +163,8 @@ TPU = Accelerator(
     topology_label="cloud.google.com/gke-tpu-topology",
     count_label="cloud.google.com/gke-accelerator-count",
     node_names="gke-tpu-.+",
+    utilization="kubernetes_io:node_accelerator_tensorcore_utilization",
+    utilization_source="https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke",
     image="vllm-tpu",
     config_suffix="tpu",
     # The server compiles before it takes requests; without this the first ones would compile.

@@ -10,7 +10,6 @@ from llmd_gke.manifests.alerts.alert import Alert
 from llmd_gke.manifests.alerts.replicas import MINUTE
 from llmd_gke.settings import StackSettings
 
-TPU = "https://github.com/GoogleCloudPlatform/monitoring-dashboard-samples/tree/25d8c3e8/alerts/google-gke"
 QUOTA = "https://cloud.google.com/monitoring/alerts/using-quota-metrics"
 
 IDLE_PERCENT = 1
@@ -19,30 +18,17 @@ QUOTA_SHARE = 0.9
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     """The alerts that wake nobody at once."""
-    idle = f"{Google.TENSORCORE_PERCENT}{promql.resource(settings, NODE)}"
     drift = f'{Google.DRIFT}{{monitored_resource="{DRIFT_RESOURCE}",cluster="{settings.cluster.name}"}}'
     return (
-        Alert(
-            "TpuIdle",
-            f"avg by (node_name) (avg_over_time({idle}[1h])) < {IDLE_PERCENT}",
-            120 * MINUTE,
-            "info",
-            "google",
-            "A TPU host has computed almost nothing for three hours and is billed.",
-            (
-                "Nobody uses the model: `stopped: true`, or fewer `replicas`.",
-                "A host without a server's pod: `minNodes` of its pool keeps it.",
-            ),
-            TPU,
-        ),
+        *_idle(settings),
         Alert(
             "QuotaAlmostUsed",
             " or ".join(_quota_use(settings)),
             15 * MINUTE,
             "info",
             "google",
-            "More than 90 % of a TPU quota of the region is used. The next replica, or the extra host of an update, "
-            "may not get its chips.",
+            "More than 90 % of a quota of chips in the region is used. The next replica, or the extra host of an "
+            "update, may not get its chips.",
             (
                 "`llmd-gke doctor --stack STACK` compares quotas with what the settings ask for at most.",
                 "Ask for more in the console (IAM, Quotas); it can take days.",
@@ -64,6 +50,25 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
             "https://www.pulumi.com/docs/iac/cli/commands/pulumi_refresh/",
         ),
     )
+
+
+def _idle(settings: StackSettings) -> Iterator[Alert]:
+    """One for each kind of accelerator that the pools have, such as ``TpuIdle``."""
+    for kind in {pool.accelerator.name: pool.accelerator for pool in settings.pools}.values():
+        percent = f"{kind.utilization}{promql.resource(settings, NODE)}"
+        yield Alert(
+            f"{kind.name.capitalize()}Idle",
+            f"avg by (node_name) (avg_over_time({percent}[1h])) < {IDLE_PERCENT}",
+            120 * MINUTE,
+            "info",
+            "google",
+            f"A {kind.name} host has computed almost nothing for three hours and is billed.",
+            (
+                "Nobody uses the model: `stopped: true`, or fewer `replicas`.",
+                "A host without a server's pod: `minNodes` of its pool keeps it.",
+            ),
+            kind.utilization_source,
+        )
 
 
 def _quota_use(settings: StackSettings) -> Iterator[str]:

@@ -78,8 +78,8 @@ def zone(request: Request) -> JsonObject:
 def region(request: Request) -> JsonObject:
     """A region with its zones and quotas."""
     name, project = request.at["region"], request.at["project"]
-    tpu_zones = {one for one in zones.known_zones() if zones.region_of(one) == name}
-    names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | tpu_zones)
+    catalogued = {one for one in zones.known_zones() if zones.region_of(one) == name}
+    names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | catalogued)
     links: list[JsonValue] = [compute_link(f"projects/{project}/zones/{one}") for one in names]
     shown: JsonObject = {"kind": "compute#region", "id": digits(name, 4), "name": name, "status": "UP", "zones": links}
     shown["quotas"] = of_region(request.cloud, project, name)

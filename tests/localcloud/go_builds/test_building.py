@@ -142,7 +142,7 @@ def test_a_module_that_is_not_what_was_pinned_is_refused(shop: Shop) -> None:
 def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: Shop) -> None:
     sums = shop.folder / "gomod" / "tools" / "go.sum"
     sums.write_text("")
-    with pytest.raises(SetUpFailed, match=r"go\.sum does not fit go\.mod in .*gomod/tools"):
+    with pytest.raises(SetUpFailed, match=r"go\.sum does not match go\.mod in .*gomod/tools"):
         build(shop)
     assert sums.read_text() == ""
 
@@ -150,7 +150,7 @@ def test_a_wrapper_without_its_hashes_is_refused_and_not_mended_silently(shop: S
 def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     full = builder.capacity_check.MachineCapacity(cache_mb=300, memory_mb=16_000, processors=2)
     monkeypatch.setattr(builder.capacity_check, "look", lambda _: full)
-    with pytest.raises(SetUpFailed, match=r"300 MB are free at .*cache, \d+ MB needed"):
+    with pytest.raises(SetUpFailed, match=r"300 MB are free at .*cache, \d+ MB are needed"):
         build(shop)
     assert not list((shop.cache / "building").glob("*/modules"))
 
@@ -158,7 +158,7 @@ def test_too_little_disk_is_refused_before_anything_is_downloaded(shop: Shop, mo
 def test_too_little_memory_names_the_program_and_both_numbers(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     small = builder.capacity_check.MachineCapacity(cache_mb=90_000, memory_mb=150, processors=2)
     monkeypatch.setattr(builder.capacity_check, "look", lambda _: small)
-    with pytest.raises(SetUpFailed, match="to build hello, goodbye: 150 MB can be used, 200 MB needed"):
+    with pytest.raises(SetUpFailed, match="to build hello, goodbye: 150 MB are available, 200 MB are needed"):
         build(shop)
 
 

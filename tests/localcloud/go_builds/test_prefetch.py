@@ -85,7 +85,7 @@ def test_nothing_of_the_first_wrapper_takes_space_any_more_when_the_second_is_co
 
 def test_what_is_wrong_with_the_second_wrapper_is_said_when_its_turn_has_come(two: Two) -> None:
     (two.shop.folder / "gomod" / "more" / "go.sum").write_text("")
-    with pytest.raises(SetUpFailed, match=r"go\.sum does not fit go\.mod in .*gomod/more"):
+    with pytest.raises(SetUpFailed, match=r"go\.sum does not match go\.mod in .*gomod/more"):
         two.build()
     assert two.built() == [True, False]
 

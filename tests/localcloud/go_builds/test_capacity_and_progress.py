@@ -47,13 +47,13 @@ def test_too_little_disk_space_is_refused_with_both_numbers_and_the_fix() -> Non
     check_disk(having(cache_mb=4000), 4000, Path("/c"), PURPOSE)
     with pytest.raises(SetUpFailed, match="3999 MB are free at /c, 4000 MB are needed") as raised:
         check_disk(having(cache_mb=3999), 4000, Path("/c"), PURPOSE)
-    assert "Fix: free some, or point LLMD_GKE_CACHE" in str(raised.value)
+    assert "Fix: free some space, or set LLMD_GKE_CACHE" in str(raised.value)
 
 
 def test_too_little_memory_is_refused_with_both_numbers_and_what_to_do_instead() -> None:
     with pytest.raises(SetUpFailed, match="800 MB are available, 1500 MB are needed") as raised:
         compilers(having(memory_mb=800), 1500, PURPOSE)
-    assert "Fix: end other programs, or install Pulumi itself" in str(raised.value)
+    assert "Fix: close other programs, or install Pulumi itself" in str(raised.value)
 
 
 def test_building_the_laptop_clouds_programs_takes_at_most_twelve_gigabytes_of_disk() -> None:

@@ -97,7 +97,7 @@ def test_bursts_of_429_and_503_are_sat_out_and_a_failed_operation_is_mended_by_t
 def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_completes(
     published: Published, fault: dict[str, Any], sign: str
 ) -> None:
-    """The provider itself only says that the pool is in the state ERROR."""
+    """The provider itself only says that the pool is in state ERROR."""
     published.edit("dev", with_a_node)
     published.emulator_faults(fault)
     said = refused(published, sign)

@@ -60,11 +60,11 @@ def test_requests_are_validated_by_its_discovery_document(client: Client, body: 
 
 
 def test_what_the_document_does_not_know_and_what_the_module_leaves_out_are_refused(client: Client) -> None:
-    assert "know no such method" in client.refused("GET", f"{WHERE}/caches")[2]
+    assert "no such method" in client.refused("GET", f"{WHERE}/caches")[2]
     assert 'Unknown name "colour"' in client.refused("GET", f"{WHERE}/instances", colour="red")[2]
     status, _, message = client.refused("POST", f"{WHERE}/instances/cache:failover", {})
     assert status == 501
-    assert message.startswith("redis.projects.locations.instances.failover exists at Google")
+    assert message.startswith("redis.projects.locations.instances.failover exists in Google's API")
     assert client.refused("GET", "nosuchapi.googleapis.com/v1/things")[0] == 404
 
 

@@ -62,7 +62,7 @@ def test_another_version_or_half_a_download_is_not_taken(tmp_path: Path) -> None
 
 
 def test_another_value_of_the_variable_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"LLMD_GKE_GOOGLE_PLUGIN=yes is not known\. Allowed: built, official"):
+    with pytest.raises(BadInput, match=r"LLMD_GKE_GOOGLE_PLUGIN=yes is not allowed. Allowed: built, official"):
         plugin.program({official.VARIABLE: "yes"}, tmp_path, URL)
 
 

@@ -18,9 +18,9 @@ from tests.localcloud.google_api.conftest import COMPUTE, GKE, Client, Props
 @pytest.mark.parametrize(
     ("http", "path", "status", "text"),
     [
-        ("GET", f"{COMPUTE}/global/nets", 404, "know no such method"),
-        ("PUT", f"{COMPUTE}/global/networks", 404, "know no such method"),
-        ("GET", "sql.googleapis.com/v1/projects/p/instances", 404, "know no such method"),
+        ("GET", f"{COMPUTE}/global/nets", 404, "no such method"),
+        ("PUT", f"{COMPUTE}/global/networks", 404, "no such method"),
+        ("GET", "sql.googleapis.com/v1/projects/p/instances", 404, "no such method"),
         ("GET", f"{COMPUTE}/global/images", 501, "does not imitate it. To add it: a function in"),
         ("GET", f"{COMPUTE}/global/networks/none", 404, "'projects/my-project/global/networks/none' was not found"),
         ("GET", f"{GKE}/clusters/none", 404, "Not found: projects/my-project/locations/us-east5/clusters/none."),

@@ -30,7 +30,7 @@ def test_the_engine_does_not_run_outside_once_the_laptop_cloud_has_ended(places:
     engine.write_text(f"#!/bin/sh\ntouch {ran}\n")
     engine.chmod(0o755)
     runner = Runner(places, Engine(engine, "3.259.0", "a test"))
-    with pytest.raises(Stale, match=r"(?s)does not run.*Fix: make up CLOUD=laptop"):
+    with pytest.raises(Stale, match=r"(?s)is not running.*Fix: make up CLOUD=laptop"):
         runner.ask("version")
     assert not ran.exists()
 

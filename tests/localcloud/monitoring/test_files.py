@@ -92,5 +92,5 @@ def test_durations_are_prometheus_own(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize("text", ["", "30", "1.5s", "s", "30s later"])
 def test_another_text_is_no_duration(text: str) -> None:
-    with pytest.raises(ValueError, match="no duration"):
+    with pytest.raises(ValueError, match="not a duration"):
         milliseconds(text)

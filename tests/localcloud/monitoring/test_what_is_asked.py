@@ -23,7 +23,7 @@ def test_the_variable_says_whether_and_how_much_faster(value: str, factor: float
 
 @pytest.mark.parametrize("value", ["yes", "-1", "0.5", "nan", "inf", "1001"])
 def test_another_value_is_refused_with_what_is_allowed(value: str) -> None:
-    with pytest.raises(BadInput, match=rf"LLMD_GKE_PROMETHEUS={value}: allowed are 0, and .*\nFix: set 1"):
+    with pytest.raises(BadInput, match=rf"LLMD_GKE_PROMETHEUS={value}: allowed: 0, or .*\nFix: set 1"):
         asked.faster({"LLMD_GKE_PROMETHEUS": value})
 
 

@@ -250,7 +250,7 @@ def test_a_change_that_fails_leaves_the_file_as_it_was(tmp_path: Path):
 
 def test_a_damaged_file_is_named(tmp_path: Path):
     (tmp_path / "cloud.json").write_text("{")
-    with pytest.raises(ValueError, match=r"cloud\.json is not JSON.*remove it"):
+    with pytest.raises(ValueError, match=r"cloud\.json is not JSON.*remove the file"):
         CloudFile(tmp_path / "cloud.json").read()
 
 

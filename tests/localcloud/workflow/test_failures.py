@@ -60,7 +60,7 @@ def test_a_pool_in_error_says_why_as_google_has_it(places: Places) -> None:
     pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
     (places.cloud / "google.json").write_text(json.dumps(content))
-    assert "Node pool tpu is in the state ERROR: [GCE_STOCKOUT]: no" in said(places)
+    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in said(places)
     assert "Cause: the zone has no free host of this type right now" in said(places)
 
 
@@ -75,6 +75,6 @@ def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_
     console = Console(record=True, width=1000)
     failures.say_pools(places, "dev", console)
     text = console.export_text()
-    assert "Warning: node pool tpu is in the state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
+    assert "Warning: node pool tpu is in state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
     assert "in `make shell`: GKE keeps trying." in text
     assert "`pulumi up --stack dev --replace '**NodePool::tpu-nodes'` recreates it." in text

@@ -94,7 +94,7 @@ def test_an_exhausted_quota_of_etcd_is_named_with_the_fix_which_works(small: Lap
     assert "Traceback" not in failed.stdout
     for said in (failed, shown):
         assert said.returncode == 1, said.stdout
-        assert said.stdout.count("etcd has reached its space quota and takes no more writes") == 1
+        assert said.stdout.count("etcd has reached its space quota and rejects writes") == 1
         assert "Fix: make down CLOUD=laptop, then make up CLOUD=laptop" in said.stdout
     assert one.down().returncode == 0
     del one.environ["LLMD_GKE_ETCD_QUOTA_BYTES"]
@@ -135,7 +135,7 @@ def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(sma
     failed = small.down(check=False)
     assert failed.returncode == 1
     assert "The cluster did not start: etcd does not start" in failed.stdout
-    assert "The laptop cloud is removed all the same" in failed.stdout
+    assert "The laptop cloud is still removed" in failed.stdout
     assert (small.places.home / "last-logs" / "etcd.log").exists()
     assert small.everything() == []
     assert small.state() is None

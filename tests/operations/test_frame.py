@@ -20,6 +20,7 @@ from operations.exits import MEANINGS, BadInput, Exit, NotUp, Problem, SetUpFail
 from operations.options import Cloud
 from operations.progress import working
 from operations.target import Target
+from tests.fakes.script import SHEBANG
 from tests.operations.conftest import Clone
 from tests.operations.support import ROOT, run
 
@@ -104,8 +105,7 @@ def test_a_stack_without_a_file_is_wrong_input_and_the_others_are_named(clone: C
 
 
 PULUMI = """\
-#!{python}
-import json, os, sys
+{shebang}import json, os, sys
 if "--show-secrets" in sys.argv:
     print("the-kubeconfig")
 elif sys.argv[sys.argv.index("-s") + 1] != "one":
@@ -128,7 +128,7 @@ def pulumi(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A `pulumi` on PATH that answers for the stack `one` as the engine does: secrets only where they are needed."""
     program = tmp_path / "bin" / "pulumi"
     program.parent.mkdir()
-    program.write_text(PULUMI.format(python=sys.executable, outputs=repr(EXPORTED)))
+    program.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(EXPORTED)))
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
     return program
@@ -146,7 +146,7 @@ def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone,
 def test_a_stack_that_is_not_up_says_how_to_bring_it_up(clone: Clone, pulumi: Path) -> None:
     with pytest.raises(NotUp, match=r"(?s)two does not exist on google.*Fix: pulumi up --stack two"):
         outputs.read(Target("two", Cloud.GOOGLE, clone.root))
-    pulumi.write_text(PULUMI.format(python=sys.executable, outputs="{}"))
+    pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs="{}"))
     with pytest.raises(NotUp, match=r"(?s)no output gatewayIp, models, cluster.*Fix: pulumi up --stack one"):
         outputs.read(Target("one", Cloud.GOOGLE, clone.root))
     with pytest.raises(NotUp, match=r"(?s)in the rehearsal.*Fix: make up STACK=one"):
@@ -168,7 +168,7 @@ def test_a_missing_login_or_engine_is_said_with_its_fix(
 def test_a_state_that_does_not_answer_in_time_is_unreachable(
     clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pulumi.write_text(f"#!{sys.executable}\nimport signal\nsignal.pause()\n")
+    pulumi.write_text(SHEBANG + "import signal\nsignal.pause()\n")
     monkeypatch.setattr(outputs, "SECONDS", 0.5)
     with pytest.raises(Unreachable, match="took longer than"):
         outputs.read(Target("one", Cloud.GOOGLE, clone.root))

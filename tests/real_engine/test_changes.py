@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import pytest
@@ -10,6 +10,8 @@ import yaml
 
 from llmd_gke.repository import CLONE
 from tests.real_engine.harness import APIS_ON, Rehearsal
+
+Cloud = dict[str, Mapping[str, object]]
 
 UP = ("up", "--yes", "--skip-preview")
 
@@ -28,13 +30,31 @@ OF_A_MODEL = {
     "{}-allow-workload",
     "{}-tpu",
     "{}-service",
+    "cloud-monitoring-{}-uptime",
+    "cloud-monitoring-first-token-slow-{}",
+    "cloud-monitoring-tokens-slow-{}",
+    "cloud-monitoring-model-error-ratio-fast-{}",
+    "cloud-monitoring-model-error-ratio-slow-{}",
+    "cloud-monitoring-picker-metrics-absent-{}",
 }
 """Every resource of a model, by its name in the state."""
+
+OF_ALL_MODELS = {
+    "cloud-monitoring-dashboard",
+    "cloud-monitoring-endpoint-unreachable",
+    "cloud-monitoring-model-lost-replicas",
+}
+"""What names every model."""
 
 
 def changes(steps: dict[str, str]) -> dict[str, str]:
     """The steps that do something."""
     return {name: step for name, step in steps.items() if step != "same"}
+
+
+def besides_monitoring(cloud: Cloud) -> Cloud:
+    """What serves."""
+    return {ident: entry for ident, entry in cloud.items() if not str(entry["type"]).startswith("gcp:monitoring/")}
 
 
 def pool(config: dict[str, Any]) -> dict[str, Any]:
@@ -59,25 +79,27 @@ def a_second_model(config: dict[str, Any]) -> None:
 
 
 def test_a_model_more_is_made_the_first_may_go_and_nothing_else_is_touched(running: Rehearsal) -> None:
-    before = running.cloud()
+    before = besides_monitoring(running.cloud())
     second = {name.format("phi") for name in OF_A_MODEL}
     first = {name.format("qwen") for name in OF_A_MODEL}
+    common = dict.fromkeys(OF_ALL_MODELS, "update")
 
     running.edit("local", a_second_model)
-    assert changes(running.steps(*UP)) == dict.fromkeys(second, "create")
-    added = running.cloud()
+    assert changes(running.steps(*UP)) == dict.fromkeys(second, "create") | common
+    added = besides_monitoring(running.cloud())
     assert {ident: added[ident] for ident in before} == before
     assert all("phi" in ident for ident in added.keys() - before.keys())
 
     running.edit("local", lambda config: config["llmd-gke:models"].pop(0))
-    assert changes(running.steps(*UP)) == dict.fromkeys(first, "delete")
-    left = running.cloud()
+    assert changes(running.steps(*UP)) == dict.fromkeys(first, "delete") | common
+    left = besides_monitoring(running.cloud())
     assert left == {ident: added[ident] for ident in left}
     assert all("qwen" in ident for ident in added.keys() - left.keys())
 
     running.edit("local", lambda config: config.update({"llmd-gke:models": MODELS}))
-    assert changes(running.steps(*UP)) == dict.fromkeys(second, "delete") | dict.fromkeys(first, "create")
-    again = running.cloud()  # what was recreated has another uid
+    back = dict.fromkeys(second, "delete") | dict.fromkeys(first, "create")
+    assert changes(running.steps(*UP)) == back | common
+    again = besides_monitoring(running.cloud())  # what was recreated has another uid
     assert {ident: entry["inputs"] for ident, entry in again.items()} == {
         ident: entry["inputs"] for ident, entry in before.items()
     }
@@ -87,19 +109,24 @@ def test_another_machine_type_rolls_through_the_pool_and_its_model_and_keeps_the
     address = gateway_ip(running)
     running.edit("local", lambda config: pool(config).update(machineType="ct6e-standard-8t", topology="2x4"))
     # Other chips: node selector and tensor parallelism of the server follow. Every object stays the same object.
-    assert changes(running.steps(*UP)) == {"v6e4-nodes": "update", "qwen-tpu": "update", "qwen-service": "update"}
+    assert changes(running.steps(*UP)) == {
+        "v6e4-nodes": "update",
+        "qwen-tpu": "update",
+        "qwen-service": "update",
+        "cloud-monitoring-dashboard": "update",
+    }
     assert gateway_ip(running) == address
     assert "ct6e-standard-8t" in str(running.cloud())
     assert "ct6e-standard-4t" not in str(running.cloud())
 
 
 def test_another_capacity_replaces_the_pool_and_leaves_its_model_alone(running: Rehearsal) -> None:
-    before = running.cloud()
+    before = besides_monitoring(running.cloud())
     running.edit("local", lambda config: pool(config).update(capacity="spot"))
     steps = changes(running.steps(*UP))
-    assert set(steps) == {"v6e4-nodes"}
+    assert set(steps) == {"v6e4-nodes", "cloud-monitoring-dashboard", "cloud-monitoring-quota-almost-used"}
     assert "replace" in steps["v6e4-nodes"]
-    after = running.cloud()
+    after = besides_monitoring(running.cloud())
     assert {ident for ident in before if before[ident] != after.get(ident)} == {
         ident for ident in before if ident.endswith("/nodePools/v6e4")
     }

@@ -61,7 +61,7 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
     fast(small)
     again = small.up()
     assert f"removed the lock of an engine that is no longer running (process {engine.pid})" in again.stdout
-    assert "net: was created meanwhile; taken over" in again.stdout
+    assert "net: was created meanwhile; imported with ID projects/" in again.stdout
     assert "alreadyExists" not in again.stdout
     after = small.state()
     assert after is not None

@@ -29,7 +29,7 @@ class VariableSettings(Shape):
     secret: str | None = None
     """Name of an existing Secret in the namespace; set it with ``key``, instead of ``value``."""
     key: str | None = None
-    """Key in the Secret; only with ``secret``."""
+    """Key in the Secret; only with ``secret``, and required there."""
 
 
 class ModelSettings(Shape):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,10 +14,10 @@ from localcloud import binaries
 from localcloud.cluster import controllers
 from localcloud.common.workdir import Places
 from localcloud.linux_namespaces import discover, enter
+from tests.fakes.script import SHEBANG
 
 KUBECTL = """\
-#!{python}
-# Gets Deployments and waits for them, as kubectl does; what is not ready never will be, and time is up at once.
+{shebang}# Gets Deployments and waits for them, as kubectl does; what is not ready never will be, and time is up.
 import json, os, sys
 words = sys.argv[1:]
 os.makedirs(os.environ.get("KUBECACHEDIR") or os.path.join(os.environ.get("HOME", ""), ".kube", "cache"), exist_ok=True)
@@ -67,7 +66,7 @@ def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
 
     def with_(table: Deployments | None) -> list[str]:
         kubectl = tmp_path / "kubectl"
-        kubectl.write_text(KUBECTL.format(python=sys.executable, calls=str(calls), table=table))
+        kubectl.write_text(KUBECTL.format(shebang=SHEBANG, calls=str(calls), table=table))
         kubectl.chmod(0o755)
         said = io.StringIO()
         controllers.wait(Places(tmp_path, tmp_path / "home", "laptop"), Console(file=said))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,13 +11,13 @@ from typing import Any
 import pytest
 
 from operations.cli import main
+from tests.fakes.script import SHEBANG
 from tests.fakes.vllm import Behaviour, serving
 from tests.operations.conftest import Clone
 from tests.operations.status.shapes import server
 
 KUBECTL = """\
-#!{python}
-import json, os, pathlib, sys, time
+{shebang}import json, os, pathlib, sys, time
 here, words = pathlib.Path({folder!r}), sys.argv[1:]
 noted = {{"words": words, "pid": os.getpid()}}
 if "--kubeconfig" in words:
@@ -41,7 +40,7 @@ else:
     print(f"Forwarding from 127.0.0.1:{{ports[name]}} -> 8000", flush=True)
     time.sleep(600)
 """
-PULUMI = "#!{python}\nprint('the-kubeconfig')\n"
+PULUMI = "{shebang}print('the-kubeconfig')\n"
 GOOD, OTHER = "qwen-kserve-abc-1", "qwen-kserve-abc-2"
 
 
@@ -56,7 +55,7 @@ class Machine:
 
     def program(self, name: str, source: str) -> None:
         file = self.folder / name
-        file.write_text(source.format(python=sys.executable, folder=str(self.folder)))
+        file.write_text(source.format(shebang=SHEBANG, folder=str(self.folder)))
         file.chmod(0o700)
 
     def pods(self, **behaviours: Behaviour | None) -> None:

@@ -59,7 +59,7 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     until(watch, "the gateway has exited three times", 60)
     assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
     (said,) = [line for line in health.problems(one.places) if line.startswith("gateway")]
-    assert "Fix: make up CLOUD=laptop fetches them" in said
+    assert "Fix: make up CLOUD=laptop, which downloads them" in said
 
 
 ONE_MORE = """
@@ -119,7 +119,7 @@ def test_damaged_data_of_etcd_fail_the_start_with_its_own_words_and_nothing_runs
     (one.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
     failed = one.cluster("start", check=False)
     assert failed.returncode == FAILED_SET_UP
-    assert "The cluster did not start: etcd does not start" in failed.stdout
+    assert "The cluster did not start: etcd failed to start" in failed.stdout
     assert "The end of " in failed.stdout
     assert "Fix: make down CLOUD=laptop" in failed.stdout
     assert "Traceback" not in failed.stdout
@@ -134,7 +134,7 @@ def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(sma
     (small.layout.etcd / "member" / "snap" / "db").write_bytes(b"no database" * 4096)
     failed = small.down(check=False)
     assert failed.returncode == 1
-    assert "The cluster did not start: etcd does not start" in failed.stdout
+    assert "The cluster did not start: etcd failed to start" in failed.stdout
     assert "The laptop cloud is still removed" in failed.stdout
     assert (small.places.home / "last-logs" / "etcd.log").exists()
     assert small.everything() == []

@@ -128,9 +128,9 @@ MAKE_CLUSTER = """
 import sys
 from localcloud.providers.protocol.faults import Faults
 from localcloud.providers.google import control_plane
-from localcloud.providers.google.resource_type import Target, World
+from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.google.references import CLUSTER
-control_plane.create(World({}, Faults()), Target(CLUSTER, sys.argv[1], {}, {}))
+control_plane.create(CloudState({}, Faults()), TargetResource(CLUSTER, sys.argv[1], {}, {}))
 """
 """What the Google stand-in does when the program makes a cluster, the only one in its cloud."""
 

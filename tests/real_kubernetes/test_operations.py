@@ -93,7 +93,7 @@ def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target:
     said: list[str] = []
     screen: Any = inside.status(target, said.append)
     assert screen["state"] == "good"
-    assert [section["title"] for section in screen["sections"]][:2] == ["Nodes", "Model qwen"]
+    assert [section["title"] for section in screen["sections"]][:3] == ["Nodes", "Node pools of GKE", "Model qwen"]
     result = inside.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
     assert result.mark == LAPTOP
     assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}

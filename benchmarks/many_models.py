@@ -25,7 +25,7 @@ import yaml  # noqa: E402
 from rich.console import Console  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import cloud_files, state  # noqa: E402
 
@@ -34,7 +34,7 @@ FAULTS = {"enabledApis": ["*"], "timeScale": 0.001, "quota": {"CT6E": 1_000_000}
 LINKED = ("__main__.py", "components", "llmd_gke", "policies", ".venv")
 
 
-def write_stack(places: Places, models: int) -> None:
+def write_stack(workdir: Workdir, models: int) -> None:
     """The stack file with that many models, each on one host of one chip, and a spare host."""
     content = yaml.safe_load((ROOT / f"Pulumi.{STACK}.yaml").read_text())
     content["config"]["llmd-gke:tpuPools"] = [
@@ -43,16 +43,16 @@ def write_stack(places: Places, models: int) -> None:
     content["config"]["llmd-gke:models"] = [
         {"name": f"model-{number}", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"} for number in range(models)
     ]
-    places.stack_file(STACK).write_text(yaml.safe_dump(content, sort_keys=False))
+    workdir.stack_file(STACK).write_text(yaml.safe_dump(content, sort_keys=False))
 
 
-def make(places: Places, command: str) -> float:
+def make(workdir: Workdir, command: str) -> float:
     """Seconds that a target of the Makefile takes."""
     environment = {
         **os.environ,
-        "LLMD_GKE_HOME": str(places.home),
-        "LLMD_GKE_ROOT": str(places.root),
-        "LLMD_GKE_FAULTS": str(places.root / "faults.json"),
+        "LLMD_GKE_HOME": str(workdir.home),
+        "LLMD_GKE_ROOT": str(workdir.root),
+        "LLMD_GKE_FAULTS": str(workdir.root / "faults.json"),
         "PYTHONPATH": str(ROOT),
     }
     began = time.perf_counter()
@@ -68,21 +68,21 @@ def make(places: Places, command: str) -> float:
 def measure(models: int) -> tuple[int, int, list[float]]:
     """Resources in the state, objects in the clouds, and the seconds of each step."""
     with tempfile.TemporaryDirectory() as folder:
-        places = Places(Path(folder) / "project", Path(folder) / "home")
-        places.root.mkdir()
+        workdir = Workdir(Path(folder) / "project", Path(folder) / "home")
+        workdir.root.mkdir()
         for name in LINKED:
-            (places.root / name).symlink_to(ROOT / name)
-        shutil.copy(ROOT / "Pulumi.yaml", places.root)
-        (places.root / "faults.json").write_text(json.dumps(FAULTS))
-        write_stack(places, models)
+            (workdir.root / name).symlink_to(ROOT / name)
+        shutil.copy(ROOT / "Pulumi.yaml", workdir.root)
+        (workdir.root / "faults.json").write_text(json.dumps(FAULTS))
+        write_stack(workdir, models)
         try:
-            times = [make(places, command) for command in ("preview", "up", "up")]
-            made = state.read(places, STACK)
-            resources, objects = len(made.urns) if made else 0, len(cloud_files.objects(places))
-            write_stack(places, models + 1)
-            times.append(make(places, "up"))
+            times = [make(workdir, command) for command in ("preview", "up", "up")]
+            made = state.read(workdir, STACK)
+            resources, objects = len(made.urns) if made else 0, len(cloud_files.objects(workdir))
+            write_stack(workdir, models + 1)
+            times.append(make(workdir, "up"))
         finally:
-            down = make(places, "down")
+            down = make(workdir, "down")
         return resources, objects, [*times, down]
 
 

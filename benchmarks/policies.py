@@ -34,7 +34,7 @@ from pulumi_policy.policy import _PolicyAnalyzerServicer  # noqa: E402  # pyrigh
 from rich.console import Console  # noqa: E402
 
 from llmd_gke.graph.recording import load  # noqa: E402
-from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
@@ -78,20 +78,20 @@ def project(crds: list[dict[str, object]] | None) -> Generator[Runner]:
     if engine is None:
         sys.exit("The Pulumi engine is not set up. Run: .venv/bin/python -m localcloud setup")
     with tempfile.TemporaryDirectory() as folder:
-        places = Places(Path(folder) / "project", Path(folder) / "home")
-        places.root.mkdir()
+        workdir = Workdir(Path(folder) / "project", Path(folder) / "home")
+        workdir.root.mkdir()
         for name in ("components", "llmd_gke", "policies", ".venv"):
-            (places.root / name).symlink_to(ROOT / name)
+            (workdir.root / name).symlink_to(ROOT / name)
         for file in ROOT.glob("Pulumi*.yaml"):
-            shutil.copy(file, places.root)
-        shutil.copy(ROOT / "__main__.py", places.root)
+            shutil.copy(file, workdir.root)
+        shutil.copy(ROOT / "__main__.py", workdir.root)
         if crds is not None:
-            (places.root / "__main__.py").write_text(CRD_PROGRAM)
-            (places.root / "crds.json").write_text(json.dumps(crds))
-        os.environ["LLMD_GKE_ROOT"], os.environ["LLMD_GKE_HOME"] = str(places.root), str(places.home)
-        home.prepare(places, engine)
-        config.sync(places, STACK, commands.secrets_of(places, STACK))
-        runner = Runner(places, engine)
+            (workdir.root / "__main__.py").write_text(CRD_PROGRAM)
+            (workdir.root / "crds.json").write_text(json.dumps(crds))
+        os.environ["LLMD_GKE_ROOT"], os.environ["LLMD_GKE_HOME"] = str(workdir.root), str(workdir.home)
+        home.prepare(workdir, engine)
+        config.sync(workdir, STACK, commands.secrets_of(workdir, STACK))
+        runner = Runner(workdir, engine)
         commands.ensure_stack(runner, STACK, select=True)
         yield runner
 
@@ -106,7 +106,7 @@ PolicyPack("empty", [ResourceValidationPolicy("off", "does nothing", lambda a, r
 
 def empty_pack(runner: Runner) -> Path:
     """A folder with :data:`EMPTY_PACK`."""
-    folder = runner.places.root / "empty-pack"
+    folder = runner.workdir.root / "empty-pack"
     folder.mkdir(exist_ok=True)
     runtime = f"runtime: {{name: python, options: {{virtualenv: {ROOT / '.venv'}}}}}"
     (folder / "PulumiPolicy.yaml").write_text(f"name: empty\nversion: 0.1.0\n{runtime}\n")
@@ -116,7 +116,7 @@ def empty_pack(runner: Runner) -> Path:
 
 def preview(runner: Runner, pack: Path | None) -> float:
     """Seconds of one preview."""
-    flags = ["--stack", STACK, "--config-file", str(runner.places.stack_copy(STACK))]
+    flags = ["--stack", STACK, "--config-file", str(runner.workdir.stack_copy(STACK))]
     flags += ["--policy-pack", str(pack)] if pack else []
     started = time.perf_counter()
     runner.ask("preview", *flags)

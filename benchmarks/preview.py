@@ -25,7 +25,7 @@ from rich.console import Console  # noqa: E402
 from rich.progress import track  # noqa: E402
 from rich.table import Table  # noqa: E402
 
-from localcloud.common.workdir import Places, cache_folder  # noqa: E402
+from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
@@ -47,13 +47,13 @@ def project(folder: Path, empty: bool) -> Runner:
         (root / "__main__.py").write_text(EMPTY)
     else:
         (root / "__main__.py").symlink_to(ROOT / "__main__.py")
-    places = Places(root, root / ".rehearsal")
+    workdir = Workdir(root, root / ".rehearsal")
     engine = resolve.ready(cache_folder())
     if engine is None:
         sys.exit("The engine is not set up. Fix: make up")
-    home.prepare(places, engine)
-    config.sync(places, STACK)
-    runner = Runner(places, engine)
+    home.prepare(workdir, engine)
+    config.sync(workdir, STACK)
+    runner = Runner(workdir, engine)
     commands.ensure_stack(runner, STACK, select=True)
     return runner
 
@@ -62,7 +62,7 @@ def preview(runner: Runner, fast: bool) -> float:
     """Seconds that one preview takes."""
     os.environ["LLMD_GKE_FAST_EXIT"] = "1" if fast else "0"
     began = time.perf_counter()
-    runner.ask("preview", "--stack", STACK, "--config-file", str(runner.places.stack_copy(STACK)))
+    runner.ask("preview", "--stack", STACK, "--config-file", str(runner.workdir.stack_copy(STACK)))
     return time.perf_counter() - began
 
 

@@ -14,7 +14,7 @@ from llmd_gke.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
-from localcloud.common.workdir import CLOUD, KINDS, Kind, Places, cache_folder, kind_of_environment
+from localcloud.common.workdir import CLOUD, KINDS, Kind, Workdir, cache_folder, kind_of_environment
 from localcloud.google_api import cli as google_cli
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import backend, cloud_files, commands, new_stack, processes, removal, shell, state
@@ -40,7 +40,7 @@ StackOption = Annotated[
 app.add_typer(cluster_cli.app, name="cluster")
 app.add_typer(google_cli.app, name="google")
 console = Console()
-chosen = Places.of()
+chosen = Workdir.of()
 
 
 @app.callback()
@@ -55,7 +55,7 @@ def choose_cloud(
         raise BadInput(f"CLOUD={cloud} is not a local cloud. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
     if context.invoked_subcommand == "cluster":  # the rehearsal has none
         kind = "laptop"
-    chosen = Places.of(kind=kind)
+    chosen = Workdir.of(kind=kind)
     os.environ[CLOUD] = kind  # the settings, and everything that is started, go by it
     os.environ["LLMD_GKE_HOME"] = str(chosen.home)
     # In a shell of ours, `kubectl` is a script that runs the very program that is looked for here.
@@ -63,7 +63,7 @@ def choose_cloud(
     os.environ["PATH"] = os.pathsep.join(folder for folder in path if folder != str(chosen.wrapper))
 
 
-def places() -> Places:
+def workdir() -> Workdir:
     """The cloud of this clone, or the one that LLMD_GKE_ROOT and LLMD_GKE_HOME name."""
     return chosen
 
@@ -71,19 +71,19 @@ def places() -> Places:
 @app.command()
 def up(stack: StackOption = "local") -> None:
     """Create or update a stack; set up the engine first if necessary."""
-    raise typer.Exit(commands.up(places(), stack, console))
+    raise typer.Exit(commands.up(workdir(), stack, console))
 
 
 @app.command()
 def new(stack: StackOption = "local") -> None:
     """Create a stack file to start from; see docs/stacks.md."""
-    commands.say(console, new_stack.write(places().root, stack))
+    commands.say(console, new_stack.write(workdir().root, stack))
 
 
 @app.command()
 def preview(stack: StackOption = "local") -> None:
     """Show what `up` would do. Needs no credentials and no secrets."""
-    raise typer.Exit(commands.preview(places(), stack, console))
+    raise typer.Exit(commands.preview(workdir(), stack, console))
 
 
 @app.command()
@@ -91,13 +91,13 @@ def down(
     stack: Annotated[str | None, typer.Option("--stack", "-s", help="Only this stack.")] = None,
 ) -> None:
     """Destroy all stacks and stop everything."""
-    raise typer.Exit(removal.down(places(), stack, console))
+    raise typer.Exit(removal.down(workdir(), stack, console))
 
 
 @app.command("shell")
 def shell_() -> None:
     """Open a shell for plain `pulumi` commands, and for `kubectl` on the laptop cloud."""
-    here = places()
+    here = workdir()
     commands.set_up(here, console)
     raise typer.Exit(shell.run(here))
 
@@ -105,7 +105,7 @@ def shell_() -> None:
 @app.command()
 def env() -> None:
     """Print the path of a file to source in a shell, for plain `pulumi` commands."""
-    here = places()
+    here = workdir()
     commands.set_up(here, Console(stderr=True))
     print(here.env_script)
 
@@ -114,7 +114,7 @@ def env() -> None:
 def setup(quiet: Annotated[bool, typer.Option(help="Print nothing if everything is already set up.")] = False) -> None:
     """Set up the engine, for the laptop cloud also its programs, and do nothing else."""
     engine = resolve.ensure(cache_folder(), console)
-    backend.of(places()).get_binaries(console)
+    backend.of(workdir()).get_binaries(console)
     if not quiet:
         say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 
@@ -143,7 +143,7 @@ def programs_(
 @app.command()
 def status() -> None:
     """Show the engine, the stacks, the contents of their clouds, and running processes."""
-    here = places()
+    here = workdir()
     engine = resolve.ready(cache_folder())
     say(console, f"engine   {f'{engine.version}, {engine.origin} ({engine.pulumi})' if engine else 'not set up yet'}")
     say(console, f"folder   {here.home}")
@@ -160,7 +160,7 @@ def status() -> None:
 @app.command()
 def clean() -> None:
     """Remove the folder of the rehearsal or laptop cloud; keep the programs in the cache."""
-    raise typer.Exit(commands.clear_all(places(), console))
+    raise typer.Exit(commands.clear_all(workdir(), console))
 
 
 def main() -> int:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import cloud_files
 from localcloud.workflow.backend import Update
 from localcloud.workflow.state import Lock, Pending
@@ -19,8 +19,8 @@ class Rehearsal:
     disposable = False
     nothing_left = "no stack, no object in a cloud, no process"
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, workdir: Workdir) -> None:
+        self.workdir = workdir
 
     def check(self) -> None:
         """Needs nothing but the engine."""
@@ -95,7 +95,7 @@ class Rehearsal:
         """With no stack left there must be no object either; what no stack knew is removed and named."""
         if failed:
             return 0
-        return cloud_files.remove(self.places, console, had_stacks=had_stacks)
+        return cloud_files.remove(self.workdir, console, had_stacks=had_stacks)
 
     def stop(self) -> None:
         """Nothing runs."""

@@ -35,7 +35,7 @@ def enter(target: Target, *, required: bool = True) -> None:
     from localcloud.common.environment import clean
     from localcloud.linux_namespaces import discover, inside
 
-    home = target.places.home
+    home = target.workdir.home
     if discover.inside(home):
         return
     argv = [sys.executable, "-m", "operations", *sys.argv[1:]]
@@ -46,6 +46,6 @@ def enter(target: Target, *, required: bool = True) -> None:
             return
         raise NotUp(str(error)) from None
     # Inside, the kubeconfig of the outputs signs in by the stub of Google's plugin, which is first on this PATH.
-    environment = clean(os.environ, target.places) | {"PYTHONPATH": str(CLONE), ENTERED: "1"}
+    environment = clean(os.environ, target.workdir) | {"PYTHONPATH": str(CLONE), ENTERED: "1"}
     sys.stdout.flush()
     os.execvpe(command[0], command, environment)  # noqa: S606 - no shell

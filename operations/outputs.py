@@ -147,10 +147,10 @@ def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:
     from localcloud.pulumi_cli import resolve
     from localcloud.workflow import state
 
-    places = target.places
-    if not (places.root / "Pulumi.yaml").exists() or target.stack not in state.names(places):
-        raise NotUp(f"Stack {target.stack} does not exist in the {target.cloud} ({places.home}).\nFix: {target.up}")
+    workdir = target.workdir
+    if not (workdir.root / "Pulumi.yaml").exists() or target.stack not in state.names(workdir):
+        raise NotUp(f"Stack {target.stack} does not exist in the {target.cloud} ({workdir.home}).\nFix: {target.up}")
     engine = resolve.ready(cache_folder())
     if engine is None:
         raise SetUpFailed(f"The engine is not set up yet.\nFix: {target.up}")
-    return [str(engine.pulumi)], clean(os.environ, places)
+    return [str(engine.pulumi)], clean(os.environ, workdir)

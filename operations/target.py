@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llmd_gke.repository import CLONE
-from localcloud.common.workdir import Kind, Places
+from localcloud.common.workdir import Kind, Workdir
 from operations.exits import BadInput
 from operations.options import Cloud
 
@@ -86,11 +86,11 @@ class Target:
         return self.checked.settings
 
     @property
-    def places(self) -> Places:
+    def workdir(self) -> Workdir:
         """The folders of a cloud of this machine. Raises ``LookupError`` for Google Cloud, which has none."""
         if self.cloud is Cloud.GOOGLE:
             raise LookupError("Google Cloud has no folders here")
-        return Places.of(self.root, KINDS[self.cloud])
+        return Workdir.of(self.root, KINDS[self.cloud])
 
     @property
     def up(self) -> str:

@@ -36,7 +36,7 @@ FREE_UPTIME_CHECKS = 1_000_000
 UPTIME_PERIOD_SECONDS = 60
 """Between two checks from one place. Google allows 60, 300, 600 and 900; alerts wait five minutes of them."""
 UPTIME_CHECKERS = 6
-"""Places from which each check is executed, where a check names none."""
+"""Workdir from which each check is executed, where a check names none."""
 USD_PER_MILLION_SPANS = 0.20
 FREE_SPANS = 2_500_000
 """Of Cloud Trace, in each billing account and month."""

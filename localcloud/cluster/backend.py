@@ -18,7 +18,7 @@ from localcloud import binaries
 from localcloud.cluster import controllers, crashes, lifecycle, pending_creates, status_table, transient_errors
 from localcloud.common.environment import quote
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, inside, routes
 from localcloud.workflow import cloud_files, processes
 from localcloud.workflow.backend import Update
@@ -43,29 +43,29 @@ class LaptopCloud:
     disposable = True
     nothing_left = "no stack, no process, no cluster"
 
-    def __init__(self, places: Places) -> None:
-        self.places = places
+    def __init__(self, workdir: Workdir) -> None:
+        self.workdir = workdir
 
     def check(self) -> None:
         """Variables, rights, memory and disk."""
-        lifecycle.check(self.places)
+        lifecycle.check(self.workdir)
 
     def check_stack(self, stack: str) -> None:
         """The cluster's data are still there."""
-        lifecycle.check_data(self.places, stack)
+        lifecycle.check_data(self.workdir, stack)
 
     def get_binaries(self, console: Console) -> None:
         """Kubernetes, KServe and what they need; charts and CRDs."""
-        lifecycle.get_programs(self.places, console)
+        lifecycle.get_programs(self.workdir, console)
 
     def start(self, console: Console) -> None:
         """The namespaces with the cluster in them."""
-        lifecycle.begin(self.places, console)
+        lifecycle.begin(self.workdir, console)
 
     def tools(self) -> Mapping[str, str]:
         """`kubectl`, and the stub of Google's auth plugin."""
         python = f"PYTHONPATH={quote(str(CLONE))} exec {quote(sys.executable)} -m"
-        home, kubeconfig = quote(str(self.places.home)), quote(str(Layout(self.places.home).kubeconfig))
+        home, kubeconfig = quote(str(self.workdir.home)), quote(str(Layout(self.workdir.home).kubeconfig))
         kubectl = quote(str(binaries.path("kubectl")))
         return {
             "kubectl": "#!/bin/sh\n# kubectl on the laptop cloud, as its administrator.\n"
@@ -80,14 +80,14 @@ class LaptopCloud:
         config = cast("dict[str, object]", copy["config"])
         platform = config.get(PLATFORM)
         kept: Mapping[str, object] = cast("dict[str, object]", platform) if isinstance(platform, dict) else {}
-        config[PLATFORM] = {**kept, "chartFolder": str(self.places.charts)}
+        config[PLATFORM] = {**kept, "chartFolder": str(self.workdir.charts)}
 
     def check_isolation(self) -> None:
         """The namespaces have no way to another machine."""
-        present = discover.running(self.places.home)
+        present = discover.running(self.workdir.home)
         if present and (ways := routes.ways_out(present.init.pid)):
             raise Refused(
-                f"The {self.places.label} must not reach Google Cloud, so it does not start: its network has a "
+                f"The {self.workdir.label} must not reach Google Cloud, so it does not start: its network has a "
                 "route to the outside "
                 f"({', '.join(ways)}).\nFix: make down CLOUD=laptop, which stops it."
             )
@@ -97,15 +97,15 @@ class LaptopCloud:
 
         Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
         """
-        return inside.command(self.places.home, arguments)
+        return inside.command(self.workdir.home, arguments)
 
     def shell_environment(self) -> Mapping[str, str]:
         """Other tools than `kubectl` find the cluster, too."""
-        return {"KUBECONFIG": str(Layout(self.places.home).kubeconfig)}
+        return {"KUBECONFIG": str(Layout(self.workdir.home).kubeconfig)}
 
     def holds(self, lock: Lock) -> bool | None:
         """The process number is one of its own namespaces."""
-        return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(self.places))
+        return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(self.workdir))
 
     def owns(self, pending: Pending) -> bool:
         """Kubernetes objects are in the API server."""
@@ -113,17 +113,17 @@ class LaptopCloud:
 
     def find_created(self, pending: Pending) -> str | None:
         """Asks the API server."""
-        return pending_creates.made(self.places, pending)
+        return pending_creates.made(self.workdir, pending)
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
         """The field manager, without which the object could never be changed."""
-        manager = pending_creates.manager(self.places, pending)
+        manager = pending_creates.manager(self.workdir, pending)
         return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
 
     def update(self, run: Update, console: Console) -> int:
         """Stops an update that waits for what keeps ending; repeats one that failed of something that passes."""
-        watch = crashes.Watch(self.places, console)
-        with tempfile.TemporaryDirectory(dir=self.places.home) as folder:
+        watch = crashes.Watch(self.workdir, console)
+        with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
             events = Path(folder) / "events.jsonl"
             status = run(events=events, watch=watch)
             # Below 0: somebody killed the engine, which is not for us to undo.
@@ -131,46 +131,46 @@ class LaptopCloud:
         if cause is None:
             return FAILED if status and watch.cause else status
         say(console, f"\n{cause}; retrying once.")
-        controllers.wait(self.places, console)
+        controllers.wait(self.workdir, console)
         status = run(watch=watch)
         return FAILED if status and watch.cause else status
 
     def after_up(self, stack: str, console: Console) -> int:
         """Every model answers through the gateway."""
-        return lifecycle.ask_models(self.places, stack, console)
+        return lifecycle.ask_models(self.workdir, stack, console)
 
     def explain_failure(self, console: Console) -> bool:
         """What is wrong with the cluster."""
-        lifecycle.explain(self.places, console)
+        lifecycle.explain(self.workdir, console)
         return True
 
     def tips(self) -> Mapping[str, str]:
         """`kubectl`, and where the logs are."""
         return {
-            self.places.make("shell"): "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A",
-            self.places.make("status"): "running processes, their memory, and the location of logs",
+            self.workdir.make("shell"): "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A",
+            self.workdir.make("status"): "running processes, their memory, and the location of logs",
             # Only `pulumi` and `kubectl` enter the namespaces by themselves.
-            f"source {shlex.quote(str(self.places.env_script))}": "pulumi and kubectl in this shell, but no other "
+            f"source {shlex.quote(str(self.workdir.env_script))}": "pulumi and kubectl in this shell, but no other "
             "command",
         }
 
     def show_status(self, console: Console) -> None:
         """Every process of the cluster."""
-        status_table.show(self.places, console)
+        status_table.show(self.workdir, console)
 
     def nothing_to_destroy(self) -> str:
         """Without the cluster's data the provider would wait for objects that are gone."""
-        if lifecycle.has_data(self.places):
+        if lifecycle.has_data(self.workdir):
             return ""
         return "The cluster's data no longer exist; only the stacks' state is removed."
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
         """Stops everything and removes cluster, state and the stand-in's cloud. Logs stay after a failure."""
         if failed:
-            lifecycle.explain(self.places, console)
-            kept = self.places.home / "last-logs"
+            lifecycle.explain(self.workdir, console)
+            kept = self.workdir.home / "last-logs"
             shutil.rmtree(kept, ignore_errors=True)
-            if (logs := Layout(self.places.home).logs).is_dir():
+            if (logs := Layout(self.workdir.home).logs).is_dir():
                 shutil.copytree(logs, kept)
             say(
                 console,
@@ -178,13 +178,13 @@ class LaptopCloud:
                 "Cloud some resources would remain. Logs are kept in {kept}.",
             )
         destroyed = had_stacks and not self.nothing_to_destroy()
-        lifecycle.end(self.places)
+        lifecycle.end(self.workdir)
         # What was in the cluster goes with it; what is left at Google's would be left there, too.
-        status = 0 if failed else cloud_files.remove(self.places, console, had_stacks=destroyed)
-        for folder in (self.places.state, self.places.cloud, self.places.config):
+        status = 0 if failed else cloud_files.remove(self.workdir, console, had_stacks=destroyed)
+        for folder in (self.workdir.state, self.workdir.cloud, self.workdir.config):
             shutil.rmtree(folder, ignore_errors=True)
         return status
 
     def stop(self) -> None:
         """The cluster, with its files."""
-        lifecycle.end(self.places)
+        lifecycle.end(self.workdir)

@@ -15,7 +15,7 @@ from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import is_proxy
 from localcloud.common.layout import Layout
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.linux_namespaces import discover, enter
 from localcloud.monitoring import asked
@@ -26,15 +26,15 @@ app = typer.Typer(
 Only = Annotated[list[str] | None, typer.Option("--only", help="Start only these processes; may be repeated.")]
 
 
-def places() -> Places:
+def workdir() -> Workdir:
     """The laptop cloud of this clone, or of ``$LLMD_GKE_HOME``."""
-    return Places.of(kind="laptop")
+    return Workdir.of(kind="laptop")
 
 
 @app.command("start")
 def start_(only: Only = None) -> None:
     """Start the namespaces and the control plane, unless they are running."""
-    here, console = places(), Console()
+    here, console = workdir(), Console()
     wanted = [name for name in PROGRAMS if only is None or name in only]
     if only is None or "monitoring" in only:
         wanted += asked.programs()
@@ -49,7 +49,7 @@ def start_(only: Only = None) -> None:
 @app.command()
 def stop() -> None:
     """Stop everything inside; keep etcd's data."""
-    here = places()
+    here = workdir()
     with exclusive(here, "cluster stop"):
         ran = start.stop(here)
     print("Stopped." if ran else "Nothing ran.")
@@ -58,7 +58,7 @@ def stop() -> None:
 @app.command()
 def status() -> None:
     """Show processes, their memory and restarts, and the location of logs."""
-    raise typer.Exit(0 if status_table.show(places(), Console()) else 1)
+    raise typer.Exit(0 if status_table.show(workdir(), Console()) else 1)
 
 
 @app.command(
@@ -66,7 +66,7 @@ def status() -> None:
 )
 def exec_(arguments: Annotated[list[str], typer.Argument(metavar="COMMAND...")]) -> None:
     """Run a command inside, e.g. `kubectl get nodes`, with the administrator's KUBECONFIG."""
-    here = places()
+    here = workdir()
     present = discover.running(here.home)
     if present is None:
         raise Problem(f"No laptop cloud is running in {here.home}.\nFix: python -m localcloud cluster start")

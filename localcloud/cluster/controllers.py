@@ -10,22 +10,22 @@ from rich.console import Console
 
 from llmd_gke.manifests import charts
 from localcloud.cluster import kubectl
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 
 SECONDS = 120
 """How long controllers may take to come back."""
 
 
-def wait(places: Places, console: Console) -> None:
+def wait(workdir: Workdir, console: Console) -> None:
     """Waits until every Deployment of the platform's charts is available, two minutes at most.
 
     What is still missing then, or why nothing could be asked, is said; nothing is raised. Models are not waited for:
     they may need the very update that comes next.
     """
-    if discover.running(places.home) is None:
+    if discover.running(workdir.home) is None:
         return
-    done = kubectl.run(places, "get", "deployments", "-A", "-o", "json")
+    done = kubectl.run(workdir, "get", "deployments", "-A", "-o", "json")
     if done.returncode == 0:
         controllers = _controllers(done.stdout)
         if not controllers:  # the update failed before it came to the first of them
@@ -33,7 +33,7 @@ def wait(places: Places, console: Console) -> None:
         # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
         command = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
         done = kubectl.run(
-            places, *command, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})
+            workdir, *command, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})
         )
     for line in done.stderr.splitlines():
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)

@@ -17,7 +17,7 @@ from localcloud.cluster.processes import API_SERVER
 from localcloud.cluster.service import STABLE_SECONDS
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.kubernetes.fields import each, part, text
 
 TOO_OFTEN = 3
@@ -107,10 +107,10 @@ def _deployment(pod: Object) -> tuple[str, str]:
     return text(pod, "metadata", "namespace"), owners[0].removesuffix(f"-{template}")
 
 
-def pods(places: Places) -> list[Object]:
+def pods(workdir: Workdir) -> list[Object]:
     """Every pod; none where the API server does not answer."""
     try:
-        done = kubectl.run(places, "get", "pods", "-A", "-o", "json", "--request-timeout=5s")
+        done = kubectl.run(workdir, "get", "pods", "-A", "-o", "json", "--request-timeout=5s")
     except Problem:
         return []
     return list(each(cast("Object", json.loads(done.stdout)), "items")) if done.returncode == 0 else []
@@ -125,7 +125,7 @@ def serving(cluster: status.Status | None) -> bool:
 class Watch:
     """Says that an update has to be stopped: something has ended three times. ``cause`` is what, once it has."""
 
-    places: Places
+    workdir: Workdir
     console: Console
     cause: str = ""
     _began: float = field(default_factory=time.monotonic)
@@ -134,7 +134,7 @@ class Watch:
 
     def __call__(self) -> bool:
         """Looks at the processes, and every ten seconds at the pods; says what it has found."""
-        layout = Layout(self.places.home)
+        layout = Layout(self.workdir.home)
         cluster = status.read(layout.status)
         crashed = [one for one in processes(layout, cluster) if _waits(one, cluster)] if cluster else []
         if not crashed and serving(cluster) and time.monotonic() - self._looked >= LOOK_SECONDS:
@@ -148,7 +148,7 @@ class Watch:
         return bool(worst)
 
     def _containers(self, layout: Layout) -> list[Crash]:
-        listed = pods(self.places)
+        listed = pods(self.workdir)
         if self._older is None:
             self._older = {text(pod, "metadata", "uid") for pod in listed}
         late = time.monotonic() - self._began > OLDER_SECONDS

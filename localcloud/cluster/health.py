@@ -14,7 +14,7 @@ from localcloud.cluster.processes import ETCD_URL
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, enter
 
 FULL = (
@@ -31,26 +31,26 @@ print(httpx.get("{ETCD_URL}/health", timeout=5, trust_env=False).text)
 (https://etcd.io/docs/v3.6/op-guide/monitoring/#health-check)."""
 
 
-def problems(places: Places) -> list[str]:
+def problems(workdir: Workdir) -> list[str]:
     """What is wrong; empty when nothing is known to be."""
-    present = discover.running(places.home)
+    present = discover.running(workdir.home)
     if present is None:
         return ["it is not running"]
-    layout = Layout(places.home)
+    layout = Layout(workdir.home)
     cluster = status.read(layout.status)
     ended = crashes.processes(layout, cluster) if cluster else []
     if crashes.serving(cluster):
-        ended += [one for one in crashes.containers(layout, crashes.pods(places)) if one.ends >= crashes.TOO_OFTEN]
+        ended += [one for one in crashes.containers(layout, crashes.pods(workdir)) if one.ends >= crashes.TOO_OFTEN]
     sentences = [one.with_log() for one in ended]
-    if "NOSPACE" in etcd_health(places, present):
+    if "NOSPACE" in etcd_health(workdir, present):
         sentences.append(FULL)
     return sentences
 
 
-def etcd_health(places: Places, present: discover.Spaces) -> str:
+def etcd_health(workdir: Workdir, present: discover.Spaces) -> str:
     """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
     command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
-    done = subprocess.run(command, env=clean(os.environ, places), capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False)
     try:
         answer = cast("Mapping[str, object]", json.loads(done.stdout))
     except json.JSONDecodeError:

@@ -9,24 +9,24 @@ from llmd_gke.problems import Problem
 from localcloud import binaries
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, enter
 
 
-def run(places: Places, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
+def run(workdir: Workdir, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
     """Runs it to its end, with ``said`` as its input; its status is the caller's to judge.
 
     Raises ``Problem`` where no laptop cloud runs.
     """
-    running = discover.running(places.home)
+    running = discover.running(workdir.home)
     if running is None:
         raise Problem("The laptop cloud is not running.\nFix: make up CLOUD=laptop")
-    layout = Layout(places.home)
+    layout = Layout(workdir.home)
     # What it discovers it would keep in the user's home, or without one in the current folder.
     own = {"KUBECONFIG": str(layout.kubeconfig), "KUBECACHEDIR": str(layout.root / "kubectl-cache")}
     return subprocess.run(
         enter.command(running.init.pid, [str(binaries.path("kubectl")), *arguments]),
-        env=clean(os.environ, places) | own,
+        env=clean(os.environ, workdir) | own,
         input=said,
         capture_output=True,
         text=True,

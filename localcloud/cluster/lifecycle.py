@@ -20,7 +20,7 @@ from localcloud.cluster import capacity_check, health, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
@@ -28,51 +28,51 @@ from localcloud.monitoring import asked
 from localcloud.workflow import home, state
 
 
-def check(places: Places) -> None:
+def check(workdir: Workdir) -> None:
     """Variables, rights, memory and disk, before anything is built. Raises ``BadInput`` or ``SetUpFailed``."""
-    if discover.running(places.home) is None:
+    if discover.running(workdir.home) is None:
         variables.check()
         rights.options()
-        capacity_check.check(places.home)
+        capacity_check.check(workdir.home)
 
 
-def check_data(places: Places, stack: str) -> None:
+def check_data(workdir: Workdir, stack: str) -> None:
     """What a stack remembers is still there. Raises ``Stale`` when the cluster's data were removed by hand."""
-    present = state.read(places, stack)
-    if present and present.ids and not has_data(places):
+    present = state.read(workdir, stack)
+    if present and present.ids and not has_data(workdir):
         raise Stale(
             f"Stack {stack} has {len(present.ids)} objects in its state, but the cluster's data in "
-            f"{Layout(places.home).root} no longer exist: they were removed by hand.\nFix: `make down "
+            f"{Layout(workdir.home).root} no longer exist: they were removed by hand.\nFix: `make down "
             "CLOUD=laptop` removes the stack's state, then `make up CLOUD=laptop`."
         )
 
 
-def has_data(places: Places) -> bool:
+def has_data(workdir: Workdir) -> bool:
     """Whether there is a cluster to start again."""
-    layout = Layout(places.home)
+    layout = Layout(workdir.home)
     return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
 
 
-def get_programs(places: Places, console: Console) -> None:
+def get_programs(workdir: Workdir, console: Console) -> None:
     """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go.
 
     Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built.
     """
-    unused = {GOOGLE_PROVIDER} - set(home.real_providers(places).values())
+    unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     wanted = (*binaries.names(), *asked.programs())
     binaries.ensure([name for name in wanted if name not in unused], console)
-    charts.prepare(places.charts)
-    upstream.prepare(Layout(places.home).crds)
+    charts.prepare(workdir.charts)
+    upstream.prepare(Layout(workdir.home).crds)
 
 
-def begin(places: Places, console: Console) -> None:
+def begin(workdir: Workdir, console: Console) -> None:
     """Starts the cluster unless it runs."""
-    start.start(places, {name: binaries.path(name) for name in (*PROGRAMS, *asked.programs())}, console)
+    start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *asked.programs())}, console)
 
 
-def ask_models(places: Places, stack: str, console: Console) -> int:
+def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
     """Sends one chat completion to each model's URL in the outputs. Returns 1 when one of them does not answer."""
-    present, running = state.read(places, stack), discover.running(places.home)
+    present, running = state.read(workdir, stack), discover.running(workdir.home)
     if present is None or running is None:
         return 1
     address = present.outputs.get("gatewayIp")
@@ -86,7 +86,7 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
         command = enter.command(running.init.pid, [sys.executable, "-P", "-m", "localcloud.cluster.chat"])
         done = subprocess.run(
             command,
-            env=clean({}, places) | {"PYTHONPATH": str(CLONE)},
+            env=clean({}, workdir) | {"PYTHONPATH": str(CLONE)},
             input=json.dumps({**endpoint, "address": address}),
             stdout=subprocess.PIPE,
             text=True,
@@ -95,25 +95,25 @@ def ask_models(places: Places, stack: str, console: Console) -> int:
         console.print(f"\n{done.stdout.rstrip()}", highlight=False, soft_wrap=True, markup=False)
         failed = failed or done.returncode != 0
     if failed:
-        explain(places, console)
+        explain(workdir, console)
     return 1 if failed else 0
 
 
-def explain(places: Places, console: Console) -> None:
+def explain(workdir: Workdir, console: Console) -> None:
     """Says what is wrong with the cluster, after a failure that may come of it."""
-    for line in health.problems(places):
+    for line in health.problems(workdir):
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
     console.print(
-        f"Logs of every process: {Layout(places.home).logs}; `make status CLOUD=laptop` shows what is running.",
+        f"Logs of every process: {Layout(workdir.home).logs}; `make status CLOUD=laptop` shows what is running.",
         highlight=False,
         soft_wrap=True,
     )
 
 
-def end(places: Places) -> None:
+def end(workdir: Workdir) -> None:
     """Stops everything and removes the cluster's files."""
-    start.stop(places)
-    root = Layout(places.home).root
+    start.stop(workdir)
+    root = Layout(workdir.home).root
 
     def unlock(_function: object, path: str, _error: object) -> None:
         # A pod may have made a folder that its owner cannot write to.

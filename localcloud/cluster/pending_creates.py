@@ -12,7 +12,7 @@ from typing import cast
 
 from llmd_gke.problems import Problem
 from localcloud.cluster import kubectl
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow.state import Pending
 
 PROVIDER = "kubernetes:"
@@ -24,7 +24,7 @@ UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
 """Helm refuses to go on with a release in such a state: "another operation is in progress"."""
 
 
-def made(places: Places, pending: Pending) -> str | None:
+def made(workdir: Workdir, pending: Pending) -> str | None:
     """The identity of what an unfinished create made, ``None`` when it made nothing.
 
     A release that Helm had begun only is forgotten, so that it can be installed again. Raises ``Problem`` when the API
@@ -35,12 +35,12 @@ def made(places: Places, pending: Pending) -> str | None:
         return None
     identity = f"{namespace}/{name}" if namespace else name
     if pending.type == RELEASE:
-        return identity if _release(places, name, namespace) else None
+        return identity if _release(workdir, name, namespace) else None
     arguments = ["get", kind(pending.type), name, *_in(namespace), "--ignore-not-found", "-o", "name"]
-    return identity if _kubectl(places, *arguments).strip() else None
+    return identity if _kubectl(workdir, *arguments).strip() else None
 
 
-def manager(places: Places, pending: Pending) -> str | None:
+def manager(workdir: Workdir, pending: Pending) -> str | None:
     """The name under which the provider applied an object that it made, ``None`` for a release.
 
     It makes one up for every object, and only under that name can it change what it has set: under another the API
@@ -49,7 +49,7 @@ def manager(places: Places, pending: Pending) -> str | None:
     if pending.type == RELEASE:
         return None
     name, namespace = _names(pending)
-    output = _kubectl(places, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
+    output = _kubectl(workdir, "get", kind(pending.type), name, *_in(namespace), "--show-managed-fields", "-o", "json")
     metadata = cast("Mapping[str, Mapping[str, object]]", json.loads(output))["metadata"]
     fields = cast("Sequence[Mapping[str, object]]", metadata.get("managedFields") or [])
     applied = (str(one["manager"]) for one in fields if one.get("operation") == "Apply")
@@ -70,12 +70,12 @@ def _names(pending: Pending) -> tuple[str, str]:
     return str(source.get("name") or ""), str(source.get("namespace") or "")
 
 
-def _release(places: Places, name: str, namespace: str) -> bool:
+def _release(workdir: Workdir, name: str, namespace: str) -> bool:
     """Whether Helm finished a release; its records are Secrets with the state as a label."""
     records = ["secrets", *_in(namespace), "-l", f"owner=helm,name={name}"]
-    states = _kubectl(places, "get", *records, "-o", "jsonpath={.items[*].metadata.labels.status}").split()
+    states = _kubectl(workdir, "get", *records, "-o", "jsonpath={.items[*].metadata.labels.status}").split()
     if states and all(state in UNFINISHED for state in states):
-        _kubectl(places, "delete", *records)
+        _kubectl(workdir, "delete", *records)
         return False
     return bool(states)
 
@@ -84,8 +84,8 @@ def _in(namespace: str) -> Sequence[str]:
     return ["-n", namespace] if namespace else []
 
 
-def _kubectl(places: Places, *arguments: str) -> str:
-    done = kubectl.run(places, *arguments)
+def _kubectl(workdir: Workdir, *arguments: str) -> str:
+    done = kubectl.run(workdir, *arguments)
     if done.returncode:
         if "the server doesn't have a resource type" in done.stderr:  # its CRD was not there yet: nor was it
             return ""

@@ -23,7 +23,7 @@ from localcloud.cluster import logs, variables
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import SUPERVISOR, Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, rights
 
 START_SECONDS = 600.0
@@ -32,21 +32,21 @@ START_SECONDS = 600.0
 STOP_SECONDS = 60.0
 
 
-def start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
+def start(workdir: Workdir, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None = None) -> None:
     """Starts the cluster unless it runs, and waits until its control plane answers.
 
     ``only`` names the processes to start; default: all. Raises ``BadInput`` before anything is done, and
     ``SetUpFailed`` with the reason; nothing runs then.
     """
-    with _one_at_a_time(places, console):
-        _start(places, programs, console, only)
+    with _one_at_a_time(workdir, console):
+        _start(workdir, programs, console, only)
 
 
 @contextlib.contextmanager
-def _one_at_a_time(places: Places, console: Console) -> Generator[None]:
+def _one_at_a_time(workdir: Workdir, console: Console) -> Generator[None]:
     """Waits for another command that starts the same cluster: two etcd would share one folder of data."""
-    places.home.mkdir(parents=True, exist_ok=True)
-    with (places.home / "start.lock").open("w") as file:
+    workdir.home.mkdir(parents=True, exist_ok=True)
+    with (workdir.home / "start.lock").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -55,16 +55,16 @@ def _one_at_a_time(places: Places, console: Console) -> Generator[None]:
         yield
 
 
-def _start(places: Places, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
+def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, only: Sequence[str] | None) -> None:
     from localcloud.cluster import pki  # its library is not there for the rehearsal alone
 
-    layout = Layout(places.home)
-    if discover.running(places.home) and (state := _state(layout)) in ("starting", "ready"):
+    layout = Layout(workdir.home)
+    if discover.running(workdir.home) and (state := _state(layout)) in ("starting", "ready"):
         if state == "starting":
             wait(layout, None, console)
         return
     variables.check()
-    stop(places)
+    stop(workdir)
     options = rights.options()
     prepare(layout)
     pki.prepare(layout)
@@ -75,11 +75,11 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     }
     layout.request.write_text(json.dumps(asked))
     command = ["unshare", *options, sys.executable, "-P", "-m", SUPERVISOR]
-    environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
+    environment = clean(os.environ, workdir) | {"PYTHONPATH": str(CLONE), "KUBECONFIG": str(layout.kubeconfig)}
     with layout.log("supervisor").open("ab") as log:
         launcher = subprocess.Popen(
             command,
-            cwd=places.home,
+            cwd=workdir.home,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=log,
@@ -89,7 +89,7 @@ def _start(places: Places, programs: Mapping[str, Path], console: Console, only:
     try:
         wait(layout, launcher, console)
     except BaseException:
-        stop(places)
+        stop(workdir)
         raise
 
 
@@ -148,12 +148,12 @@ def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Cons
             time.sleep(0.1)
 
 
-def stop(places: Places) -> bool:
+def stop(workdir: Workdir) -> bool:
     """Ends everything inside, in order where possible. Returns whether anything ran. What etcd holds is kept."""
-    there = discover.supervisors(places.home)
+    there = discover.supervisors(workdir.home)
     if not there:
         return False
-    present = discover.running(places.home)
+    present = discover.running(workdir.home)
     deadline = time.monotonic() + STOP_SECONDS
     while present and time.monotonic() < deadline:
         # Again and again: process 1 of a namespace does not get what comes before it listens.
@@ -161,7 +161,7 @@ def stop(places: Places) -> bool:
         _, alive = psutil.wait_procs(there, timeout=1.0)
         if not alive:
             break
-    for one in discover.supervisors(places.home):
+    for one in discover.supervisors(workdir.home):
         _quietly(one, signal.SIGKILL)
     _, alive = psutil.wait_procs(there, timeout=10)
     if alive:

@@ -12,19 +12,19 @@ from rich.table import Table
 from localcloud.cluster import health
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 from localcloud.workflow.say import say
 
 MB = 1 << 20
 
 
-def show(places: Places, console: Console) -> bool:
+def show(workdir: Workdir, console: Console) -> bool:
     """Prints a table of the processes. Returns whether the cluster runs, is ready, and takes writes."""
-    layout = Layout(places.home)
-    present, cluster = discover.running(places.home), status.read(layout.status)
+    layout = Layout(workdir.home)
+    present, cluster = discover.running(workdir.home), status.read(layout.status)
     if present is None:
-        say(console, f"cluster  not running ({places.home})")
+        say(console, f"cluster  not running ({workdir.home})")
         return False
     inside = {discover.inner_pid(one.pid): one for one in present.processes()}
     if cluster is None:
@@ -51,7 +51,7 @@ def show(places: Places, console: Console) -> bool:
     if cluster.message:
         say(console, cluster.message)
     console.print(table, soft_wrap=True, highlight=False)
-    troubles = health.problems(places)
+    troubles = health.problems(workdir)
     for line in troubles:
         say(console, f"trouble  {line}")
     say(console, f"logs     {layout.logs}")

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 PREFIXES = (
     "ARM_", "AWS_", "AZURE_", "BOTO", "CLOUDSDK_", "CLOUD_SDK_", "GCE_", "GCLOUD", "GCP_", "GITHUB_TOKEN", "GKE_",
@@ -45,74 +45,74 @@ def is_removed(name: str) -> bool:
     return name.upper().startswith(PREFIXES) or name in NAMES
 
 
-def own(places: Places) -> dict[str, str]:
+def own(workdir: Workdir) -> dict[str, str]:
     """What is set, whatever stood there before.
 
     The Google variables name files that do not exist: every client library then fails at once, rather than falling back
     to the user's login or to a metadata server.
     """
     return {
-        "CLOUDSDK_CONFIG": str(places.nothing),
+        "CLOUDSDK_CONFIG": str(workdir.nothing),
         "GCE_METADATA_HOST": "127.0.0.1:1",
-        "GOOGLE_APPLICATION_CREDENTIALS": str(places.nothing / "no-credentials.json"),
-        "KUBECONFIG": str(places.nothing / "no-kubeconfig"),
-        "LLMD_GKE_CLOUD": places.kind,
-        "LLMD_GKE_CLOUD_FOLDER": str(places.cloud),
-        "LLMD_GKE_HOME": str(places.home),
-        "LLMD_GKE_ROOT": str(places.root),
+        "GOOGLE_APPLICATION_CREDENTIALS": str(workdir.nothing / "no-credentials.json"),
+        "KUBECONFIG": str(workdir.nothing / "no-kubeconfig"),
+        "LLMD_GKE_CLOUD": workdir.kind,
+        "LLMD_GKE_CLOUD_FOLDER": str(workdir.cloud),
+        "LLMD_GKE_HOME": str(workdir.home),
+        "LLMD_GKE_ROOT": str(workdir.root),
         "LLMD_GKE_STANDIN_PYTHON": sys.executable,
         "NO_GCE_CHECK": "true",
-        "PULUMI_BACKEND_URL": f"file://{places.state}",
-        "PULUMI_CONFIG_PASSPHRASE_FILE": str(places.passphrase),
+        "PULUMI_BACKEND_URL": f"file://{workdir.state}",
+        "PULUMI_CONFIG_PASSPHRASE_FILE": str(workdir.passphrase),
         "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-        "PULUMI_HOME": str(places.pulumi_home),
+        "PULUMI_HOME": str(workdir.pulumi_home),
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
 
 
-def clean(environ: Mapping[str, str], places: Places) -> dict[str, str]:
+def clean(environ: Mapping[str, str], workdir: Workdir) -> dict[str, str]:
     """``environ`` without credentials, and with the settings of the rehearsal or the laptop cloud."""
-    cleaned = {name: value for name, value in environ.items() if not is_removed(name)} | own(places) | direct(environ)
-    if not places.namespaced:
+    cleaned = {name: value for name, value in environ.items() if not is_removed(name)} | own(workdir) | direct(environ)
+    if not workdir.namespaced:
         return cleaned
     cleaned = {name: value for name, value in cleaned.items() if not is_proxy(name)}
-    return cleaned | inside(places, cleaned)
+    return cleaned | inside(workdir, cleaned)
 
 
-def inside(places: Places, environ: Mapping[str, str]) -> dict[str, str]:
+def inside(workdir: Workdir, environ: Mapping[str, str]) -> dict[str, str]:
     """What processes in the namespaces of a laptop cloud get on top.
 
     On Google Cloud the DNS endpoint has a public certificate; here its CA takes the place of the public ones. The stub
     of Google's auth plugin is found before the real one.
     """
     path = environ.get("PATH", os.defpath)
-    first = str(places.wrapper)
+    first = str(workdir.wrapper)
     return {
         "PATH": path if path.split(os.pathsep)[0] == first else f"{first}{os.pathsep}{path}",
-        "SSL_CERT_FILE": str(Layout(places.home).authority),
+        "SSL_CERT_FILE": str(Layout(workdir.home).authority),
     }
 
 
-def script(places: Places) -> str:
+def script(workdir: Workdir) -> str:
     """A file for ``source`` in sh, bash or zsh that does the same to the shell that reads it."""
     prefixes = "|".join(re.escape(prefix) for prefix in PREFIXES)
     exact = "|".join(sorted(NAMES))
     lines = [
-        f"# Source this file: plain `pulumi` commands in this shell then use the {places.label},",
+        f"# Source this file: plain `pulumi` commands in this shell then use the {workdir.label},",
         "# never Google Cloud.",
         f"for llmd_gke_name in $(env | sed -n -E 's/^(({prefixes})[A-Za-z0-9_]*|{exact})=.*/\\1/p'); do",
         '  unset "$llmd_gke_name"',
         "done",
         "unset llmd_gke_name",
     ]
-    lines += [f"export {name}={quote(value)}" for name, value in own(places).items()]
+    lines += [f"export {name}={quote(value)}" for name, value in own(workdir).items()]
     lines += [
         'NO_PROXY="${NO_PROXY:-${no_proxy:-}}"',
         f'case ",$NO_PROXY," in *,{DIRECT},*) ;; *) NO_PROXY="${{NO_PROXY:+$NO_PROXY,}}{DIRECT}" ;; esac',
         'export NO_PROXY no_proxy="$NO_PROXY"',
     ]
-    wrapper = quote(str(places.wrapper))
+    wrapper = quote(str(workdir.wrapper))
     lines += [
         f'case ":$PATH:" in *:{wrapper}:*) ;; *) export PATH={wrapper}:"$PATH" ;; esac',
         "hash -r 2>/dev/null || true",

@@ -8,21 +8,21 @@ import os
 from collections.abc import Generator
 
 from llmd_gke.problems import Busy
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 
 @contextlib.contextmanager
-def exclusive(places: Places, what: str) -> Generator[None]:
+def exclusive(workdir: Workdir, what: str) -> Generator[None]:
     """Held while ``what`` runs; the system releases it however the process ends. Raises ``Busy`` naming the holder."""
-    places.home.mkdir(parents=True, exist_ok=True)
-    with places.run_lock.open("a+") as file:
+    workdir.home.mkdir(parents=True, exist_ok=True)
+    with workdir.run_lock.open("a+") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             file.seek(0)
             holder = file.read().strip() or "another process"
             raise Busy(
-                f"Another run is using this {places.label}: {holder}.\n"
+                f"Another run is using this {workdir.label}: {holder}.\n"
                 "Fix: wait until it finishes (or stop it there with Ctrl-C), then run the command again."
             ) from None
         file.seek(0)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import yaml
 
 from llmd_gke.problems import BadInput
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 
-def project(places: Places) -> str:
+def project(workdir: Workdir) -> str:
     """The project's name from Pulumi.yaml. Raises ``BadInput`` when that cannot be read."""
-    file = places.root / "Pulumi.yaml"
+    file = workdir.root / "Pulumi.yaml"
     try:
         content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:

@@ -79,7 +79,7 @@ def kind_of_environment() -> Kind:
 
 
 @dataclass(frozen=True)
-class Places:
+class Workdir:
     """The folders of one rehearsal or laptop cloud.
 
     ``root`` holds Pulumi.yaml and the stack files; ``home`` is ``$LLMD_GKE_HOME``, by default ``.rehearsal`` or
@@ -91,7 +91,7 @@ class Places:
     kind: Kind = "rehearsal"
 
     @classmethod
-    def of(cls, root: Path | None = None, kind: Kind | None = None) -> Places:
+    def of(cls, root: Path | None = None, kind: Kind | None = None) -> Workdir:
         """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, else this clone.
 
         ``$LLMD_GKE_HOME`` counts unless ``$LLMD_GKE_CLOUD`` says that it is the home of the other kind, as in a shell

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from llmd_gke.problems import BadInput
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.google_api.columns import COLUMNS
 from localcloud.workflow import home
 
@@ -28,7 +28,7 @@ app = typer.Typer(
 
 def folder() -> Path:
     """Where the emulator of the cloud that ``--cloud`` chose keeps everything."""
-    return Places.of().cloud
+    return Workdir.of().cloud
 
 
 def used_folder() -> Path:
@@ -36,7 +36,7 @@ def used_folder() -> Path:
 
     A file of the emulator's there would say that the emulator made everything.
     """
-    here = Places.of()
+    here = Workdir.of()
     if home.real_providers(here).get("gcp") not in home.EMULATED:
         raise BadInput(
             f"This {here.label} uses the hand-written Google provider, not the emulator; its faults are in the "

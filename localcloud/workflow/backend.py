@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from rich.console import Console
 
-from localcloud.common.workdir import Kind, Places
+from localcloud.common.workdir import Kind, Workdir
 
 if TYPE_CHECKING:  # it imports, by way of the folders, this module
     from localcloud.workflow.state import Lock, Pending
@@ -135,8 +135,8 @@ class Backend(Protocol):
         ...
 
 
-def of(places: Places) -> Backend:
+def of(workdir: Workdir) -> Backend:
     """The backend of that folder."""
-    module, _, name = BACKENDS[places.kind].rpartition(".")
-    make = cast("Callable[[Places], Backend]", getattr(importlib.import_module(module), name))
-    return make(places)
+    module, _, name = BACKENDS[workdir.kind].rpartition(".")
+    make = cast("Callable[[Workdir], Backend]", getattr(importlib.import_module(module), name))
+    return make(workdir)

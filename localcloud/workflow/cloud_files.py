@@ -12,7 +12,7 @@ from rich.console import Console
 from llmd_gke.probe import is_of_probe
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
@@ -26,20 +26,20 @@ REQUESTS = "google-requests.jsonl"
 """What the emulator was asked last."""
 
 
-def objects(places: Places) -> dict[str, Mapping[str, object]]:
+def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
     """Everything that exists in both clouds: id to what the stand-in knows of it."""
-    return {ident: entry for name in FILES for ident, entry in _entries(places.cloud / name)}
+    return {ident: entry for name in FILES for ident, entry in _entries(workdir.cloud / name)}
 
 
-def find(places: Places, pending: Pending) -> str | None:
+def find(workdir: Workdir, pending: Pending) -> str | None:
     """The id of the object that an unfinished create made, ``None`` when there is none.
 
     The stand-ins note the URN; where one did not, the object with that type and those inputs is meant.
     """
-    cloud = backend.of(places)
+    cloud = backend.of(workdir)
     if cloud.owns(pending):
         return cloud.find_created(pending)
-    there = objects(places)
+    there = objects(workdir)
     by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
     of_type = {
         ident: entry for ident, entry in there.items() if "urn" not in entry and entry.get("type") == pending.type
@@ -49,9 +49,9 @@ def find(places: Places, pending: Pending) -> str | None:
     return by_urn or next(alike, None) or next(called, None)
 
 
-def noted(places: Places, pending: Pending) -> Mapping[str, object]:
+def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
     """What else the state has to say of such an object than its id."""
-    cloud = backend.of(places)
+    cloud = backend.of(workdir)
     return cloud.created_outputs(pending) if cloud.owns(pending) else {}
 
 
@@ -72,50 +72,50 @@ def _same(asked: object, made: object) -> bool:
     return asked == made
 
 
-def of_other_google(places: Places) -> bool:
+def of_other_google(workdir: Workdir) -> bool:
     """Whether another Google provider than the chosen one made what is there. Raises ``Stale`` for a damaged file."""
-    emulated = home.real_providers(places).get("gcp") in home.EMULATED
+    emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
     # The file alone says nothing: the emulator writes it for whoever asks it, `google faults` for example.
-    return emulated != bool(_emulated(places.cloud / EMULATOR)) and any(_entries(places.cloud / FILES[0]))
+    return emulated != bool(_emulated(workdir.cloud / EMULATOR)) and any(_entries(workdir.cloud / FILES[0]))
 
 
-def check_google(places: Places) -> None:
+def check_google(workdir: Workdir) -> None:
     """Raises ``Stale`` where another Google provider made what is there: each has a memory of its own."""
-    if not of_other_google(places):
+    if not of_other_google(workdir):
         return
-    emulated = home.real_providers(places).get("gcp") in home.EMULATED
+    emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
     now, before = ("published", "hand-written") if emulated else ("hand-written", "published")
     raise Stale(
         f"The {now} Google provider does not know the existing resources: the {before} one created them.\n"
-        f"Fix: `{home.GOOGLE}={before} {places.make('down')}`, then the command again; or set {home.GOOGLE}={before}."
+        f"Fix: `{home.GOOGLE}={before} {workdir.make('down')}`, then the command again; or set {home.GOOGLE}={before}."
     )
 
 
-def clear(places: Places) -> None:
+def clear(workdir: Workdir) -> None:
     """Forgets both clouds."""
     for name in (*FILES, EMULATOR, REQUESTS):
-        (places.cloud / name).unlink(missing_ok=True)
+        (workdir.cloud / name).unlink(missing_ok=True)
 
 
-def forget_damaged(places: Places, console: Console) -> bool:
+def forget_damaged(workdir: Workdir, console: Console) -> bool:
     """Forgets both clouds where a file of them is damaged, says so, and returns whether it did."""
     try:
-        _emulated(places.cloud / EMULATOR)
-        objects(places)
+        _emulated(workdir.cloud / EMULATOR)
+        objects(workdir)
     except Stale as problem:
         say(console, f"{str(problem).partition(chr(10))[0]} The stand-ins' clouds are deleted with everything in them.")
-        clear(places)
+        clear(workdir)
         return True
     return False
 
 
-def remove(places: Places, console: Console, *, had_stacks: bool) -> int:
+def remove(workdir: Workdir, console: Console, *, had_stacks: bool) -> int:
     """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it.
 
     A probe of ``doctor`` that was killed is not the destroy's fault.
     """
-    there = {**_emulated(places.cloud / EMULATOR), **objects(places)}
-    clear(places)
+    there = {**_emulated(workdir.cloud / EMULATOR), **objects(workdir)}
+    clear(workdir)
     if probes := [ident for ident in there if is_of_probe(ident)]:
         say(console, f"Removed leftovers of a `doctor --probe` that was killed: {', '.join(probes)}.")
         there = {ident: entry for ident, entry in there.items() if ident not in probes}

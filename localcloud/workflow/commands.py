@@ -19,7 +19,7 @@ from llmd_gke.problems import Problem
 from llmd_gke.repository import CLONE
 from localcloud.common.environment import clean
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import Places, cache_folder
+from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import backend, config, failures, home, interlock, pack, recovery, state
 from localcloud.workflow.runner import STOPPED, Runner, Watch
@@ -29,29 +29,29 @@ from localcloud.workflow.settings import secrets_of
 SUMMARY = "operations.summary"
 
 
-def set_up(places: Places, console: Console, stack: str | None = None) -> Runner:
+def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
     """The engine, the folder and the cloud, ready. The stack's summary is shown while something is built."""
-    cloud = backend.of(places)
+    cloud = backend.of(workdir)
     cloud.check()
-    engine = resolve.ensure(cache_folder(), console, _summary(places, stack, console))
+    engine = resolve.ensure(cache_folder(), console, _summary(workdir, stack, console))
     cloud.get_binaries(console)
-    home.prepare(places, engine)
+    home.prepare(workdir, engine)
     cloud.start(console)
-    interlock.check(places)
-    return Runner(places, engine)
+    interlock.check(workdir)
+    return Runner(workdir, engine)
 
 
-def _summary(places: Places, stack: str | None, console: Console) -> Callable[[], None]:
+def _summary(workdir: Workdir, stack: str | None, console: Console) -> Callable[[], None]:
     def show() -> None:
         if stack is None or importlib.util.find_spec("operations") is None:
             return
-        environment = clean(os.environ, places) | {"PYTHONPATH": str(CLONE), "COLUMNS": str(console.width)}
+        environment = clean(os.environ, workdir) | {"PYTHONPATH": str(CLONE), "COLUMNS": str(console.width)}
         if console.is_terminal and not console.no_color:
             environment["FORCE_COLOR"] = "1"
         command = [sys.executable, "-m", SUMMARY, "--stack", stack]
         done = subprocess.run(
             command,
-            cwd=places.root,
+            cwd=workdir.root,
             env=environment,
             stdout=subprocess.PIPE,
             text=True,
@@ -63,34 +63,34 @@ def _summary(places: Places, stack: str | None, console: Console) -> Callable[[]
     return show
 
 
-def up(places: Places, stack: str, console: Console) -> int:
+def up(workdir: Workdir, stack: str, console: Console) -> int:
     """Brings a stack up. Returns 0, 1 when the engine reports a failure, 130 when it was told to stop."""
     config.check_name(stack)
-    pack.folder(places)
-    cloud = backend.of(places)
-    with exclusive(places, "up"):
-        required = secrets_of(places, stack)
+    pack.folder(workdir)
+    cloud = backend.of(workdir)
+    with exclusive(workdir, "up"):
+        required = secrets_of(workdir, stack)
         cloud.check_stack(stack)
-        runner = set_up(places, console, stack)
-        say_missing(config.sync(places, stack, required), places, stack, console)
+        runner = set_up(workdir, console, stack)
+        say_missing(config.sync(workdir, stack, required), workdir, stack, console)
         recovery.clear_locks(runner, stack, console)
-        copy = str(places.stack_copy(stack))
+        copy = str(workdir.stack_copy(stack))
         recovery.settle(runner, stack, copy, console)
-        recovery.check_cloud(places, stack)
+        recovery.check_cloud(workdir, stack)
         ensure_stack(runner, stack, select=True)
         status = cloud.update(partial(_update, runner, stack), console)
-    again, down = places.make("up", stack), places.make("down")
+    again, down = workdir.make("up", stack), workdir.make("down")
     if status == 0:
-        show_outputs(places, stack, console)
-        failures.say_pools(places, stack, console)
+        show_outputs(workdir, stack, console)
+        failures.say_pools(workdir, stack, console)
         status = cloud.after_up(stack, console)
-        show_next(places, stack, console)
+        show_next(workdir, stack, console)
     elif status == STOPPED:
         say(console, f"\nStopped. Finished work is kept; `{again}` continues, `{down}` removes everything.")
     elif status < 0:
         cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
-    elif failures.say_causes(places, stack, console) | cloud.explain_failure(console):
+    elif failures.say_causes(workdir, stack, console) | cloud.explain_failure(console):
         say(
             console,
             f"Finished work is kept.\nFix: correct the cause named in the error above, then `{again}`; `{down}` "
@@ -101,58 +101,58 @@ def up(places: Places, stack: str, console: Console) -> int:
 
 def _update(runner: Runner, stack: str, events: Path | None = None, watch: Watch | None = None) -> int:
     """See :class:`~localcloud.workflow.backend.Update`."""
-    command = ("up", "--yes", "--suppress-outputs", *_operation(runner.places, stack))
-    log = events or failures.log(runner.places)
+    command = ("up", "--yes", "--suppress-outputs", *_operation(runner.workdir, stack))
+    log = events or failures.log(runner.workdir)
     log.unlink(missing_ok=True)
     status = runner.stream(*command, events=log, watch=watch)
     if events and events.exists():
-        shutil.copy(events, failures.log(runner.places))
+        shutil.copy(events, failures.log(runner.workdir))
     return status
 
 
-def preview(places: Places, stack: str, console: Console) -> int:
+def preview(workdir: Workdir, stack: str, console: Console) -> int:
     """Shows what `up` would do to a stack. Changes neither its state nor any other stack."""
     config.check_name(stack)
-    pack.folder(places)
-    required = secrets_of(places, stack)
-    backend.of(places).check_stack(stack)
-    runner = set_up(places, console, stack)
-    say_missing(config.sync(places, stack, required), places, stack, console)
+    pack.folder(workdir)
+    required = secrets_of(workdir, stack)
+    backend.of(workdir).check_stack(stack)
+    runner = set_up(workdir, console, stack)
+    say_missing(config.sync(workdir, stack, required), workdir, stack, console)
     ensure_stack(runner, stack, select=False)
-    status = runner.stream("preview", *_operation(places, stack))
+    status = runner.stream("preview", *_operation(workdir, stack))
     if status == STOPPED:
-        say(console, f"\nStopped. A preview changes nothing; `{places.make('preview', stack)}` starts again.")
+        say(console, f"\nStopped. A preview changes nothing; `{workdir.make('preview', stack)}` starts again.")
     return reported(status)
 
 
-def say_missing(secrets: Sequence[str], places: Places, stack: str, console: Console) -> None:
+def say_missing(secrets: Sequence[str], workdir: Workdir, stack: str, console: Console) -> None:
     """Names the secrets that only a stand-in has: what comes up here is refused on Google Cloud."""
     for key in secrets:
         fix = f"Fix: pulumi config set --secret {key} --stack {shlex.quote(stack)}"
         text = (
-            f"{key} is not set: the {places.label} uses a placeholder, but on Google Cloud the stack is "
+            f"{key} is not set: the {workdir.label} uses a placeholder, but on Google Cloud the stack is "
             "rejected without it."
         )
         say(console, f"Warning: {text}\n{fix}")
 
 
-def _operation(places: Places, stack: str) -> list[str]:
+def _operation(workdir: Workdir, stack: str) -> list[str]:
     """The flags that every operation gets."""
-    return ["--stack", stack, "--config-file", str(places.stack_copy(stack)), *pack.flags(places)]
+    return ["--stack", stack, "--config-file", str(workdir.stack_copy(stack)), *pack.flags(workdir)]
 
 
 def ensure_stack(runner: Runner, stack: str, *, select: bool) -> None:
     """Makes the stack if it does not exist; the salt goes to the copy of its file."""
-    if stack in state.names(runner.places):
+    if stack in state.names(runner.workdir):
         return
-    runner.ask("stack", "init", stack, "--no-select", folder=str(runner.places.config))
+    runner.ask("stack", "init", stack, "--no-select", folder=str(runner.workdir.config))
     if select:
         runner.ask("stack", "select", stack)
 
 
-def show_outputs(places: Places, stack: str, console: Console) -> None:
+def show_outputs(workdir: Workdir, stack: str, console: Console) -> None:
     """The stack's outputs, without secrets."""
-    present = state.read(places, stack)
+    present = state.read(workdir, stack)
     if present and present.outputs:
         width = max(map(len, present.outputs))
         margin = "\n" + " " * (width + 4)
@@ -161,16 +161,16 @@ def show_outputs(places: Places, stack: str, console: Console) -> None:
         say(console, "\n".join(["\nOutputs:", *lines]))
 
 
-def show_next(places: Places, stack: str, console: Console) -> None:
+def show_next(workdir: Workdir, stack: str, console: Console) -> None:
     """What to try next."""
     tips = {
-        f"edit {places.stack_file(stack).name}, then `{places.make('up', stack)}`": "update only what changed",
-        places.make("preview", "eu4a"): "another stack, without credentials",
-        places.make("shell"): "plain pulumi commands: preview, up, refresh, stack output, destroy",
+        f"edit {workdir.stack_file(stack).name}, then `{workdir.make('up', stack)}`": "update only what changed",
+        workdir.make("preview", "eu4a"): "another stack, without credentials",
+        workdir.make("shell"): "plain pulumi commands: preview, up, refresh, stack output, destroy",
     }
-    tips[f"source {shlex.quote(str(places.env_script))}"] = "pulumi in this shell"
-    tips.update(backend.of(places).tips())
-    tips[places.make("down")] = "remove everything"
+    tips[f"source {shlex.quote(str(workdir.env_script))}"] = "pulumi in this shell"
+    tips.update(backend.of(workdir).tips())
+    tips[workdir.make("down")] = "remove everything"
     width = max(map(len, tips))
     lines = [f"  {do:<{width}}  {what}" for do, what in tips.items()]
     if max(map(len, lines)) > console.width:  # two lines each are easier to read than lines that break anywhere
@@ -178,14 +178,14 @@ def show_next(places: Places, stack: str, console: Console) -> None:
     say(console, "\n".join(["\nNext:", *lines]))
 
 
-def clear_all(places: Places, console: Console) -> int:
+def clear_all(workdir: Workdir, console: Console) -> int:
     """Removes the folder, when no stack is up any more. Raises ``Busy`` while another run works there."""
-    with exclusive(places, "clean"):
-        if names := state.names(places):
-            raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{places.make('down')}`, then `make clean`.")
-        backend.of(places).stop()
-        shutil.rmtree(places.home, ignore_errors=True)
-    say(console, f"Removed {places.home}.")
+    with exclusive(workdir, "clean"):
+        if names := state.names(workdir):
+            raise Problem(f"Stacks exist: {', '.join(names)}.\nFix: `{workdir.make('down')}`, then `make clean`.")
+        backend.of(workdir).stop()
+        shutil.rmtree(workdir.home, ignore_errors=True)
+    say(console, f"Removed {workdir.home}.")
     return 0
 
 

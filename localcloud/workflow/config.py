@@ -15,7 +15,7 @@ from llmd_gke.problems import BadInput
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.secret_keys import STAND_IN_SECRET
 from localcloud.common.files import write
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 
 DUMMY = STAND_IN_SECRET
@@ -95,25 +95,25 @@ def read(text: str, name: str) -> Table:
     return cast("Table", content)
 
 
-def sync(places: Places, stack: str, required: Sequence[str] = ()) -> list[str]:
+def sync(workdir: Workdir, stack: str, required: Sequence[str] = ()) -> list[str]:
     """Brings the copy up to date with the committed file. Returns the needed secrets that only a stand-in has.
 
     Raises ``BadInput`` when the file is missing or unreadable.
     """
     try:
-        text = stack_files.text(places.root, stack)
+        text = stack_files.text(workdir.root, stack)
     except stack_files.Unusable as unusable:
         raise _refused(unusable) from None
-    file, copy = places.stack_file(stack), places.stack_copy(stack)
+    file, copy = workdir.stack_file(stack), workdir.stack_copy(stack)
     present: Table = read(copy.read_text(encoding="utf-8"), str(copy)) if copy.exists() else {}
     committed = read(text, file.name)
     table = merged(committed, present, required)
-    backend.of(places).adapt_settings(table)
+    backend.of(workdir).adapt_settings(table)
     content = yaml.safe_dump(table, sort_keys=False, allow_unicode=True)
     copy.parent.mkdir(parents=True, exist_ok=True)
     write(
         copy,
-        f"# A copy of {file.name} for the {places.label}, rewritten before every command.\n{content}",
+        f"# A copy of {file.name} for the {workdir.label}, rewritten before every command.\n{content}",
         0o600,
     )
     return stood_in(table, committed, required)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from rich.console import Console
 
 from llmd_gke import google_errors
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import cloud_files
 from localcloud.workflow.say import say
 
@@ -20,9 +20,9 @@ SUMMARIES = ("preview failed", "update failed")
 """They name no resource (``reportExecResult`` in pulumi/pkg/resource/deploy/deployment_executor.go)."""
 
 
-def log(places: Places) -> Path:
+def log(workdir: Workdir) -> Path:
     """Where the engine's own events of the last operation are."""
-    return places.home / "last-events.jsonl"
+    return workdir.home / "last-events.jsonl"
 
 
 def errors(events: Path) -> Iterator[str]:
@@ -55,10 +55,10 @@ def _read(events: Path) -> Iterator[dict[str, Any]]:
             continue
 
 
-def say_causes(places: Places, stack: str, console: Console) -> bool:
+def say_causes(workdir: Workdir, stack: str, console: Console) -> bool:
     """Names cause and fix of Google's errors in the last operation. Says whether there were any."""
-    pools = list(_pools_in_error(places))
-    explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(places))], stack))
+    pools = list(_pools_in_error(workdir))
+    explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(workdir))], stack))
     for name, cause in pools:
         say(console, f"\nNode pool {name} is in state ERROR: {cause}")
     for cause, fix in explained:
@@ -66,16 +66,16 @@ def say_causes(places: Places, stack: str, console: Console) -> bool:
     return bool(explained)
 
 
-def say_pools(places: Places, stack: str, console: Console) -> None:
+def say_pools(workdir: Workdir, stack: str, console: Console) -> None:
     """Names node pools that GKE could not make, after an update that counts them as made (docs/google-emulator.md)."""
-    for name, cause in _pools_in_error(places):
+    for name, cause in _pools_in_error(workdir):
         first, again = google_errors.pool_fix(cause, stack), google_errors.pool_again(name, stack)
-        shell = places.make("shell")
+        shell = workdir.make("shell")
         say(console, f"\nWarning: node pool {name} is in state ERROR: {cause}\nFix: {first}; in `{shell}`: {again}.")
 
 
-def _pools_in_error(places: Places) -> Iterator[tuple[str, str]]:
+def _pools_in_error(workdir: Workdir) -> Iterator[tuple[str, str]]:
     """Name and reason: Google has it in the pool, and the provider does not pass it on."""
-    for ident, entry in cloud_files.objects(places).items():
+    for ident, entry in cloud_files.objects(workdir).items():
         if entry.get("type") == NODE_POOL and entry.get("status") == "ERROR" and entry.get("statusMessage"):
             yield ident.rpartition("/")[2], str(entry["statusMessage"])

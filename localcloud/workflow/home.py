@@ -17,7 +17,7 @@ from localcloud import binaries
 from localcloud.common.environment import quote, script
 from localcloud.common.files import write
 from localcloud.common.project import project
-from localcloud.common.workdir import Places, check_owner
+from localcloud.common.workdir import Workdir, check_owner
 from localcloud.pulumi_cli.discover import WRAPPER_MARK, Engine
 from localcloud.workflow import backend
 
@@ -35,9 +35,9 @@ EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
 """Real providers that need an emulator to talk to: program, and the module that runs both."""
 
 
-def real_providers(places: Places) -> dict[str, str]:
+def real_providers(workdir: Workdir) -> dict[str, str]:
     """Provider name to the program that runs in place of our stand-in. Raises ``BadInput`` for a wrong variable."""
-    providers, chosen = dict(backend.of(places).real_providers), os.environ.get(GOOGLE)
+    providers, chosen = dict(backend.of(workdir).real_providers), os.environ.get(GOOGLE)
     if chosen == "published":
         providers["gcp"] = "pulumi-resource-gcp"
     elif chosen == "hand-written":
@@ -45,22 +45,24 @@ def real_providers(places: Places) -> dict[str, str]:
     elif chosen:
         raise BadInput(
             f"{GOOGLE}={chosen} is not allowed. Allowed: published, hand-written.\nFix: unset {GOOGLE}, to use the "
-            f"default of the {places.label}."
+            f"default of the {workdir.label}."
         )
     return providers
 
 
-def launchers(places: Places) -> dict[Path, str]:
+def launchers(workdir: Workdir) -> dict[Path, str]:
     """The providers' start scripts: path in the plugin folder, content.
 
     A real provider lies there under the version that the SDK asks for, whichever its own is: the engine then takes it
     without looking any further, and says in a warning when it is older.
     """
     contents: dict[Path, str] = {}
-    real = real_providers(places)
+    real = real_providers(workdir)
     python = f'PYTHONPATH={quote(str(CLONE))} exec "${{LLMD_GKE_STANDIN_PYTHON:-{sys.executable}}}" -m'
     for provider, (package, module) in STAND_INS.items():
-        file = places.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}/pulumi-resource-{provider}"
+        file = (
+            workdir.plugins / f"resource-{provider}-v{importlib.metadata.version(package)}/pulumi-resource-{provider}"
+        )
         program = real.get(provider)
         if program in EMULATED:
             comment = "The published provider, on an emulator of the cloud's APIs that keeps everything in files."
@@ -74,49 +76,49 @@ def launchers(places: Places) -> dict[Path, str]:
     return contents
 
 
-def prepare(places: Places, engine: Engine) -> None:
+def prepare(workdir: Workdir, engine: Engine) -> None:
     """Makes or refreshes everything but state and cloud. Cheap, and safe beside a run that is going on."""
     for folder in (
-        places.home,
-        places.pulumi_home,
-        places.state,
-        places.cloud,
-        places.config,
-        places.wrapper,
-        places.nothing,
+        workdir.home,
+        workdir.pulumi_home,
+        workdir.state,
+        workdir.cloud,
+        workdir.config,
+        workdir.wrapper,
+        workdir.nothing,
     ):
         folder.mkdir(parents=True, exist_ok=True)
     check_owner(
-        places.home, "the stack's passphrase would be stored there", "set LLMD_GKE_HOME to a folder of your own"
+        workdir.home, "the stack's passphrase would be stored there", "set LLMD_GKE_HOME to a folder of your own"
     )
-    places.home.chmod(0o700)
-    _choose_engine_log(places)
-    if not places.passphrase.exists():
-        write(places.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
-    for path, content in launchers(places).items():
+    workdir.home.chmod(0o700)
+    _choose_engine_log(workdir)
+    if not workdir.passphrase.exists():
+        write(workdir.passphrase, secrets.token_urlsafe(32) + "\n", 0o600)
+    for path, content in launchers(workdir).items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, content, 0o755)
     # `pulumi stack init` and `stack rm` write to, or remove, the stack file beside Pulumi.yaml: here that is the copy.
-    write(places.config / "Pulumi.yaml", yaml.safe_dump({"name": project(places), "runtime": "python"}), 0o644)
+    write(workdir.config / "Pulumi.yaml", yaml.safe_dump({"name": project(workdir), "runtime": "python"}), 0o644)
     wrapper = (
-        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {places.label}.\n"
-        f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(places.home))} "
-        f"LLMD_GKE_ROOT={quote(str(places.root))} LLMD_GKE_CLOUD={places.kind} PYTHONPATH={quote(str(CLONE))} \\\n"
+        f"#!/bin/sh\n# {WRAPPER_MARK}: plain pulumi commands, on the {workdir.label}.\n"
+        f"LLMD_GKE_ENGINE={quote(str(engine.pulumi))} LLMD_GKE_HOME={quote(str(workdir.home))} "
+        f"LLMD_GKE_ROOT={quote(str(workdir.root))} LLMD_GKE_CLOUD={workdir.kind} PYTHONPATH={quote(str(CLONE))} \\\n"
         f'  exec {quote(sys.executable)} -m {WRAPPER_MARK} "$@"\n'
     )
-    write(places.wrapper / "pulumi", wrapper, 0o755)
-    for name, content in backend.of(places).tools().items():
-        write(places.wrapper / name, content, 0o755)
-    write(places.env_script, script(places), 0o644)
+    write(workdir.wrapper / "pulumi", wrapper, 0o755)
+    for name, content in backend.of(workdir).tools().items():
+        write(workdir.wrapper / name, content, 0o755)
+    write(workdir.env_script, script(workdir), 0o644)
 
 
-def _choose_engine_log(places: Places) -> None:
+def _choose_engine_log(workdir: Workdir) -> None:
     """Keeps the engine from writing its log, or lets it where ``LLMD_GKE_ENGINE_LOG`` asks for it.
 
     The log of everything costs a tenth of an operation, a third of an update of fifty models. There is no switch; the
     engine works without it where it cannot create the folder (``StartLogging``, pulumi/pkg/logging/encrypted.go).
     """
-    folder = places.pulumi_home / "logs"
+    folder = workdir.pulumi_home / "logs"
     if os.environ.get(ENGINE_LOG) == "1":
         if folder.is_file():
             folder.unlink()

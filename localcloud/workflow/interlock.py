@@ -14,59 +14,59 @@ from typing import cast
 import yaml
 
 from llmd_gke.problems import Refused
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 from localcloud.workflow.home import launchers
 
 PROJECT_EXTENSIONS = (".json", ".yaml", ".yml")
 
 
-def check(places: Places) -> None:
+def check(workdir: Workdir) -> None:
     """Raises ``Refused`` naming what could start a real provider, and the fix."""
-    check_project(places)
-    check_plugins(places)
-    backend.of(places).check_isolation()
+    check_project(workdir)
+    check_plugins(workdir)
+    backend.of(workdir).check_isolation()
 
 
-def why(places: Places) -> str:
+def why(workdir: Workdir) -> str:
     """The sentence that every refusal begins with."""
-    return f"The {places.label} must not reach Google Cloud, so it does not start"
+    return f"The {workdir.label} must not reach Google Cloud, so it does not start"
 
 
-def check_project(places: Places) -> None:
+def check_project(workdir: Workdir) -> None:
     """No ``plugins:`` in Pulumi.yaml, which win over everything else, and no project file that wins over Pulumi.yaml.
 
     The engine takes the first file of a folder whose name is ``Pulumi`` and whose extension is one of ``.json``,
     ``.yaml``, ``.yml`` (pulumi/pulumi v3.259.0, sdk/go/common/workspace/paths.go, ``DetectProjectPathFrom``).
     """
-    file = places.root / "Pulumi.yaml"
+    file = workdir.root / "Pulumi.yaml"
     others = sorted(
         entry
-        for entry in places.root.iterdir()
+        for entry in workdir.root.iterdir()
         if entry != file and entry.stem.lower() == "pulumi" and entry.suffix.lower() in PROJECT_EXTENSIONS
     )
     if others:
         names = ", ".join(entry.name for entry in others)
         raise Refused(
-            f"{why(places)}: {names} next to Pulumi.yaml is also a project file, and the engine might use its "
+            f"{why(workdir)}: {names} next to Pulumi.yaml is also a project file, and the engine might use its "
             f"providers.\nFix: remove {names}; the project is Pulumi.yaml."
         )
     content: object = yaml.safe_load(file.read_text(encoding="utf-8"))
     if isinstance(content, dict) and cast("Mapping[str, object]", content).get("plugins"):
         raise Refused(
-            f"{why(places)}: {file} names providers under `plugins:`, which the engine would start instead of "
+            f"{why(workdir)}: {file} names providers under `plugins:`, which the engine would start instead of "
             "the stand-ins.\n"
             "Fix: remove `plugins:` from Pulumi.yaml."
         )
 
 
-def check_plugins(places: Places) -> None:
+def check_plugins(workdir: Workdir) -> None:
     """Only our own launchers lie in the plugin folder, unchanged."""
-    expected = launchers(places)
+    expected = launchers(workdir)
     folders = {path.parent for path in expected}
     strangers = sorted(
         entry
-        for entry in places.plugins.iterdir()
+        for entry in workdir.plugins.iterdir()
         if entry not in folders
         and entry.name.split("-", 1)[0] in {"resource", "analyzer", "converter", "tool"}
         and entry.is_dir()
@@ -78,6 +78,6 @@ def check_plugins(places: Places) -> None:
     if strangers:
         names = "\n".join(f"  {path}" for path in strangers)
         raise Refused(
-            f"{why(places)}: its plugin folder contains files that do not belong there:\n{names}\n"
-            f"Fix: rm -r {places.plugins}, then run the command again."
+            f"{why(workdir)}: its plugin folder contains files that do not belong there:\n{names}\n"
+            f"Fix: rm -r {workdir.plugins}, then run the command again."
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from llmd_gke.problems import BadInput
 from localcloud.common.files import write
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow.arguments import Call
 
 PACKS, CONFIG = "LLMD_GKE_POLICY_PACKS", "LLMD_GKE_POLICY_CONFIG"
@@ -20,9 +20,9 @@ RUNS_POLICIES = frozenset({"up", "update", "preview", "pre", "watch"})
 (pulumi/pulumi v3.259.0, pkg/cmd/pulumi/operations)."""
 
 
-def folder(places: Places) -> Path:
+def folder(workdir: Workdir) -> Path:
     """The folder of the pack. Raises ``BadInput`` when it holds none: without it, nothing would be checked."""
-    pack_folder = places.root / "policies"
+    pack_folder = workdir.root / "policies"
     file = pack_folder / "PulumiPolicy.yaml"
     if not file.is_file():
         raise BadInput(f"{file} is missing: nothing would be checked against the policies.\nFix: git restore policies")
@@ -60,33 +60,33 @@ def configuration(environ: Mapping[str, str] | None = None) -> Path | None:
     return file
 
 
-def flags(places: Places) -> list[str]:
+def flags(workdir: Workdir) -> list[str]:
     """The flags that make a preview or an update run the packs. Raises ``BadInput`` when one is missing."""
-    return _flags(places, configured=False)
+    return _flags(workdir, configured=False)
 
 
-def _flags(places: Places, *, configured: bool, before: int = 0) -> list[str]:
+def _flags(workdir: Workdir, *, configured: bool, before: int = 0) -> list[str]:
     """``configured``: the command line names configurations already; ``before``: packs without one come first."""
     own, chosen = more(), configuration()
-    flags = [word for one in (folder(places), *own) for word in ("--policy-pack", str(one))]
+    flags = [word for one in (folder(workdir), *own) for word in ("--policy-pack", str(one))]
     if not (configured or chosen):
         return flags
-    empty = places.home / "no-policy-config.json"
+    empty = workdir.home / "no-policy-config.json"
     write(empty, "{}\n", 0o644)
     files = [*[empty] * before, chosen or empty, *[empty] * len(own)]
     return [*flags, *(word for one in files for word in ("--policy-pack-config", str(one)))]
 
 
-def missing_flags(places: Places, call: Call) -> list[str]:
+def missing_flags(workdir: Workdir, call: Call) -> list[str]:
     """The flags to add to a command line so that it runs the packs, too; none where it does so already.
 
     The engine wants as many ``--policy-pack-config`` as ``--policy-pack``, or none of them.
     """
     if call.command not in RUNS_POLICIES:
         return []
-    ours = folder(places)
+    ours = folder(workdir)
     start = Path(call.folder or os.curdir)
     if any((start / given).resolve() == ours.resolve() for given in call.packs):
         return []
     configured = bool(call.pack_configs)
-    return _flags(places, configured=configured, before=0 if configured else len(call.packs))
+    return _flags(workdir, configured=configured, before=0 if configured else len(call.packs))

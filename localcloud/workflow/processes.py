@@ -6,7 +6,7 @@ import os
 
 import psutil
 
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 MARKS = (
     "localcloud.providers.",
@@ -18,14 +18,14 @@ MARKS = (
 ENGINE = "pulumi"
 
 
-def left_over(places: Places) -> list[psutil.Process]:
+def left_over(workdir: Workdir) -> list[psutil.Process]:
     """Providers, language hosts, programs and packs of this rehearsal that still run."""
-    return [one for one in _ours(places) if any(mark in word for word in _arguments_of(one) for mark in MARKS)]
+    return [one for one in _ours(workdir) if any(mark in word for word in _arguments_of(one) for mark in MARKS)]
 
 
-def engines(places: Places) -> list[psutil.Process]:
+def engines(workdir: Workdir) -> list[psutil.Process]:
     """Engines of this rehearsal that still run."""
-    return [one for one in _ours(places) if _arguments_of(one) and os.path.basename(_arguments_of(one)[0]) == ENGINE]  # noqa: PTH119
+    return [one for one in _ours(workdir) if _arguments_of(one) and os.path.basename(_arguments_of(one)[0]) == ENGINE]  # noqa: PTH119
 
 
 def end(processes: list[psutil.Process]) -> None:
@@ -38,13 +38,13 @@ def end(processes: list[psutil.Process]) -> None:
     psutil.wait_procs(alive, timeout=5)
 
 
-def _ours(places: Places) -> list[psutil.Process]:
+def _ours(workdir: Workdir) -> list[psutil.Process]:
     processes: list[psutil.Process] = []
     for one in psutil.process_iter():
         if one.pid == os.getpid():
             continue
         try:
-            if one.environ().get("LLMD_GKE_HOME") == str(places.home) and one.status() != psutil.STATUS_ZOMBIE:
+            if one.environ().get("LLMD_GKE_HOME") == str(workdir.home) and one.status() != psutil.STATUS_ZOMBIE:
                 processes.append(one)
         except psutil.Error:  # ended meanwhile, or somebody else's
             continue

@@ -21,18 +21,18 @@ import psutil
 from rich.console import Console
 
 from llmd_gke.problems import Busy, Stale
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, cloud_files, processes, state
 from localcloud.workflow.runner import Runner
 
 CREATING = "creating"
 
 
-def is_alive(lock: state.Lock, places: Places) -> bool:
+def is_alive(lock: state.Lock, workdir: Workdir) -> bool:
     """Whether the process that made the lock can still be running (its number may have been given away since)."""
     if lock.pid == 0:
         return False
-    if (held := backend.of(places).holds(lock)) is not None:
+    if (held := backend.of(workdir).holds(lock)) is not None:
         return held
     if lock.host != socket.gethostname():
         return True
@@ -46,16 +46,16 @@ def is_alive(lock: state.Lock, places: Places) -> bool:
 
 def clear_locks(runner: Runner, stack: str, console: Console) -> None:
     """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
-    held = state.locks(runner.places, stack)
+    held = state.locks(runner.workdir, stack)
     for lock in held:
-        if is_alive(lock, runner.places):
+        if is_alive(lock, runner.workdir):
             where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
             raise Busy(
                 f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
                 f"Fix: wait until it exits, then run the command again. (Lock: {lock.file})"
             )
-    if not processes.engines(runner.places):
-        processes.end(processes.left_over(runner.places))
+    if not processes.engines(runner.workdir):
+        processes.end(processes.left_over(runner.workdir))
     if held:
         runner.ask("cancel", "--yes", stack)
         numbers = ", ".join(str(lock.pid) for lock in held)
@@ -68,7 +68,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
 
 def settle(runner: Runner, stack: str, config_file: str, console: Console) -> None:
     """Settles pending operations, making nothing twice. Raises ``Stale`` for what cannot be settled."""
-    present = state.read(runner.places, stack)
+    present = state.read(runner.workdir, stack)
     if present is None or not present.pending:
         return
     taken_over: dict[str, Mapping[str, object]] = {}
@@ -79,8 +79,8 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
             said.append(f"  {name}: {one.kind} was in progress; compared with the cloud")
         elif one.urn in present.urns:
             said.append(f"  {name}: was created and is in the state")
-        elif ident := cloud_files.find(runner.places, one):
-            taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.places, one)}
+        elif ident := cloud_files.find(runner.workdir, one):
+            taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.workdir, one)}
             said.append(f"  {name}: was created meanwhile; imported with ID {ident}")
         else:
             said.append(f"  {name}: was not created; will be created now")
@@ -94,11 +94,11 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     else:
         targets = []
     runner.ask("refresh", "--yes", "--skip-preview", "--stack", stack, "--config-file", config_file, *targets)
-    after = state.read(runner.places, stack)
+    after = state.read(runner.workdir, stack)
     if lost := sorted(set(taken_over) - set(after.urns if after else ())):
         raise Stale(
             "These objects exist in the cloud but could not be imported:\n  " + "\n  ".join(lost) + "\n"
-            f"Fix: `{runner.places.make('down')}`, which removes them, then `{runner.places.make('up')}`."
+            f"Fix: `{runner.workdir.make('down')}`, which removes them, then `{runner.workdir.make('up')}`."
         )
 
 
@@ -117,25 +117,25 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
         if identity := taken_over.get(str(resource["urn"])):
             resources.append({**resource, **identity})
     deployment["resources"] = resources
-    with tempfile.NamedTemporaryFile("w", dir=runner.places.home, prefix="state-", suffix=".json") as file:
+    with tempfile.NamedTemporaryFile("w", dir=runner.workdir.home, prefix="state-", suffix=".json") as file:
         json.dump(exported, file)
         file.flush()
         runner.ask("stack", "import", "--stack", stack, "--file", file.name)
 
 
-def check_cloud(places: Places, stack: str) -> None:
+def check_cloud(workdir: Workdir, stack: str) -> None:
     """State and cloud fit together. Raises ``Stale`` when one of them was removed without the other."""
-    cloud_files.check_google(places)
-    present = state.read(places, stack)
-    there = cloud_files.objects(places)
+    cloud_files.check_google(workdir)
+    present = state.read(workdir, stack)
+    there = cloud_files.objects(workdir)
     if present and present.ids and not there:
         raise Stale(
             f"Stack {stack} has {len(present.ids)} objects in its state, but the stand-ins' clouds in "
-            f"{places.cloud} are empty: their contents were removed by hand.\n"
-            f"Fix: `{places.make('down')}` removes the stack's state, then `{places.make('up')}`."
+            f"{workdir.cloud} are empty: their contents were removed by hand.\n"
+            f"Fix: `{workdir.make('down')}` removes the stack's state, then `{workdir.make('up')}`."
         )
-    if there and not any((one := state.read(places, name)) and one.urns for name in state.names(places)):
+    if there and not any((one := state.read(workdir, name)) and one.urns for name in state.names(workdir)):
         raise Stale(
-            f"The stand-ins' clouds in {places.cloud} hold {len(there)} objects that belong to no stack: a state "
-            f"file was removed by hand.\nFix: `{places.make('down')}` removes them, then `{places.make('up')}`."
+            f"The stand-ins' clouds in {workdir.cloud} hold {len(there)} objects that belong to no stack: a state "
+            f"file was removed by hand.\nFix: `{workdir.make('down')}` removes them, then `{workdir.make('up')}`."
         )

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from llmd_gke.problems import Busy, Problem
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend, cloud_files, config, failures, processes, recovery, state
 from localcloud.workflow.backend import Backend
 from localcloud.workflow.commands import reported, set_up
@@ -16,46 +16,46 @@ from localcloud.workflow.runner import STOPPED, Runner
 from localcloud.workflow.say import say
 
 
-def down(places: Places, only: str | None, console: Console) -> int:
+def down(workdir: Workdir, only: str | None, console: Console) -> int:
     """Destroys one stack, or all; then nothing of them runs and nothing is left in a cloud.
 
     Returns 0; 1 when destroying failed or left something; 130 when it was stopped.
     """
     if only is not None:
         config.check_name(only)
-    cloud = backend.of(places)
-    with exclusive(places, "down"):
-        names = state.names(places)
-        forgotten = (only is None or names in ([], [only])) and cloud_files.forget_damaged(places, console)
+    cloud = backend.of(workdir)
+    with exclusive(workdir, "down"):
+        names = state.names(workdir)
+        forgotten = (only is None or names in ([], [only])) and cloud_files.forget_damaged(workdir, console)
         chosen = [name for name in names if only in (None, name)]
         if only is not None and not chosen:
             there = ", ".join(names) or "none"
-            say(console, f"Stack {only} does not exist in this {places.label}. Its stacks: {there}.")
+            say(console, f"Stack {only} does not exist in this {workdir.label}. Its stacks: {there}.")
         if only is not None or not cloud.disposable:  # all stacks go with a disposable cloud
             for name in chosen:
-                refuse_protected(places, name)
-        held = [name for name in chosen if (one := state.read(places, name)) and one.urns]
+                refuse_protected(workdir, name)
+        held = [name for name in chosen if (one := state.read(workdir, name)) and one.urns]
         if forgotten and cloud.disposable:  # there is nothing left to destroy it with
             held = []
         if held and not cloud.nothing_to_destroy():
-            cloud_files.check_google(places)
-        status = _destroy(cloud, places, held if cloud.disposable else chosen, console)
+            cloud_files.check_google(workdir)
+        status = _destroy(cloud, workdir, held if cloud.disposable else chosen, console)
         everything = cloud.disposable and only is None
-        ended = status != STOPPED and (everything or (not status and not state.names(places)))
+        ended = status != STOPPED and (everything or (not status and not state.names(workdir)))
         if ended or not cloud.disposable:  # an engine in a shell of a disposable cloud may work on another stack
-            processes.end(processes.left_over(places))
+            processes.end(processes.left_over(workdir))
         if ended:
             status = cloud.forget(console, failed=status != 0, had_stacks=bool(held)) or status
     if status == STOPPED:
-        again = places.make("down", only)
+        again = workdir.make("down", only)
         say(console, f"\nStopped. Some resources were removed, the rest is kept; `{again}` continues.")
     if status == 0:
-        left = state.names(places)
+        left = state.names(workdir)
         say(console, f"Nothing is left of {only}." if left else f"Nothing is left: {cloud.nothing_left}.")
     return reported(status)
 
 
-def _destroy(cloud: Backend, places: Places, chosen: Sequence[str], console: Console) -> int:
+def _destroy(cloud: Backend, workdir: Workdir, chosen: Sequence[str], console: Console) -> int:
     """Destroys stacks. Returns 0 also when there is nothing to destroy, or nothing to destroy it with."""
     if not chosen:
         return 0
@@ -63,7 +63,7 @@ def _destroy(cloud: Backend, places: Places, chosen: Sequence[str], console: Con
         say(console, reason)
         return 0
     try:
-        runner = set_up(places, console)
+        runner = set_up(workdir, console)
         for name in chosen:
             if status := remove(runner, name, console):
                 return status
@@ -77,43 +77,43 @@ def _destroy(cloud: Backend, places: Places, chosen: Sequence[str], console: Con
     return 0
 
 
-def refuse_protected(places: Places, name: str) -> None:
+def refuse_protected(workdir: Workdir, name: str) -> None:
     """Raises ``Problem`` for a stack that is protected, before anything of it is gone.
 
     A destroy without a preview would remove its models and only then come to the cluster.
     """
-    present = state.read(places, name)
-    if present and present.protected and cloud_files.objects(places):
+    present = state.read(workdir, name)
+    if present and present.protected and cloud_files.objects(workdir):
         raise Problem(
             f"Stack {name} is protected: {', '.join(present.protected)}. Nothing was removed.\n"
             f"Fix: set protect: false and deletionProtection: false below llmd-gke:cluster in "
-            f"{places.stack_file(name).name}, then `{places.make('shell')}`, `pulumi up --stack {name}`, `exit` and "
-            f"`{places.make('down', name)}`."
+            f"{workdir.stack_file(name).name}, then `{workdir.make('shell')}`, `pulumi up --stack {name}`, `exit` and "
+            f"`{workdir.make('down', name)}`."
         )
 
 
 def remove(runner: Runner, name: str, console: Console) -> int:
     """Destroys a stack and removes it."""
-    places = runner.places
+    workdir = runner.workdir
     recovery.clear_locks(runner, name, console)
-    if not places.stack_copy(name).exists():
-        config.sync(places, name)
-    copy = str(places.stack_copy(name))
-    if not cloud_files.objects(places):
+    if not workdir.stack_copy(name).exists():
+        config.sync(workdir, name)
+    copy = str(workdir.stack_copy(name))
+    if not cloud_files.objects(workdir):
         say(console, f"Stack {name}: the stand-ins' clouds are empty; only its state is removed.")
     else:
         recovery.settle(runner, name, copy, console)
-        present = state.read(places, name)
+        present = state.read(workdir, name)
         if present and present.urns:
-            log = failures.log(places)
+            log = failures.log(workdir)
             log.unlink(missing_ok=True)
             command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
             if status := runner.stream(*command, events=log):
-                if status > 0 and status != STOPPED and failures.say_causes(places, name, console):
+                if status > 0 and status != STOPPED and failures.say_causes(workdir, name, console):
                     say(
                         console,
-                        f"Some resources were removed, the rest is kept; `{places.make('down', name)}` continues.",
+                        f"Some resources were removed, the rest is kept; `{workdir.make('down', name)}` continues.",
                     )
                 return status
-    runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(places.config))
+    runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(workdir.config))
     return 0

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from llmd_gke.problems import Problem
 from localcloud.common.environment import clean
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow import backend
 
@@ -60,17 +60,17 @@ class Interruption:
 class Runner:
     """Runs the engine for one rehearsal or laptop cloud."""
 
-    places: Places
+    workdir: Workdir
     engine: Engine
 
     @property
     def environment(self) -> dict[str, str]:
         """What the engine and all it starts may see."""
-        return clean(os.environ, self.places)
+        return clean(os.environ, self.workdir)
 
     def ask(self, *arguments: str, folder: str | None = None) -> str:
         """Runs a short command and returns its output. Raises ``Problem`` with the engine's own words when it fails."""
-        command = self._command("-C", folder or str(self.places.root), "--non-interactive", *arguments)
+        command = self._command("-C", folder or str(self.workdir.root), "--non-interactive", *arguments)
         done = subprocess.run(
             command, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
         )
@@ -92,13 +92,13 @@ class Runner:
         if events:
             arguments += ("--event-log", str(events))
             environment["PULUMI_DEBUG_COMMANDS"] = "true"  # or there is no such option
-        status = supervise(self._command("-C", str(self.places.root), *arguments), environment, watch)
+        status = supervise(self._command("-C", str(self.workdir.root), *arguments), environment, watch)
         # Inside a laptop cloud it ends as in a shell (``linux_namespaces/enter.py``).
         return 128 - status if 128 < status <= 128 + signal.SIGRTMAX and status != STOPPED else status
 
     def _command(self, *arguments: str) -> list[str]:
         """The engine's command line, where the clouds of its providers can be reached."""
-        return backend.of(self.places).enter([str(self.engine.pulumi), *arguments])
+        return backend.of(self.workdir).enter([str(self.engine.pulumi), *arguments])
 
 
 def supervise(command: Sequence[str], environment: Mapping[str, str], watch: Watch | None = None) -> int:

@@ -6,14 +6,14 @@ import os
 
 from llmd_gke.problems import BadInput
 from llmd_gke.settings import SettingsError, load_stack, required_secrets
-from localcloud.common.workdir import CLOUD, Places
+from localcloud.common.workdir import CLOUD, Workdir
 
 
-def secrets_of(places: Places, stack: str) -> list[str]:
+def secrets_of(workdir: Workdir, stack: str) -> list[str]:
     """Full keys of the secrets that the stack needs. Raises ``BadInput`` with every problem in the stack file."""
-    os.environ[CLOUD] = places.kind  # the settings refuse a rehearsal-only stack elsewhere
+    os.environ[CLOUD] = workdir.kind  # the settings refuse a rehearsal-only stack elsewhere
     try:
-        checked = load_stack(places.root, stack)
+        checked = load_stack(workdir.root, stack)
     except SettingsError as error:
         raise BadInput(str(error)) from None
     return required_secrets(checked.settings)

@@ -8,40 +8,40 @@ from pathlib import Path
 
 from localcloud.common.environment import clean, quote
 from localcloud.common.files import write
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 
 MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "MAKE_STACK", "MAKE_CLOUD")
 """What `make` hands on: with these, it would print the folders it enters, and keep the outer STACK."""
 
 
-def command(places: Places, wanted: str) -> tuple[list[str], dict[str, str]]:
+def command(workdir: Workdir, wanted: str) -> tuple[list[str], dict[str, str]]:
     """The shell to start and its environment.
 
     A user's own start file may put another `pulumi` first on PATH, so ours is read after it where the shell allows.
     """
-    environment = clean(os.environ, places)
+    environment = clean(os.environ, workdir)
     for name in MAKE:  # a `make` in the shell is no part of the one that started it
         environment.pop(name, None)
-    environment["PATH"] = f"{places.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
+    environment["PATH"] = f"{workdir.wrapper}{os.pathsep}{environment.get('PATH', os.defpath)}"
     name = Path(wanted).name
-    after = f'. {quote(str(places.env_script))}\nPS1="({places.label}) $PS1"\n'
-    for variable, value in backend.of(places).shell_environment().items():  # the script above has pointed some nowhere
+    after = f'. {quote(str(workdir.env_script))}\nPS1="({workdir.label}) $PS1"\n'
+    for variable, value in backend.of(workdir).shell_environment().items():  # the script above has pointed some nowhere
         environment[variable] = value
         after += f"export {variable}={quote(value)}\n"
     if name == "bash":
-        start = places.home / "bashrc"
+        start = workdir.home / "bashrc"
         write(start, f"[ -f ~/.bashrc ] && . ~/.bashrc\n{after}", 0o644)
         return [wanted, "--rcfile", str(start), "-i"], environment
     if name == "zsh":
-        folder = places.home / "zsh"
+        folder = workdir.home / "zsh"
         folder.mkdir(exist_ok=True)
         write(folder / ".zshrc", f"[ -f ~/.zshrc ] && . ~/.zshrc\n{after}", 0o644)
         environment["ZDOTDIR"] = str(folder)
     return [wanted], environment
 
 
-def run(places: Places) -> int:
+def run(workdir: Workdir) -> int:
     """Starts the user's shell in the project folder, and waits for it to end."""
-    argv, environment = command(places, os.environ.get("SHELL") or "/bin/sh")
-    return subprocess.run(backend.of(places).enter(argv), env=environment, cwd=places.root, check=False).returncode
+    argv, environment = command(workdir, os.environ.get("SHELL") or "/bin/sh")
+    return subprocess.run(backend.of(workdir).enter(argv), env=environment, cwd=workdir.root, check=False).returncode

@@ -16,7 +16,7 @@ from typing import cast
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.project import project
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 Object = Mapping[str, object]
 
@@ -53,19 +53,19 @@ class Lock:
     since: datetime
 
 
-def folder(places: Places) -> Path:
+def folder(workdir: Workdir) -> Path:
     """Where the states of this project's stacks lie."""
-    return places.state / ".pulumi" / "stacks" / project(places)
+    return workdir.state / ".pulumi" / "stacks" / project(workdir)
 
 
-def names(places: Places) -> list[str]:
+def names(workdir: Workdir) -> list[str]:
     """The stacks that exist in this rehearsal."""
-    return sorted(path.stem for path in folder(places).glob("*.json"))
+    return sorted(path.stem for path in folder(workdir).glob("*.json"))
 
 
-def read(places: Places, stack: str) -> Stack | None:
+def read(workdir: Workdir, stack: str) -> Stack | None:
     """The state of a stack, ``None`` when the stack does not exist. Raises ``Stale`` for a damaged file."""
-    file = folder(places) / f"{stack}.json"
+    file = folder(workdir) / f"{stack}.json"
     try:
         content = cast("Object", json.loads(file.read_text()))
     except FileNotFoundError:
@@ -73,7 +73,7 @@ def read(places: Places, stack: str) -> Stack | None:
     except json.JSONDecodeError as error:
         raise Stale(
             f"The state of stack {stack} is damaged ({file}: {error}).\n"
-            f"Fix: mv {file}.bak {file}; or delete everything with `rm -r {places.home}`, then run the command again."
+            f"Fix: mv {file}.bak {file}; or delete everything with `rm -r {workdir.home}`, then run the command again."
         ) from None
     latest = cast("Object", cast("Object", content.get("checkpoint") or {}).get("latest") or {})
     resources = cast("Sequence[Object]", latest.get("resources") or [])
@@ -105,10 +105,12 @@ def _is_provider(resource: Object) -> bool:
     return str(resource.get("type")).startswith("pulumi:providers:")
 
 
-def locks(places: Places, stack: str) -> list[Lock]:
+def locks(workdir: Workdir, stack: str) -> list[Lock]:
     """Who holds the engine's lock on a stack, dead or alive."""
     locks: list[Lock] = []
-    for file in sorted((places.state / ".pulumi" / "locks" / "organization" / project(places) / stack).glob("*.json")):
+    for file in sorted(
+        (workdir.state / ".pulumi" / "locks" / "organization" / project(workdir) / stack).glob("*.json")
+    ):
         try:
             content = cast("Object", json.loads(file.read_text()))
             since = datetime.fromisoformat(str(content["timestamp"])[:19] + "+00:00")

@@ -22,21 +22,21 @@ from llmd_gke.problems import Problem
 from llmd_gke.settings.parse import NAMESPACE
 from localcloud.common.environment import clean
 from localcloud.common.project import project
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, backend, config, interlock, pack
 
 ENGINE = "LLMD_GKE_ENGINE"
 
 
-def selected(places: Places, environ: Mapping[str, str]) -> str | None:
+def selected(workdir: Workdir, environ: Mapping[str, str]) -> str | None:
     """The stack that commands without ``--stack`` mean: PULUMI_STACK, else what `pulumi stack select` chose."""
     if name := environ.get("PULUMI_STACK"):
         return name
     # pulumi/pulumi v3.259.0, pkg/workspace/workspace.go: <project>-<sha1 of the path of Pulumi.yaml>-workspace.json
-    path = sha1(str((places.root / "Pulumi.yaml").resolve()).encode(), usedforsecurity=False).hexdigest()
-    plain = sha1(str(places.root / "Pulumi.yaml").encode(), usedforsecurity=False).hexdigest()
+    path = sha1(str((workdir.root / "Pulumi.yaml").resolve()).encode(), usedforsecurity=False).hexdigest()
+    plain = sha1(str(workdir.root / "Pulumi.yaml").encode(), usedforsecurity=False).hexdigest()
     for digest in (plain, path):
-        file = places.pulumi_home / "workspaces" / f"{project(places)}-{digest}-workspace.json"
+        file = workdir.pulumi_home / "workspaces" / f"{project(workdir)}-{digest}-workspace.json"
         if file.exists():
             content = cast("Mapping[str, object]", json.loads(file.read_text()))
             stacks = cast("Mapping[str, str]", content.get("stacks") or {})
@@ -49,58 +49,58 @@ def short(stack: str) -> str:
     return stack.rpartition("/")[2]
 
 
-def is_ours(places: Places, folder: str | None) -> bool:
+def is_ours(workdir: Workdir, folder: str | None) -> bool:
     """Whether a command runs in the project of this rehearsal, or in a folder inside it."""
     where = Path(folder or ".").resolve()
     nearest = next((one for one in (where, *where.parents) if (one / "Pulumi.yaml").exists()), None)
-    return nearest == places.root.resolve()
+    return nearest == workdir.root.resolve()
 
 
-def prepared(places: Places, call: arguments.Call, environ: Mapping[str, str]) -> tuple[list[list[str]], list[str]]:
+def prepared(workdir: Workdir, call: arguments.Call, environ: Mapping[str, str]) -> tuple[list[list[str]], list[str]]:
     """What to run first, and what to become. Brings the stack's copy up to date where the command reads it."""
-    if not is_ours(places, call.folder) or call.has("-h", "--help"):
+    if not is_ours(workdir, call.folder) or call.has("-h", "--help"):
         return [], list(call.arguments)
-    call = arguments.parse(call.adding(*pack.missing_flags(places, call)))
+    call = arguments.parse(call.adding(*pack.missing_flags(workdir, call)))
     if call.config_file:
         return [], list(call.arguments)
-    stack = short(call.stack or selected(places, environ) or "")
+    stack = short(call.stack or selected(workdir, environ) or "")
     if call.command in arguments.TAKES_CONFIG_FILE and stack:
-        return [], _with_copy(places, call, stack)
+        return [], _with_copy(workdir, call, stack)
     if call.command == "config" and stack and (call.subcommand in ("", "get") or call.has("--secret")):
-        return [], _with_copy(places, call, stack)
-    if call.command == "config" and call.subcommand == "rm" and stack and _is_secret(places, stack, _word(call, 2)):
-        return [], _with_copy(places, call, stack)
+        return [], _with_copy(workdir, call, stack)
+    if call.command == "config" and call.subcommand == "rm" and stack and _is_secret(workdir, stack, _word(call, 2)):
+        return [], _with_copy(workdir, call, stack)
     if call.command == "stack" and call.subcommand in arguments.STACK_REMOVE:
         return [], call.adding("--preserve-config")
     if call.command == "stack" and call.subcommand in arguments.STACK_NEW and (name := call.stack or _word(call, 2)):
-        config.sync(places, short(name))
-        first = [*call.elsewhere(str(places.config)), "--no-select"]
-        return [first], ["-C", str(places.root), "stack", "select", short(name)]
+        config.sync(workdir, short(name))
+        first = [*call.elsewhere(str(workdir.config)), "--no-select"]
+        return [first], ["-C", str(workdir.root), "stack", "select", short(name)]
     if call.command == "stack" and call.subcommand == "select" and call.has("-c", "--create"):
         name = call.stack or _word(call, 2)
         plain = call.without("-c", "--create")
-        if name and not _exists(places, short(name)):
-            config.sync(places, short(name))
-            return [["-C", str(places.config), "stack", "init", "--no-select", short(name)]], plain
+        if name and not _exists(workdir, short(name)):
+            config.sync(workdir, short(name))
+            return [["-C", str(workdir.config), "stack", "init", "--no-select", short(name)]], plain
         return [], plain
     return [], list(call.arguments)
 
 
-def _with_copy(places: Places, call: arguments.Call, stack: str) -> list[str]:
+def _with_copy(workdir: Workdir, call: arguments.Call, stack: str) -> list[str]:
     from localcloud.workflow.settings import secrets_of
 
-    required = secrets_of(places, stack) if call.command != "config" else []
-    config.sync(places, stack, required)
-    return call.adding("--config-file", str(places.stack_copy(stack)))
+    required = secrets_of(workdir, stack) if call.command != "config" else []
+    config.sync(workdir, stack, required)
+    return call.adding("--config-file", str(workdir.stack_copy(stack)))
 
 
 def _word(call: arguments.Call, at: int) -> str | None:
     return call.positional[at] if len(call.positional) > at else None
 
 
-def _is_secret(places: Places, stack: str, key: str | None) -> bool:
+def _is_secret(workdir: Workdir, stack: str, key: str | None) -> bool:
     """Whether the copy holds that secret: the committed file never does, so it can only be removed from there."""
-    copy = places.stack_copy(stack)
+    copy = workdir.stack_copy(stack)
     if key is None or not copy.exists():
         return False
     full = key if ":" in key else f"{NAMESPACE}:{key}"
@@ -108,25 +108,25 @@ def _is_secret(places: Places, stack: str, key: str | None) -> bool:
     return isinstance(table, dict) and config.is_secret(cast("dict[str, object]", table).get(full))
 
 
-def _exists(places: Places, stack: str) -> bool:
+def _exists(workdir: Workdir, stack: str) -> bool:
     from localcloud.workflow import state
 
-    return stack in state.names(places)
+    return stack in state.names(workdir)
 
 
 def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
     """Becomes the engine; returns only when something is wrong."""
-    places = Places.of()
+    workdir = Workdir.of()
     engine = os.environ.get(ENGINE, "")
     if not Path(engine).exists():
         print(f"The engine no longer exists at {engine}. Fix: `make up`, which sets it up again.", file=sys.stderr)
         return 3
-    environment = clean(os.environ, places)
+    environment = clean(os.environ, workdir)
     if stack := os.environ.get("PULUMI_STACK"):
         environment["PULUMI_STACK"] = stack
     try:
-        interlock.check(places)
-        first, then = prepared(places, arguments.parse(argv), os.environ)
+        interlock.check(workdir)
+        first, then = prepared(workdir, arguments.parse(argv), os.environ)
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status
@@ -134,7 +134,7 @@ def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming anot
         if status := subprocess.run([engine, *command], env=environment, check=False).returncode:
             return status
     try:
-        command = backend.of(places).enter([engine, *then])
+        command = backend.of(workdir).enter([engine, *then])
     except Problem as problem:
         print(problem, file=sys.stderr)
         return problem.status

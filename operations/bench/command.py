@@ -112,7 +112,7 @@ def prepare(target: Target) -> None:
     from localcloud.linux_namespaces import discover
     from operations.bench import environment
 
-    if discover.running(target.places.home) is not None:  # else there is nothing to measure, and `enter` says so
+    if discover.running(target.workdir.home) is not None:  # else there is nothing to measure, and `enter` says so
         with working("looking for the load generator") as work:
             environment.python(work.say)
 

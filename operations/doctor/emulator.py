@@ -8,7 +8,7 @@ from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from operations.doctor.google import ENDPOINT
 from operations.exits import SetUpFailed
 from operations.options import Cloud
@@ -33,21 +33,21 @@ def emulated(target: Target) -> Generator[None]:
     :func:`may_ask` is false there. Raises ``SetUpFailed`` where the emulator cannot start, and ``Stale`` where the
     cloud's files are damaged.
     """
-    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT) or not _uses_emulator(target.places):
+    if target.cloud is not Cloud.LAPTOP or os.environ.get(ENDPOINT) or not _uses_emulator(target.workdir):
         yield
         return
     from localcloud.google_api.server import running
 
-    os.environ["LLMD_GKE_HOME"] = str(target.places.home)  # where the services look for the control plane and gateway
+    os.environ["LLMD_GKE_HOME"] = str(target.workdir.home)  # where the services look for the control plane and gateway
     with ExitStack() as ends:
         try:
-            cloud = ends.enter_context(running(_folder(target.places, ends)))
+            cloud = ends.enter_context(running(_folder(target.workdir, ends)))
             with cloud.world() as world:
                 if not world.enabled(target.settings.project):
                     world.enable(target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis})
         except (OSError, ValueError) as error:
             raise SetUpFailed(
-                f"The emulator of Google's APIs cannot start on {target.places.cloud}: {error}\n"
+                f"The emulator of Google's APIs cannot start on {target.workdir.cloud}: {error}\n"
                 "Fix: make the folder writable; if a file is damaged, delete it with `make down CLOUD=laptop`"
             ) from None
         os.environ[ENDPOINT] = cloud.url
@@ -57,20 +57,20 @@ def emulated(target: Target) -> Generator[None]:
             del os.environ[ENDPOINT]
 
 
-def _uses_emulator(places: Places) -> bool:
+def _uses_emulator(workdir: Workdir) -> bool:
     """Whether the cloud's Google is the emulator, by ``LLMD_GKE_GOOGLE`` and by who made what is there."""
     from localcloud.workflow import cloud_files, home
 
-    return home.real_providers(places).get("gcp") in home.EMULATED and not cloud_files.of_other_google(places)
+    return home.real_providers(workdir).get("gcp") in home.EMULATED and not cloud_files.of_other_google(workdir)
 
 
-def _folder(places: Places, ends: ExitStack) -> Path:
+def _folder(workdir: Workdir, ends: ExitStack) -> Path:
     """Where the emulator reads and writes.
 
     Only ``make up`` is the first to write into the cloud's folder; a command that merely asks leaves nothing there.
     """
     from localcloud.workflow.cloud_files import EMULATOR
 
-    if (places.cloud / EMULATOR).exists():
-        return places.cloud
+    if (workdir.cloud / EMULATOR).exists():
+        return workdir.cloud
     return Path(ends.enter_context(tempfile.TemporaryDirectory(prefix="llmd-gke-")))

@@ -32,7 +32,7 @@ def _resources(target: Target) -> int:
         from localcloud.workflow import state
 
         # Without a project folder of its own nothing was ever made there.
-        stored = state.read(target.places, target.stack) if (target.places.root / "Pulumi.yaml").exists() else None
+        stored = state.read(target.workdir, target.stack) if (target.workdir.root / "Pulumi.yaml").exists() else None
         return len(stored.urns) if stored else 0
     try:
         done = subprocess.run(

@@ -84,7 +84,7 @@ def test_the_project_of_the_stack_file_decides_where_the_stack_lives(clone: Clon
 
 def test_clouds_of_this_machine_keep_their_state_apart(clone: Clone, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
-    homes = {cloud: Target("one", cloud, clone.root).places.home for cloud in (Cloud.REHEARSAL, Cloud.LAPTOP)}
+    homes = {cloud: Target("one", cloud, clone.root).workdir.home for cloud in (Cloud.REHEARSAL, Cloud.LAPTOP)}
     assert homes == {Cloud.REHEARSAL: clone.root / ".rehearsal", Cloud.LAPTOP: clone.root / ".laptop"}
 
 
@@ -94,9 +94,9 @@ def test_a_command_in_the_shell_of_one_cloud_finds_the_home_of_the_other(
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     monkeypatch.setenv("LLMD_GKE_HOME", str(clone.root / ".rehearsal"))
     target = Target("one", Cloud.LAPTOP, clone.root)
-    before = target.places.home
+    before = target.workdir.home
     assert target.settings  # reading them says by the environment which cloud is meant
-    assert target.places.home == before == clone.root / ".laptop"
+    assert target.workdir.home == before == clone.root / ".laptop"
 
 
 def test_a_stack_without_a_file_is_wrong_input_and_the_others_are_named(clone: Clone) -> None:

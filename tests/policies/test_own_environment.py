@@ -93,7 +93,7 @@ def test_the_example_is_previewed_with_the_policies_and_refused_with_a_mistake(
     engine = resolve.ready(cache_folder())
     assert engine is not None, "The Pulumi engine is not set up. Run: make test"
     rehearsal = Rehearsal(tmp_path)
-    project, places = rehearsal.root, rehearsal.places
+    project, workdir = rehearsal.root, rehearsal.workdir
     shutil.copytree(EXAMPLE, project)
     (project / ".venv").symlink_to(environment)
     rehearsal.make("env")
@@ -101,7 +101,7 @@ def test_the_example_is_previewed_with_the_policies_and_refused_with_a_mistake(
     def pulumi(*arguments: str) -> subprocess.CompletedProcess[str]:
         command = [str(engine.pulumi), "-C", str(project), "--non-interactive", *arguments]
         return subprocess.run(
-            command, env=clean(os.environ, places), capture_output=True, text=True, check=False, timeout=300
+            command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False, timeout=300
         )
 
     assert pulumi("stack", "init", "dev").returncode == 0

@@ -41,13 +41,13 @@ class Published(Rehearsal):
 
     def kept(self, name: str = "google-api") -> dict[str, Any]:
         """What the emulator keeps."""
-        file = self.places.cloud / f"{name}.json"
+        file = self.workdir.cloud / f"{name}.json"
         return json.loads(file.read_text()) if file.exists() else {}
 
     def emulator_faults(self, *faults: dict[str, object]) -> None:
         """Faults for the emulator to show, see ``localcloud.google_api.core.faults``."""
-        self.places.cloud.mkdir(parents=True, exist_ok=True)
-        (self.places.cloud / "google-api.json").write_text(json.dumps({**self.kept(), "faults": list(faults)}))
+        self.workdir.cloud.mkdir(parents=True, exist_ok=True)
+        (self.workdir.cloud / "google-api.json").write_text(json.dumps({**self.kept(), "faults": list(faults)}))
 
 
 @pytest.fixture

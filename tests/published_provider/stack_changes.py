@@ -113,7 +113,7 @@ def table(rehearsal: Rehearsal) -> str:
     """Brings the stack up, previews each change, and says what each plan does."""
     rehearsal.edit(STACK, base)
     rehearsal.up(STACK)
-    file = rehearsal.places.stack_file(STACK)
+    file = rehearsal.workdir.stack_file(STACK)
     before = file.read_text()
     rows = ["| Change | What happens |", "|---|---|"]
     for name, change in CHANGES.items():

@@ -109,7 +109,7 @@ def test_a_pool_without_hosts_is_named_with_cause_and_fix_and_the_next_up_comple
 
     def running() -> bool:
         """GKE goes on trying, whoever asks for what."""
-        emulator = Emulator(EmulatedCloud(published.places.cloud))
+        emulator = Emulator(EmulatedCloud(published.workdir.cloud))
         emulator.answer("GET", "compute.googleapis.com/compute/v1/projects/my-project/zones/us-east5-b", {}, {})
         pools = {key: one for key, one in published.kept()["resources"].items() if key.endswith("/nodePools/v6e1")}
         return [one["status"] for one in pools.values()] == ["RUNNING"]
@@ -126,8 +126,8 @@ def test_a_pool_that_the_next_up_counts_as_made_without_a_node_is_named_and_made
     assert "Warning: node pool v6e1 is in state ERROR: Google Compute Engine" in second.stdout
     again = "pulumi up --stack dev --replace '**NodePool::v6e1-nodes'"
     assert again in second.stdout
-    settings = load_stack(published.places.root, "dev").settings
-    with emulating(published.places.cloud) as google:
+    settings = load_stack(published.workdir.root, "dev").settings
+    with emulating(published.workdir.cloud) as google:
         (line,) = [
             one for one in node_pools.lines(checks.node_pools(google, settings), "dev") if one.state is State.BAD
         ]
@@ -155,7 +155,7 @@ def test_a_first_deployment_goes_on_from_every_fault(published: Published) -> No
     assert explanation(OFF)[0] not in normalized(said)
     refused(published, EXISTS)
     (router,) = [key for key in published.kept()["resources"] if "/routers/" in key]
-    emulator = Emulator(EmulatedCloud(published.places.cloud))
+    emulator = Emulator(EmulatedCloud(published.workdir.cloud))
     assert emulator.answer("DELETE", f"compute.googleapis.com/compute/v1/{router}", {}, {})[0] == 200
     refused(published, SIGN_IN)
     published.up("dev")

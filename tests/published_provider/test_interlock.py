@@ -142,7 +142,7 @@ def test_make_up_asks_the_emulator_whatever_the_environment_says(published: Publ
                 connection.raddr.ip
                 for process in psutil.process_iter(["name", "environ"])
                 if process.info["name"] == PLUGIN
-                and (process.info["environ"] or {}).get("LLMD_GKE_HOME") == str(published.places.home)
+                and (process.info["environ"] or {}).get("LLMD_GKE_HOME") == str(published.workdir.home)
                 for connection in connections(process)
                 if connection.raddr
             }

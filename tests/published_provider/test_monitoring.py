@@ -46,7 +46,7 @@ def kept(published: Published, sort: str) -> dict[str, Any]:
 
 def secrets_are_hidden(published: Published) -> None:
     # The history beside it holds the settings, in which secrets are made up and not encrypted.
-    (state,) = (file.read_text() for file in published.places.state.rglob("stacks/**/local.json"))
+    (state,) = (file.read_text() for file in published.workdir.state.rglob("stacks/**/local.json"))
     assert "cloud-monitoring-slack" in state
     assert STAND_IN_SECRET not in state, "a channel's secret in plain text"
 

@@ -14,7 +14,7 @@ def test_what_a_killed_engine_had_made_is_taken_over_and_made_once(published: Pu
     with published.started("up", "--stack", "dev") as first:
         # The provider waits ten seconds after it has made a service account: the engine does not know of it yet.
         until(account, "the service account is in the cloud")
-        for engine in processes.engines(published.places):
+        for engine in processes.engines(published.workdir):
             engine.kill()
         assert first.wait(60) == 1
     again = published.up("dev")

@@ -19,7 +19,7 @@ import yaml
 from llmd_gke.repository import CLONE
 from localcloud import bootstrap
 from localcloud.common.environment import clean
-from localcloud.common.workdir import Places, cache_folder
+from localcloud.common.workdir import Workdir, cache_folder
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import cloud_files, commands, config, home, processes, state
 from localcloud.workflow.runner import Runner
@@ -69,15 +69,15 @@ class Rehearsal:
         return self.folder / "project"
 
     @property
-    def places(self) -> Places:
-        return Places(self.root, self.folder / "home")
+    def workdir(self) -> Workdir:
+        return Workdir(self.root, self.folder / "home")
 
     @property
     def environment(self) -> dict[str, str]:
         """The environment of the user who types the command."""
         return {
             **os.environ,
-            "LLMD_GKE_HOME": str(self.places.home),
+            "LLMD_GKE_HOME": str(self.workdir.home),
             "LLMD_GKE_ROOT": str(self.root),
             "LLMD_GKE_FAULTS": str(self.folder / "faults.json"),
             "PYTHONPATH": str(CLONE),
@@ -106,7 +106,7 @@ class Rehearsal:
         shutil.copytree(folder, self.folder, symlinks=True, dirs_exist_ok=True)
         engine = resolve.ready(cache_folder())
         assert engine is not None
-        home.prepare(self.places, engine)  # wrapper and environment name the folder they are in
+        home.prepare(self.workdir, engine)  # wrapper and environment name the folder they are in
 
     def commit(self) -> None:
         """Everything as it is now becomes the committed state."""
@@ -126,7 +126,7 @@ class Rehearsal:
 
     def edit(self, stack: str, change: Callable[[dict[str, Any]], None]) -> None:
         """Edits the ``config`` table of a stack file in place."""
-        file = self.places.stack_file(stack)
+        file = self.workdir.stack_file(stack)
         content = yaml.safe_load(file.read_text())
         change(content["config"])
         file.write_text(yaml.safe_dump(content, sort_keys=False))
@@ -152,7 +152,7 @@ class Rehearsal:
 
     def pulumi(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """A plain command, as in a shell that sourced the file `make up` names."""
-        script = f'. "{self.places.env_script}" && exec pulumi "$@"'
+        script = f'. "{self.workdir.env_script}" && exec pulumi "$@"'
         return self._run(["sh", "-c", script, "pulumi", *arguments], check, cwd=self.root)
 
     def _run(self, command: list[str], check: bool, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
@@ -193,11 +193,11 @@ class Rehearsal:
         """The engine's own events of a command such as ``preview`` or ``up --yes --skip-preview``."""
         engine = resolve.ready(cache_folder())
         assert engine is not None
-        config.sync(self.places, stack, commands.secrets_of(self.places, stack))
+        config.sync(self.workdir, stack, commands.secrets_of(self.workdir, stack))
         log = self.folder / "events.jsonl"
         log.unlink(missing_ok=True)
-        environment = clean(self.environment, self.places) | {"PULUMI_DEBUG_COMMANDS": "true"}
-        flags = ["--stack", stack, "--config-file", str(self.places.stack_copy(stack)), "--event-log", str(log)]
+        environment = clean(self.environment, self.workdir) | {"PULUMI_DEBUG_COMMANDS": "true"}
+        flags = ["--stack", stack, "--config-file", str(self.workdir.stack_copy(stack)), "--event-log", str(log)]
         command = [str(engine.pulumi), "-C", str(self.root), "--non-interactive", *arguments, *flags]
         entered = self.entered(command)
         done = subprocess.run(entered, env=environment, capture_output=True, text=True, check=False)
@@ -219,15 +219,15 @@ class Rehearsal:
 
     def cloud(self) -> dict[str, Mapping[str, object]]:
         """Everything in the stand-ins' clouds, by id."""
-        return cloud_files.objects(self.places)
+        return cloud_files.objects(self.workdir)
 
     def calls(self) -> list[dict[str, Any]]:
         """The stand-ins' record of what the engine asked of them."""
-        file = self.places.cloud / "calls.jsonl"
+        file = self.workdir.cloud / "calls.jsonl"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
     def state(self, stack: str = "local") -> state.Stack | None:
-        return state.read(self.places, stack)
+        return state.read(self.workdir, stack)
 
     def worktree(self) -> str:
         """What git says has changed; empty for a clean worktree."""
@@ -237,11 +237,11 @@ class Rehearsal:
     def runner(self) -> Runner:
         engine = resolve.ready(cache_folder())
         assert engine is not None
-        return Runner(self.places, engine)
+        return Runner(self.workdir, engine)
 
     def processes(self) -> list[str]:
         """Command lines of everything of this rehearsal that runs."""
-        return [str(one) for one in (*processes.engines(self.places), *processes.left_over(self.places))]
+        return [str(one) for one in (*processes.engines(self.workdir), *processes.left_over(self.workdir))]
 
     def stop_everything(self) -> None:
         """Ends what a test started, whatever became of it."""
@@ -251,7 +251,7 @@ class Rehearsal:
             process.wait()
             if process.stdout:
                 process.stdout.close()
-        processes.end([*processes.engines(self.places), *processes.left_over(self.places)])
+        processes.end([*processes.engines(self.workdir), *processes.left_over(self.workdir)])
 
 
 def until(condition: Callable[[], Any], what: str, wait_seconds: float = WAIT_SECONDS) -> Any:

@@ -80,7 +80,7 @@ def test_a_changed_server_argument_changes_the_runtime_config_only(running: Rehe
 
 def test_refresh_shows_what_somebody_changed_by_hand(running: Rehearsal) -> None:
     assert UNCHANGED in running.pulumi("refresh", "--yes", "--stack", "local").stdout
-    file = running.places.cloud / "kubernetes.json"
+    file = running.workdir.cloud / "kubernetes.json"
     text = file.read_text()
     assert '"timeoutSec": 600' in text
     file.write_text(text.replace('"timeoutSec": 600', '"timeoutSec": 30'))
@@ -122,7 +122,7 @@ def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: R
     rehearsal.faults({"enabledApis": ["*"], "delaySeconds": {"gcp:container/cluster:Cluster": 30}})
     with rehearsal.started("up", "--stack", "local"):
         until(lambda: "gcp:container/cluster:Cluster" in kinds(rehearsal), "the cluster is being made")
-        for engine in processes.engines(rehearsal.places):
+        for engine in processes.engines(rehearsal.workdir):
             engine.kill()
         until(lambda: not rehearsal.processes(), "the killed engine's children end")
     rehearsal.faults(APIS_ON)
@@ -142,11 +142,11 @@ def test_a_killed_engine_makes_nothing_twice_with_the_whole_program(rehearsal: R
 
 def test_a_stack_for_the_stand_ins_refuses_to_run_outside_of_them(rehearsal: Rehearsal) -> None:
     engine = rehearsal.runner().engine
-    home.prepare(rehearsal.places, engine)
+    home.prepare(rehearsal.workdir, engine)
     environment = {key: value for key, value in os.environ.items() if key != CLOUD_VARIABLE}
     environment |= {
         "PULUMI_BACKEND_URL": f"file://{rehearsal.folder}/elsewhere",
-        "PULUMI_HOME": str(rehearsal.places.pulumi_home),
+        "PULUMI_HOME": str(rehearsal.workdir.pulumi_home),
         "PULUMI_CONFIG_PASSPHRASE": "somebody's",
         "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
         "PULUMI_SKIP_UPDATE_CHECK": "true",
@@ -182,7 +182,7 @@ def test_two_wrong_settings_are_named_together(rehearsal: Rehearsal) -> None:
     assert done.returncode == 2
     assert "[tpu-zone]" in done.stdout
     assert "[model-uri]" in done.stdout
-    assert not rehearsal.places.pulumi_home.exists()
+    assert not rehearsal.workdir.pulumi_home.exists()
 
 
 def test_a_gated_model_can_be_previewed_without_its_token(rehearsal: Rehearsal) -> None:

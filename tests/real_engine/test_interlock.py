@@ -69,7 +69,7 @@ def test_no_credential_reaches_the_program_or_the_providers(small: Rehearsal) ->
     small.program(GOOGLE + PROGRAM_THAT_TELLS)
     small.environ.update(PLANTED)
     small.up()
-    seen = json.loads((small.places.home / "seen.json").read_text())
+    seen = json.loads((small.workdir.home / "seen.json").read_text())
     values = " ".join(seen.values())
     assert "planted" not in values.replace(str(small.folder), "")
     assert not Path(seen["GOOGLE_APPLICATION_CREDENTIALS"]).exists()
@@ -80,7 +80,7 @@ def test_no_credential_reaches_the_program_or_the_providers(small: Rehearsal) ->
 def test_a_provider_in_the_rehearsals_plugin_folder_is_refused(small_running: Rehearsal, tmp_path: Path) -> None:
     small = small_running
     mark = tmp_path / "mark"
-    plant(small.places.plugins / "resource-gcp-v10.9.9", mark)
+    plant(small.workdir.plugins / "resource-gcp-v10.9.9", mark)
     for done in (small.up(check=False), small.preview(check=False), small.pulumi("preview", check=False)):
         assert done.returncode == 4
         assert "resource-gcp-v10.9.9" in done.stdout
@@ -91,7 +91,7 @@ def test_a_provider_in_the_rehearsals_plugin_folder_is_refused(small_running: Re
 def test_a_replaced_stand_in_is_put_back_or_refused(small_running: Rehearsal, tmp_path: Path) -> None:
     small = small_running
     mark = tmp_path / "mark"
-    launcher = next(path for path in launchers(small.places) if path.name == "pulumi-resource-gcp")
+    launcher = next(path for path in launchers(small.workdir) if path.name == "pulumi-resource-gcp")
     plant(launcher.parent, mark)
     plain = small.pulumi("preview", check=False)
     assert plain.returncode == 4

@@ -27,7 +27,7 @@ def test_an_unknown_setting_is_named_before_the_engine_starts(small: Rehearsal) 
     done = small.up(check=False)
     assert done.returncode == 2
     assert "addresses" in done.stdout
-    assert not small.places.pulumi_home.exists()
+    assert not small.workdir.pulumi_home.exists()
 
 
 def test_up_prints_the_outputs_and_no_secret(small_brought_up: Path) -> None:
@@ -35,11 +35,11 @@ def test_up_prints_the_outputs_and_no_secret(small_brought_up: Path) -> None:
     assert re.search(r"^  address +\d+\.\d+\.\d+\.\d+$", shown, re.MULTILINE)
     assert re.search(r"^  password +\[secret\]$", shown, re.MULTILINE)
     assert "geheim" not in shown
-    assert str(Rehearsal(small_brought_up).places.env_script) in shown
+    assert str(Rehearsal(small_brought_up).workdir.env_script) in shown
 
 
 def test_no_secret_lies_in_the_state_in_plain_text(small_brought_up: Path) -> None:
-    files = [file for file in Rehearsal(small_brought_up).places.state.rglob("*") if file.is_file()]
+    files = [file for file in Rehearsal(small_brought_up).workdir.state.rglob("*") if file.is_file()]
     assert any(b'"password"' in file.read_bytes() for file in files)
     assert [file for file in files if b"geheim" in file.read_bytes()] == []
 
@@ -54,12 +54,12 @@ def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
     small.pulumi("config", "set", "--secret", "llmd-gke:hfToken", "token-of-a-test")
     small.down()
     assert small.worktree() == ""
-    assert "encryptionsalt" not in small.places.stack_file("local").read_text()
+    assert "encryptionsalt" not in small.workdir.stack_file("local").read_text()
 
 
 def test_the_engine_writes_its_own_log_only_where_it_is_asked_for_and_plans_the_same(small_running: Rehearsal) -> None:
     small = small_running
-    folder = small.places.pulumi_home / "logs"
+    folder = small.workdir.pulumi_home / "logs"
     small.edit("local", lambda config: config["llmd-gke:models"][0].update(replicas=2))
     planned = small.steps("preview")
     assert planned["ip1"] == "delete"
@@ -111,11 +111,11 @@ def test_a_missing_stack_file_is_named(small: Rehearsal, command: str) -> None:
     assert "Pulumi.nowhere.yaml" in done.stdout
     assert "eu4a" in done.stdout
     assert "Traceback" not in done.stdout
-    assert not (small.places.state / ".pulumi").exists()
+    assert not (small.workdir.state / ".pulumi").exists()
 
 
 def test_a_stack_file_that_cannot_be_read_is_named(small: Rehearsal) -> None:
-    small.places.stack_file("local").write_text("config: [unclosed")
+    small.workdir.stack_file("local").write_text("config: [unclosed")
     done = small.up(check=False)
     assert done.returncode == 2
     assert "Pulumi.local.yaml" in done.stdout

@@ -29,14 +29,14 @@ def older(rehearsal: Rehearsal) -> Rehearsal:
     shutil.copy(OLD / "Pulumi.local.yaml", rehearsal.root)
     engine = resolve.ready(cache_folder())
     assert engine is not None
-    home.prepare(rehearsal.places, engine)
+    home.prepare(rehearsal.workdir, engine)
     for name in ("google.json", "kubernetes.json"):
-        shutil.copy(OLD / name, rehearsal.places.cloud)
+        shutil.copy(OLD / name, rehearsal.workdir.cloud)
     runner = rehearsal.runner()
-    config.sync(rehearsal.places, "local", commands.secrets_of(rehearsal.places, "local"))
+    config.sync(rehearsal.workdir, "local", commands.secrets_of(rehearsal.workdir, "local"))
     commands.ensure_stack(runner, "local", select=True)
     # Its secrets are encrypted with the passphrase of this rehearsal.
-    salt = yaml.safe_load(rehearsal.places.stack_copy("local").read_text())["encryptionsalt"]
+    salt = yaml.safe_load(rehearsal.workdir.stack_copy("local").read_text())["encryptionsalt"]
     stored = json.loads((OLD / "state.json").read_text())
     stored["deployment"]["secrets_providers"] = {"type": "passphrase", "state": {"salt": salt}}
     file = rehearsal.folder / "state.json"

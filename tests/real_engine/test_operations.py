@@ -20,7 +20,7 @@ from tests.real_engine.harness import Rehearsal
 
 @pytest.fixture
 def target(running: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Target:
-    monkeypatch.setenv("LLMD_GKE_HOME", str(running.places.home))
+    monkeypatch.setenv("LLMD_GKE_HOME", str(running.workdir.home))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     return Target("local", Cloud.REHEARSAL, running.root)
 
@@ -45,8 +45,8 @@ def test_outputs_and_the_plan_of_a_change_are_read_from_the_engine(
     assert "gke-gcloud-auth-plugin" in outputs.kubeconfig(target)
 
     rehearsal.edit("local", another_capacity_and_name)
-    config.sync(rehearsal.places, "local", commands.secrets_of(rehearsal.places, "local"))
-    copy = str(rehearsal.places.stack_copy("local"))
+    config.sync(rehearsal.workdir, "local", commands.secrets_of(rehearsal.workdir, "local"))
+    copy = str(rehearsal.workdir.stack_copy("local"))
     plan = tmp_path / "plan.json"
     plan.write_text(rehearsal.runner().ask("preview", "--json", "--stack", "local", "--config-file", copy))
     planned = {(one.op, one.name): dict(one.details) for one in changes.planned(plan)}

@@ -36,7 +36,7 @@ class Runner:
         self.rehearsal = rehearsal
         engine = resolve.ready(cache_folder())
         assert engine is not None
-        plugins = clean(rehearsal.environment, rehearsal.places)
+        plugins = clean(rehearsal.environment, rehearsal.workdir)
         self.environment = {
             **{name: value for name, value in plugins.items() if "PASSPHRASE" not in name},
             "PATH": f"{engine.pulumi.parent}{os.pathsep}{os.environ['PATH']}",
@@ -61,7 +61,7 @@ class Runner:
 
 
 def state_file(rehearsal: Rehearsal) -> Path:
-    return rehearsal.places.state / ".pulumi" / "stacks" / "llmd-gke" / "local.json"
+    return rehearsal.workdir.state / ".pulumi" / "stacks" / "llmd-gke" / "local.json"
 
 
 def gate(config: dict[str, Any]) -> None:
@@ -117,7 +117,7 @@ def test_drift_is_seen_on_the_copy_and_agreement_is_no_difference(with_token: Re
     runner = Runner(with_token)
     agreed = runner.run(step("drift.yaml", "drift"))
     assert agreed.returncode == 0, agreed.stdout
-    file = with_token.places.cloud / "kubernetes.json"
+    file = with_token.workdir.cloud / "kubernetes.json"
     text = file.read_text()
     assert '"timeoutSec": 600' in text
     file.write_text(text.replace('"timeoutSec": 600', '"timeoutSec": 30'))

@@ -30,7 +30,7 @@ def fast(rehearsal: Rehearsal) -> None:
 
 
 def only_engine(rehearsal: Rehearsal) -> psutil.Process:
-    return until(lambda: processes.engines(rehearsal.places), "the engine runs")[0]
+    return until(lambda: processes.engines(rehearsal.workdir), "the engine runs")[0]
 
 
 def kill_engine_while_it_makes(rehearsal: Rehearsal, kind: str, name: str) -> psutil.Process:
@@ -54,7 +54,7 @@ def creates(rehearsal: Rehearsal, kind: str) -> list[str]:
 
 def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(small: Rehearsal) -> None:
     engine = kill_engine_while_it_makes(small, NETWORK, "net")
-    assert state.locks(small.places, "local"), "the killed engine left its lock"
+    assert state.locks(small.workdir, "local"), "the killed engine left its lock"
     present = small.state()
     assert present is not None
     assert [one.kind for one in present.pending] == ["creating"]
@@ -75,8 +75,8 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
 
 def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small: Rehearsal) -> None:
     kill_engine_while_it_makes(small, NETWORK, "net")
-    until(lambda: not processes.left_over(small.places), "the stand-ins have ended with their engine")
-    shutil.rmtree(small.places.cloud)  # as if the create had never reached the cloud
+    until(lambda: not processes.left_over(small.workdir), "the stand-ins have ended with their engine")
+    shutil.rmtree(small.workdir.cloud)  # as if the create had never reached the cloud
     fast(small)
     again = small.up()
     assert "net: was not created; will be created now" in again.stdout
@@ -114,12 +114,12 @@ def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> Non
     small = small_running
     slow(small, ADDRESS)
     small.program((small.root / "__main__.py").read_text().replace('"net"', '"other"'))
-    script = f'. "{small.places.env_script}" && exec pulumi up --yes --skip-preview --stack local'
+    script = f'. "{small.workdir.env_script}" && exec pulumi up --yes --skip-preview --stack local'
     with subprocess.Popen(
         ["sh", "-c", script], cwd=small.root, env=small.environment, stdout=subprocess.DEVNULL
     ) as plain:
         small.running.append(plain)  # type: ignore[arg-type]
-        until(lambda: state.locks(small.places, "local"), "the plain command holds the engine's lock")
+        until(lambda: state.locks(small.workdir, "local"), "the plain command holds the engine's lock")
         done = small.up(check=False)
         assert done.returncode == 5
         assert f"Process {only_engine(small).pid} is working on stack local" in done.stdout
@@ -138,7 +138,7 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
     assert first.returncode == 130, output
     assert "continues" in output
     assert "Traceback" not in output
-    assert state.locks(small.places, "local") == []
+    assert state.locks(small.workdir, "local") == []
     assert small.processes() == []
     fast(small)
     small.up()
@@ -148,7 +148,7 @@ def test_a_signal_lets_the_step_finish_and_the_next_up_goes_on(small: Rehearsal,
 @pytest.mark.parametrize(("gone", "said"), [("cloud", "Nothing is left"), ("state", "Removed 3 objects")])
 def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehearsal, gone: str, said: str) -> None:
     small = small_running
-    shutil.rmtree({"cloud": small.places.cloud, "state": small.places.state}[gone])
+    shutil.rmtree({"cloud": small.workdir.cloud, "state": small.workdir.state}[gone])
     done = small.up(check=False)
     assert done.returncode == 6
     assert "make down" in done.stdout
@@ -158,7 +158,7 @@ def test_what_was_removed_by_hand_is_named_and_down_helps(small_running: Rehears
 
 def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
     small = small_running
-    file = state.folder(small.places) / "local.json"
+    file = state.folder(small.workdir) / "local.json"
     file.write_text(file.read_text()[:100])
     done = small.up(check=False)
     assert done.returncode == 6
@@ -169,7 +169,7 @@ def test_a_damaged_state_is_named(small_running: Rehearsal) -> None:
 def test_the_documented_commands_recover_a_stack_without_make(small: Rehearsal) -> None:
     """The steps of docs/stacks.md, "When an update was interrupted", in their order."""
     kill_engine_while_it_makes(small, NETWORK, "net")
-    until(lambda: not processes.left_over(small.places), "the stand-ins have ended with their engine")
+    until(lambda: not processes.left_over(small.workdir), "the stand-ins have ended with their engine")
     fast(small)
     locked = small.pulumi("up", "--yes", "--skip-preview", "--stack", "local", check=False)
     assert "the stack is currently locked" in locked.stdout

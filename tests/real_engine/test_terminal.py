@@ -42,7 +42,7 @@ def test_ctrl_c_on_a_terminal_reaches_the_engine_once(small: Rehearsal) -> None:
     assert process.returncode == 130, text
     assert text.count("^C received") == 1
     assert "Traceback" not in text
-    assert state.locks(small.places, "local") == []
+    assert state.locks(small.workdir, "local") == []
     small.faults(APIS_ON)
     small.up()
     assert len(small.cloud()) == 3

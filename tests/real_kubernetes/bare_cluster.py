@@ -43,8 +43,8 @@ CLOUD = {
 
 def start(laptop: Laptop) -> None:
     """Starts it and waits for the nodes and the GatewayClasses."""
-    laptop.places.cloud.mkdir(parents=True, exist_ok=True)
-    (laptop.places.cloud / "google.json").write_text(json.dumps(CLOUD))
+    laptop.workdir.cloud.mkdir(parents=True, exist_ok=True)
+    (laptop.workdir.cloud / "google.json").write_text(json.dumps(CLOUD))
     laptop.start()
     until(lambda: [node for node in objects.every(laptop, "nodes") if objects.is_ready(node)][NODES - 1 :], "the nodes")
     until(lambda: accepted(laptop), "the GatewayClasses")

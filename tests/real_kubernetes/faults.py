@@ -51,7 +51,7 @@ for one in clients:
 
 def processes(laptop: Laptop, program: str, pod: str) -> list[psutil.Process]:
     """What runs of a program in a pod."""
-    return [one for one in psutil.process_iter() if _is(one, program, pod) and _belongs(one, str(laptop.places.home))]
+    return [one for one in psutil.process_iter() if _is(one, program, pod) and _belongs(one, str(laptop.workdir.home))]
 
 
 def _is(process: psutil.Process, program: str, pod: str) -> bool:

@@ -17,7 +17,7 @@ from localcloud.cluster import start
 from localcloud.common import cluster_status as status
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, inside
 from tests.real_engine.harness import Rehearsal, until
 
@@ -34,12 +34,12 @@ class Laptop(Rehearsal):
     """What `up` said that brought up a stack which tests share."""
 
     @property
-    def places(self) -> Places:
-        return Places(self.root, self.folder / "home", "laptop")
+    def workdir(self) -> Workdir:
+        return Workdir(self.root, self.folder / "home", "laptop")
 
     @property
     def layout(self) -> Layout:
-        return Layout(self.places.home)
+        return Layout(self.workdir.home)
 
     @property
     def environment(self) -> dict[str, str]:
@@ -60,7 +60,7 @@ class Laptop(Rehearsal):
     ) -> subprocess.CompletedProcess[str]:
         """Runs a command in the namespaces; ``kubectl`` is on its PATH, with the administrator's kubeconfig."""
         done = subprocess.run(
-            inside.command(self.places.home, command),
+            inside.command(self.workdir.home, command),
             env=self.inner_environment,
             cwd=self.folder,
             input=stdin,
@@ -96,19 +96,19 @@ class Laptop(Rehearsal):
     @property
     def inner_environment(self) -> dict[str, str]:
         """What commands in the namespaces get."""
-        return clean(self.environment, self.places) | {
+        return clean(self.environment, self.workdir) | {
             "KUBECONFIG": str(self.layout.kubeconfig),
             "PYTHONPATH": str(CLONE),
         }
 
     def entered(self, command: list[str]) -> list[str]:
-        return inside.command(self.places.home, command)
+        return inside.command(self.workdir.home, command)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def spaces(self) -> discover.Spaces | None:
         """The namespaces, when they exist."""
-        return discover.running(self.places.home)
+        return discover.running(self.workdir.home)
 
     def status(self) -> status.Status:
         """What the supervisor says."""
@@ -134,11 +134,11 @@ class Laptop(Rehearsal):
 
     def everything(self) -> list[psutil.Process]:
         """Whatever runs with this home in its environment, inside or outside."""
-        return list(with_home(self.places.home))
+        return list(with_home(self.workdir.home))
 
     def stop_everything(self) -> None:
         super().stop_everything()
-        start.stop(self.places)
+        start.stop(self.workdir)
 
 
 def with_home(home: Path) -> Iterator[psutil.Process]:

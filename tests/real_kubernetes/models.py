@@ -59,7 +59,7 @@ def ready_servers(laptop: Laptop, count: int, name: str = "qwen") -> list[object
 @contextmanager
 def changed(laptop: Laptop) -> Generator[None]:
     """Puts the stack's settings back at the end, and the stack with them."""
-    file = laptop.places.stack_file("local")
+    file = laptop.workdir.stack_file("local")
     kept = file.read_text()
     try:
         yield

@@ -34,7 +34,7 @@ def set_pools(laptop: Laptop, *pools: dict[str, Any]) -> None:
     """Makes these the node pools, in one step, as the stand-in writes its file."""
     made = {ident: record for one in pools for ident, record in one.items()}
     cluster = {IDENT: {"status": "RUNNING", "inputs": {"name": "serving", "location": "europe-west4"}}}
-    file = laptop.places.cloud / "google.json"
+    file = laptop.workdir.cloud / "google.json"
     file.parent.mkdir(parents=True, exist_ok=True)
     new = file.with_suffix(".new")
     new.write_text(json.dumps({"objects": {CLUSTER: cluster, NODE_POOL: made}}))

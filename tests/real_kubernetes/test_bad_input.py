@@ -53,12 +53,12 @@ def test_a_gateway_that_keeps_ending_is_found_within_a_minute_with_the_cause(ano
     one.start(*CONTROL_PLANE, "gateway")
     # Whatever the daemon lacks: here what is laid out for it before the start.
     shutil.rmtree(one.layout.crds)
-    one.places.cloud.mkdir(parents=True, exist_ok=True)
-    (one.places.cloud / "google.json").write_text(json.dumps(bare_cluster.CLOUD))
-    watch = crashes.Watch(one.places, Console(quiet=True))
+    one.workdir.cloud.mkdir(parents=True, exist_ok=True)
+    (one.workdir.cloud / "google.json").write_text(json.dumps(bare_cluster.CLOUD))
+    watch = crashes.Watch(one.workdir, Console(quiet=True))
     until(watch, "the gateway has exited three times", 60)
     assert watch.cause.startswith("gateway has exited 3 times (last: status 3)")
-    (said,) = [line for line in health.problems(one.places) if line.startswith("gateway")]
+    (said,) = [line for line in health.problems(one.workdir) if line.startswith("gateway")]
     assert "Fix: make up CLOUD=laptop, which downloads them" in said
 
 
@@ -136,7 +136,7 @@ def test_what_can_no_longer_be_destroyed_is_removed_all_the_same_and_said_so(sma
     assert failed.returncode == 1
     assert "The cluster did not start: etcd failed to start" in failed.stdout
     assert "The laptop cloud is still removed" in failed.stdout
-    assert (small.places.home / "last-logs" / "etcd.log").exists()
+    assert (small.workdir.home / "last-logs" / "etcd.log").exists()
     assert small.everything() == []
     assert small.state() is None
     small.up()
@@ -183,6 +183,6 @@ def test_running_a_command_where_nothing_runs_says_how_to_start(another: Another
     failed = one.cluster("exec", "true", check=False)
     assert failed.returncode == 1
     assert failed.stdout.splitlines() == [
-        f"No laptop cloud is running in {one.places.home}.",
+        f"No laptop cloud is running in {one.workdir.home}.",
         "Fix: python -m localcloud cluster start",
     ]

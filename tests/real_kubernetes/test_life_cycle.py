@@ -35,7 +35,7 @@ def test_stopping_leaves_no_process_and_no_mount_and_keeps_what_was_stored(anoth
     assert "kept" in one.kubectl("get", "namespaces", "-o", "name")
     one.cluster("stop")
     assert one.everything() == []
-    assert mounts_below(one.places.home) == []
+    assert mounts_below(one.workdir.home) == []
     one.start(*CONTROL_PLANE)
     assert "kept" in one.kubectl("get", "namespaces", "-o", "name")
 
@@ -103,7 +103,7 @@ def test_a_cloud_whose_folder_was_removed_while_it_ran_is_ended_by_the_next_star
 def test_ctrl_c_in_the_middle_of_a_start_leaves_nothing(another: Another) -> None:
     one = another("one")
     with one.started("cluster", "start", *(word for name in CONTROL_PLANE for word in ("--only", name))) as starting:
-        until(lambda: discover.supervisors(one.places.home), "the supervisor runs")
+        until(lambda: discover.supervisors(one.workdir.home), "the supervisor runs")
         starting.send_signal(signal.SIGINT)
         assert starting.wait(timeout=60) == 130
     assert one.everything() == []
@@ -113,7 +113,7 @@ def test_ctrl_c_in_the_middle_of_a_start_leaves_nothing(another: Another) -> Non
 def test_a_start_whose_command_was_killed_is_taken_over_by_the_next(another: Another) -> None:
     one = another("one")
     with one.started("cluster", "start", *(word for name in CONTROL_PLANE for word in ("--only", name))) as starting:
-        until(lambda: discover.running(one.places.home), "the supervisor runs")
+        until(lambda: discover.running(one.workdir.home), "the supervisor runs")
         starting.kill()
         starting.wait()
     spaces = one.spaces()
@@ -219,6 +219,6 @@ def test_a_program_comes_up_twice_and_goes_down(small: Laptop) -> None:
     assert small.everything() == []
     assert small.state() is None
     assert small.cloud() == {}
-    left = sorted(str(path.relative_to(small.places.home)) for path in small.places.home.rglob("*") if path.is_file())
+    left = sorted(str(path.relative_to(small.workdir.home)) for path in small.workdir.home.rglob("*") if path.is_file())
     assert not [path for path in left if Path(path).parts[0] in ("cluster", "state", "cloud", "config")]
     assert small.worktree() == ""

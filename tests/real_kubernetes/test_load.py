@@ -46,7 +46,7 @@ def memory(laptop: Laptop) -> dict[str, int]:
         try:
             command = process.cmdline()[0]
             for name, sign in PROGRAMS.items():
-                if command.endswith(sign) and _belongs(process, str(laptop.places.home)):
+                if command.endswith(sign) and _belongs(process, str(laptop.workdir.home)):
                     result[name] += process.memory_info().rss >> 20
         except (psutil.Error, IndexError):
             continue

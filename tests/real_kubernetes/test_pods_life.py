@@ -151,7 +151,7 @@ def test_an_unknown_image_names_the_table_and_an_entry_there_helps(kubelet: Lapt
         return pod if pod.get("message") else None
 
     waiting = until(refused, "a reason", 60)
-    table = kubelet.places.home / "images.toml"
+    table = kubelet.workdir.home / "images.toml"
     assert waiting["reason"] == "ErrImageNeverPull"
     assert str(table) in waiting["message"]
     table.write_text('[[image]]\nrepository = "example.com/unknown"\nentrypoint = ["sh"]\ntools = true\n')

@@ -13,7 +13,7 @@ from llmd_gke.problems import BadInput, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import cache_key, official, resolve
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.go_builds import lock
 from localcloud.workflow import backend
 
@@ -122,11 +122,11 @@ def test_a_later_folder_of_the_path_is_tried_when_the_first_does_not_fit(
 
 def test_the_kubectl_of_a_laptop_clouds_own_shell_is_not_taken_for_an_official_one(tmp_path: Path) -> None:
     """It would be made to run itself, forever."""
-    places = Places.of(tmp_path, kind="laptop")
+    workdir = Workdir.of(tmp_path, kind="laptop")
     built = executable(cache_key.built(tmp_path / "cache", BY_NAME["kubectl"]), "Client Version: v1.36.3")
     # No laptop cloud runs here: the script's own lines become comments, and it answers as if one did.
     script = executable(tmp_path / "bin" / "kubectl", "Client Version: v1.36.3")
-    comments = "".join(f"# {line}\n" for line in backend.of(places).tools()["kubectl"].splitlines())
+    comments = "".join(f"# {line}\n" for line in backend.of(workdir).tools()["kubectl"].splitlines())
     script.write_text(script.read_text().replace("\n", f"\n{comments}", 1))
     assert binaries.path("kubectl") == built
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from localcloud.cluster import chat, lifecycle
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 from localcloud.workflow import state
 
@@ -43,5 +43,5 @@ def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(discover, "running", lambda _home: running)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     screen = io.StringIO()
     console = Console(file=screen, width=200)
-    assert lifecycle.ask_models(Places(tmp_path, tmp_path, "laptop"), "local", console) == 0
+    assert lifecycle.ask_models(Workdir(tmp_path, tmp_path, "laptop"), "local", console) == 0
     assert "qwen is stopped: there is no answer at http://203.0.113.7/models/qwen." in screen.getvalue()

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from localcloud import binaries
 from localcloud.cluster import controllers
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, enter
 from tests.fakes.script import SHEBANG
 
@@ -69,7 +69,7 @@ def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
         kubectl.write_text(KUBECTL.format(shebang=SHEBANG, calls=str(calls), table=table))
         kubectl.chmod(0o755)
         said = io.StringIO()
-        controllers.wait(Places(tmp_path, tmp_path / "home", "laptop"), Console(file=said))
+        controllers.wait(Workdir(tmp_path, tmp_path / "home", "laptop"), Console(file=said))
         return said.getvalue().splitlines()
 
     monkeypatch.setattr(discover, "running", lambda home: SimpleNamespace(init=SimpleNamespace(pid=1)))  # pyright: ignore[reportUnknownLambdaType]

@@ -15,7 +15,7 @@ from localcloud.cluster import crashes
 from localcloud.cluster.processes import API_SERVER
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import runner
 
 HOUR = 3600.0
@@ -69,7 +69,7 @@ class Watched:
 
     def __init__(self, layout: Layout) -> None:
         self.screen = io.StringIO()
-        self.watch = crashes.Watch(Places(layout.home, layout.home, "laptop"), Console(file=self.screen, width=200))
+        self.watch = crashes.Watch(Workdir(layout.home, layout.home, "laptop"), Console(file=self.screen, width=200))
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from localcloud.cluster import start
 from localcloud.common import cluster_renewal as renew
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.envoy import process
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.pulumi_cli.discover import Engine
@@ -76,7 +76,7 @@ def test_a_command_of_the_engine_that_fails_is_told_in_its_own_words(tmp_path: P
     engine = tmp_path / "pulumi"
     engine.write_text("#!/bin/sh\necho 'error: no stack of that name' >&2\nexit 255\n")
     engine.chmod(0o755)
-    runner = Runner(Places(tmp_path, tmp_path / ".rehearsal"), Engine(engine, "3.259.0", "a test"))
+    runner = Runner(Workdir(tmp_path, tmp_path / ".rehearsal"), Engine(engine, "3.259.0", "a test"))
     with pytest.raises(Problem, match=r"(?s)^error: no stack of that name.*`pulumi stack ls` failed") as failure:
         runner.ask("stack", "ls")
     assert "run the command again" in fix(failure.value)

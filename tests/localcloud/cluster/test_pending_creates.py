@@ -8,7 +8,7 @@ import pytest
 
 from llmd_gke.problems import Problem
 from localcloud.cluster import pending_creates
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import cloud_files
 from localcloud.workflow.state import Pending
 
@@ -18,8 +18,8 @@ def creating(type_: str, inputs: Mapping[str, object]) -> Pending:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path, tmp_path / "home", "laptop")
+def workdir(tmp_path: Path) -> Workdir:
+    return Workdir(tmp_path, tmp_path / "home", "laptop")
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What kubectl was asked; it answers with what stands in ``answers`` for the first word."""
     calls: list[str] = []
 
-    def kubectl(_places: Places, *arguments: str) -> str:
+    def kubectl(_places: Workdir, *arguments: str) -> str:
         calls.append(" ".join(arguments))
         return ANSWERS.get(arguments[arguments.index("-l") + 1] if "-l" in arguments else arguments[2], "")
 
@@ -67,50 +67,52 @@ def test_a_type_becomes_the_kind_that_kubectl_takes(type_: str, kind: str) -> No
     assert pending_creates.kind(type_) == kind
 
 
-def test_an_object_that_exists_is_taken_over_by_namespace_and_name(places: Places, asked: list[str]) -> None:
+def test_an_object_that_exists_is_taken_over_by_namespace_and_name(workdir: Workdir, asked: list[str]) -> None:
     one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "there", "namespace": "models"}})
-    assert cloud_files.find(places, one) == "models/there"
+    assert cloud_files.find(workdir, one) == "models/there"
     assert asked == ["get Deployment.v1.apps there -n models --ignore-not-found -o name"]
 
 
-def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(places: Places, asked: list[str]) -> None:
+def test_the_name_under_which_an_object_was_applied_is_taken_over_with_it(workdir: Workdir, asked: list[str]) -> None:
     one = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "applied", "namespace": "models"}})
-    assert cloud_files.noted(places, one) == {"outputs": {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}}
+    assert cloud_files.noted(workdir, one) == {"outputs": {"__fieldManager": "pulumi-kubernetes-4f2a9c1b"}}
     assert asked == ["get Deployment.v1.apps applied -n models --show-managed-fields -o json"]
 
 
-def test_nothing_is_noted_of_what_the_provider_did_not_apply(places: Places, asked: list[str]) -> None:
+def test_nothing_is_noted_of_what_the_provider_did_not_apply(workdir: Workdir, asked: list[str]) -> None:
     created = creating("kubernetes:apps/v1:Deployment", {"metadata": {"name": "created", "namespace": "models"}})
-    assert cloud_files.noted(places, created) == {}
-    assert cloud_files.noted(places, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"})) == {}
-    assert cloud_files.noted(places, creating("gcp:compute/network:Network", {"name": "net"})) == {}
+    assert cloud_files.noted(workdir, created) == {}
+    assert cloud_files.noted(workdir, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"})) == {}
+    assert cloud_files.noted(workdir, creating("gcp:compute/network:Network", {"name": "net"})) == {}
     assert len(asked) == 1
 
 
-def test_a_cluster_wide_object_has_its_name_as_identity(places: Places, asked: list[str]) -> None:
+def test_a_cluster_wide_object_has_its_name_as_identity(workdir: Workdir, asked: list[str]) -> None:
     assert (
-        cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}})) == "there"
+        cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "there"}})) == "there"
     )
 
 
-def test_an_object_that_does_not_exist_is_made_again(places: Places, asked: list[str]) -> None:
-    assert cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}})) is None
+def test_an_object_that_does_not_exist_is_made_again(workdir: Workdir, asked: list[str]) -> None:
+    assert cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "absent"}})) is None
 
 
-def test_a_finished_release_is_taken_over(places: Places, asked: list[str]) -> None:
+def test_a_finished_release_is_taken_over(workdir: Workdir, asked: list[str]) -> None:
     assert (
-        cloud_files.find(places, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}))
+        cloud_files.find(workdir, creating(pending_creates.RELEASE, {"name": "done", "namespace": "kserve"}))
         == "kserve/done"
     )
 
 
 def test_a_release_that_was_only_begun_is_forgotten_so_that_it_can_be_installed(
-    places: Places, asked: list[str]
+    workdir: Workdir, asked: list[str]
 ) -> None:
-    assert cloud_files.find(places, creating(pending_creates.RELEASE, {"name": "begun", "namespace": "kserve"})) is None
+    assert (
+        cloud_files.find(workdir, creating(pending_creates.RELEASE, {"name": "begun", "namespace": "kserve"})) is None
+    )
     assert asked[-1] == "delete secrets -n kserve -l owner=helm,name=begun"
 
 
-def test_without_a_cluster_nothing_is_taken_for_absent(places: Places) -> None:
+def test_without_a_cluster_nothing_is_taken_for_absent(workdir: Workdir) -> None:
     with pytest.raises(Problem, match="is not running"):
-        cloud_files.find(places, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))
+        cloud_files.find(workdir, creating("kubernetes:core/v1:Namespace", {"metadata": {"name": "one"}}))

@@ -16,7 +16,7 @@ from rich.status import Status
 from localcloud.cluster import start
 from localcloud.common import cluster_status as status
 from localcloud.common.layout import SUPERVISOR, Layout
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, rights
 
 WAIT = "import sys; print('runs', flush=True); sys.stdin.read()"
@@ -61,19 +61,19 @@ def supervisor(layout: Layout, monkeypatch: pytest.MonkeyPatch) -> Iterator[subp
     process.communicate()
 
 
-def places(home: Path) -> Places:
-    return Places(home, home, "laptop")
+def workdir(home: Path) -> Workdir:
+    return Workdir(home, home, "laptop")
 
 
 def test_a_supervisor_that_still_sets_up_its_network_is_waited_for(
     layout: Layout, supervisor: subprocess.Popen[str]
 ) -> None:
     layout.request.write_text("{}")
-    start.start(places(layout.home), {}, WhenWaited(layout))
+    start.start(workdir(layout.home), {}, WhenWaited(layout))
     assert supervisor.poll() is None
 
 
 def test_a_supervisor_whose_folder_was_removed_is_ended(layout: Layout, supervisor: subprocess.Popen[str]) -> None:
     with pytest.raises(Launched):
-        start.start(places(layout.home), {}, WhenWaited(layout))
+        start.start(workdir(layout.home), {}, WhenWaited(layout))
     assert supervisor.poll() is not None

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from llmd_gke.problems import BadInput
 from localcloud.cluster import capacity_check, lifecycle, start, variables
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import rights
 
 GOOD = {
@@ -30,7 +30,7 @@ BAD = {
 
 
 @pytest.fixture
-def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workdir:
     """A laptop cloud that does not run, on a machine that has what it takes."""
 
     def works() -> list[str]:
@@ -40,7 +40,7 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     monkeypatch.setattr(capacity_check, "MEMORY_MB", 0)
     monkeypatch.setattr(capacity_check, "DISK_MB", 0)
     monkeypatch.delenv("LLMD_GKE_HOME", raising=False)
-    return Places.of(tmp_path, kind="laptop")
+    return Workdir.of(tmp_path, kind="laptop")
 
 
 @pytest.mark.parametrize("environment", [{}, GOOD, dict.fromkeys(BAD, "")])
@@ -68,22 +68,22 @@ def test_etcds_quota_is_a_number_of_bytes(value: str) -> None:
     assert variables.etcd_quota({}) == 2 << 30
 
 
-def test_it_is_refused_before_anything_is_built(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    lifecycle.check(places)
+def test_it_is_refused_before_anything_is_built(workdir: Workdir, monkeypatch: pytest.MonkeyPatch) -> None:
+    lifecycle.check(workdir)
     monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
     with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
-        lifecycle.check(places)
+        lifecycle.check(workdir)
 
 
 def test_it_is_refused_before_anything_of_the_cluster_is_touched(
-    places: Places, monkeypatch: pytest.MonkeyPatch
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def touched(_places: Places) -> bool:
+    def touched(_places: Workdir) -> bool:
         raise AssertionError("the start went on")
 
     monkeypatch.setattr(start, "stop", touched)
     with pytest.raises(AssertionError, match="went on"):
-        start.start(places, {}, Console(quiet=True))
+        start.start(workdir, {}, Console(quiet=True))
     monkeypatch.setenv("LLMD_GKE_NODE_START_SECONDS", "soon")
     with pytest.raises(BadInput, match="LLMD_GKE_NODE_START_SECONDS=soon"):
-        start.start(places, {}, Console(quiet=True))
+        start.start(workdir, {}, Console(quiet=True))

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from localcloud.common.environment import DIRECT, clean, is_removed, own, quote, script
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path / "it's here", tmp_path / "home folder")
+def workdir(tmp_path: Path) -> Workdir:
+    return Workdir(tmp_path / "it's here", tmp_path / "home folder")
 
 
 @pytest.mark.parametrize(
@@ -25,26 +25,26 @@ def places(tmp_path: Path) -> Places:
         "GITHUB_TOKEN", "PYTHONPATH",
     ],
 )  # fmt: skip
-def test_what_could_carry_credentials_or_change_the_engine_is_removed(name: str, places: Places) -> None:
+def test_what_could_carry_credentials_or_change_the_engine_is_removed(name: str, workdir: Workdir) -> None:
     assert is_removed(name)
-    assert clean({name: "planted"}, places).get(name) != "planted"
+    assert clean({name: "planted"}, workdir).get(name) != "planted"
 
 
 @pytest.mark.parametrize("name", ["PATH", "HOME", "TERM", "HTTPS_PROXY", "LLMD_GKE_FAULTS", "SSL_CERT_FILE"])
-def test_what_is_harmless_stays(name: str, places: Places) -> None:
-    assert clean({name: "kept"}, places)[name] == "kept"
+def test_what_is_harmless_stays(name: str, workdir: Workdir) -> None:
+    assert clean({name: "kept"}, workdir)[name] == "kept"
 
 
-def test_google_libraries_are_pointed_at_nothing(places: Places) -> None:
-    made = own(places)
-    assert made["CLOUDSDK_CONFIG"] == str(places.nothing)
+def test_google_libraries_are_pointed_at_nothing(workdir: Workdir) -> None:
+    made = own(workdir)
+    assert made["CLOUDSDK_CONFIG"] == str(workdir.nothing)
     assert not Path(made["GOOGLE_APPLICATION_CREDENTIALS"]).exists()
     assert not Path(made["KUBECONFIG"]).exists()
 
 
-def test_no_passphrase_stands_in_the_environment(places: Places) -> None:
-    assert "PULUMI_CONFIG_PASSPHRASE" not in own(places)
-    assert own(places)["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(places.passphrase)
+def test_no_passphrase_stands_in_the_environment(workdir: Workdir) -> None:
+    assert "PULUMI_CONFIG_PASSPHRASE" not in own(workdir)
+    assert own(workdir)["PULUMI_CONFIG_PASSPHRASE_FILE"] == str(workdir.passphrase)
 
 
 @pytest.mark.parametrize(
@@ -56,10 +56,10 @@ def test_no_passphrase_stands_in_the_environment(places: Places) -> None:
         ({"NO_PROXY": f"a,{DIRECT},b", "no_proxy": "c"}, f"a,{DIRECT},b"),
     ],
 )
-def test_this_machine_is_reached_without_a_proxy(given: dict[str, str], exempt: str, places: Places) -> None:
-    made = clean({"HTTPS_PROXY": "http://proxy.example:3128", **given}, places)
+def test_this_machine_is_reached_without_a_proxy(given: dict[str, str], exempt: str, workdir: Workdir) -> None:
+    made = clean({"HTTPS_PROXY": "http://proxy.example:3128", **given}, workdir)
     assert (made["NO_PROXY"], made["no_proxy"]) == (exempt, exempt)
-    assert clean(made, places) == made
+    assert clean(made, workdir) == made
 
 
 @pytest.mark.parametrize("text", ["plain", "two words", "it's", '$HOME `id` "x"', ""])
@@ -71,10 +71,10 @@ def test_a_quoted_word_stays_one_word(text: str) -> None:
 @pytest.mark.parametrize("proxies", [{}, {"NO_PROXY": "a"}, {"no_proxy": "b"}, {"NO_PROXY": "a", "no_proxy": "b"}])
 @pytest.mark.parametrize("shell", ["sh", "bash"])
 def test_a_shell_that_sources_the_file_has_the_same_environment(
-    tmp_path: Path, places: Places, shell: str, proxies: dict[str, str]
+    tmp_path: Path, workdir: Workdir, shell: str, proxies: dict[str, str]
 ) -> None:
     file = tmp_path / "env.sh"
-    file.write_text(script(places))
+    file.write_text(script(workdir))
     before = {
         "PATH": "/usr/bin:/bin",
         "HOME": "/root",
@@ -88,10 +88,10 @@ def test_a_shell_that_sources_the_file_has_the_same_environment(
     after = dict(entry.split("=", 1) for entry in shown.split("\0") if "=" in entry)
     for noise in ("PWD", "SHLVL", "_", "OLDPWD"):
         after.pop(noise, None)
-    expected = clean(before, places) | {"PATH": f"{places.wrapper}:/usr/bin:/bin"}
+    expected = clean(before, workdir) | {"PATH": f"{workdir.wrapper}:/usr/bin:/bin"}
     assert after == expected
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "https_proxy", "http_proxy", "ALL_PROXY"])
-def test_inside_the_laptop_cloud_nothing_asks_a_proxy(name: str, places: Places) -> None:
-    assert name not in clean({name: "http://proxy.example:3128"}, Places(places.root, places.home, "laptop"))
+def test_inside_the_laptop_cloud_nothing_asks_a_proxy(name: str, workdir: Workdir) -> None:
+    assert name not in clean({name: "http://proxy.example:3128"}, Workdir(workdir.root, workdir.home, "laptop"))

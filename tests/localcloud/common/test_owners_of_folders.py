@@ -9,7 +9,7 @@ import pytest
 
 from llmd_gke.problems import BadInput
 from localcloud.common import workdir
-from localcloud.common.workdir import Places, cache_folder, check_owner
+from localcloud.common.workdir import Workdir, cache_folder, check_owner
 from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow import commands
 
@@ -64,9 +64,9 @@ def test_a_home_of_somebody_else_is_refused_before_a_passphrase_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\n")
-    places = Places(tmp_path, tmp_path / "home")
-    places.home.mkdir(mode=0o700)
+    workdir = Workdir(tmp_path, tmp_path / "home")
+    workdir.home.mkdir(mode=0o700)
     seen(monkeypatch, st_uid=os.geteuid() + 1)
     with pytest.raises(BadInput, match="belongs to another user"):
-        commands.home.prepare(places, Engine(Path("/usr/bin/true"), "v0", "test"))
-    assert not places.passphrase.exists()
+        commands.home.prepare(workdir, Engine(Path("/usr/bin/true"), "v0", "test"))
+    assert not workdir.passphrase.exists()

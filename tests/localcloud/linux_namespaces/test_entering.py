@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from llmd_gke.repository import CLONE
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import inside
 from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow.runner import Runner
@@ -134,5 +134,5 @@ def test_an_engine_that_was_killed_is_told_from_one_that_failed(
     engine = tmp_path / "pulumi"
     engine.write_text(f"#!/bin/sh\n{ends}\n")
     engine.chmod(0o755)
-    runner = Runner(Places(tmp_path, tmp_path / ".laptop", "laptop"), Engine(engine, "3.259.0", "a test"))
+    runner = Runner(Workdir(tmp_path, tmp_path / ".laptop", "laptop"), Engine(engine, "3.259.0", "a test"))
     assert runner.stream("up") == status

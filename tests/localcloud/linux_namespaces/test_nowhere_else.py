@@ -13,29 +13,29 @@ from rich.console import Console
 from llmd_gke.problems import SetUpFailed, Stale
 from llmd_gke.repository import CLONE
 from localcloud.cluster import start
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import rights
 from localcloud.pulumi_cli.discover import Engine
 from localcloud.workflow.runner import Runner
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path, tmp_path / ".laptop", "laptop")
+def workdir(tmp_path: Path) -> Workdir:
+    return Workdir(tmp_path, tmp_path / ".laptop", "laptop")
 
 
-def test_the_engine_does_not_run_outside_once_the_laptop_cloud_has_ended(places: Places, tmp_path: Path) -> None:
+def test_the_engine_does_not_run_outside_once_the_laptop_cloud_has_ended(workdir: Workdir, tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     engine = tmp_path / "pulumi"
     engine.write_text(f"#!/bin/sh\ntouch {ran}\n")
     engine.chmod(0o755)
-    runner = Runner(places, Engine(engine, "3.259.0", "a test"))
+    runner = Runner(workdir, Engine(engine, "3.259.0", "a test"))
     with pytest.raises(Stale, match=r"(?s)is not running.*Fix: make up CLOUD=laptop"):
         runner.ask("version")
     assert not ran.exists()
 
 
-def test_a_command_that_is_process_1_of_a_container_is_not_inside(places: Places) -> None:
+def test_a_command_that_is_process_1_of_a_container_is_not_inside(workdir: Workdir) -> None:
     try:
         rights.options()
     except SetUpFailed as error:
@@ -46,7 +46,7 @@ def test_a_command_that_is_process_1_of_a_container_is_not_inside(places: Places
     )
     container = ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc"]
     done = subprocess.run(
-        [*container, sys.executable, "-c", code, str(places.home)],
+        [*container, sys.executable, "-c", code, str(workdir.home)],
         cwd=CLONE,
         capture_output=True,
         text=True,
@@ -56,7 +56,7 @@ def test_a_command_that_is_process_1_of_a_container_is_not_inside(places: Places
 
 
 def test_two_commands_that_start_the_same_cluster_do_so_one_after_the_other(
-    places: Places, monkeypatch: pytest.MonkeyPatch
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at_work, most = 0, 0
     first_in, go_on = threading.Event(), threading.Event()
@@ -70,7 +70,7 @@ def test_two_commands_that_start_the_same_cluster_do_so_one_after_the_other(
         at_work -= 1
 
     monkeypatch.setattr(start, "_start", starting)
-    threads = [threading.Thread(target=start.start, args=(places, {}, Console())) for _ in range(2)]
+    threads = [threading.Thread(target=start.start, args=(workdir, {}, Console())) for _ in range(2)]
     threads[0].start()
     assert first_in.wait(30)
     threads[1].start()

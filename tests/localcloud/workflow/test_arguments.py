@@ -11,13 +11,13 @@ import pytest
 
 from llmd_gke.problems import BadInput
 from llmd_gke.repository import CLONE
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, pack, wrapper
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    made = Places(tmp_path / "project", tmp_path / "home")
+def workdir(tmp_path: Path) -> Workdir:
+    made = Workdir(tmp_path / "project", tmp_path / "home")
     made.root.mkdir()
     for file in CLONE.glob("Pulumi*.yaml"):
         (made.root / file.name).write_text(file.read_text())
@@ -26,16 +26,16 @@ def places(tmp_path: Path) -> Places:
     return made
 
 
-def select(places: Places, stack: str) -> None:
-    digest = sha1(str(places.root / "Pulumi.yaml").encode()).hexdigest()
-    folder = places.pulumi_home / "workspaces"
+def select(workdir: Workdir, stack: str) -> None:
+    digest = sha1(str(workdir.root / "Pulumi.yaml").encode()).hexdigest()
+    folder = workdir.pulumi_home / "workspaces"
     folder.mkdir(parents=True, exist_ok=True)
     name = f"organization/llmd-gke/{stack}"
     (folder / f"llmd-gke-{digest}-workspace.json").write_text(json.dumps({"stacks": {"file:///x": name}}))
 
 
-def prepared(places: Places, *command: str) -> tuple[list[list[str]], list[str]]:
-    return wrapper.prepared(places, arguments.parse(["-C", str(places.root), *command]), {})
+def prepared(workdir: Workdir, *command: str) -> tuple[list[list[str]], list[str]]:
+    return wrapper.prepared(workdir, arguments.parse(["-C", str(workdir.root), *command]), {})
 
 
 @pytest.mark.parametrize(
@@ -63,22 +63,22 @@ def test_flags_are_added_before_two_dashes() -> None:
 @pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "refresh", "destroy", "dn", "import", "watch"])
 @pytest.mark.parametrize("arguments", [["--stack", "eu4a"], ["-s", "eu4a"], ["--stack=organization/llmd-gke/eu4a"]])
 def test_commands_that_read_settings_get_the_copy(
-    places: Places, monkeypatch: pytest.MonkeyPatch, command: str, arguments: list[str]
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, command: str, arguments: list[str]
 ) -> None:
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
-    first, then = prepared(places, command, *arguments)
+    first, then = prepared(workdir, command, *arguments)
     assert first == []
-    assert then[-2:] == ["--config-file", str(places.stack_copy("eu4a"))]
-    assert places.stack_copy("eu4a").exists()
+    assert then[-2:] == ["--config-file", str(workdir.stack_copy("eu4a"))]
+    assert workdir.stack_copy("eu4a").exists()
 
 
-def test_the_selected_stack_counts_without_the_flag(places: Places) -> None:
-    select(places, "local")
-    assert prepared(places, "preview")[1][-1] == str(places.stack_copy("local"))
+def test_the_selected_stack_counts_without_the_flag(workdir: Workdir) -> None:
+    select(workdir, "local")
+    assert prepared(workdir, "preview")[1][-1] == str(workdir.stack_copy("local"))
 
 
-def test_without_a_stack_the_engine_says_itself_what_is_missing(places: Places) -> None:
-    assert prepared(places, "preview")[1] == ["-C", str(places.root), "preview", *pack.flags(places)]
+def test_without_a_stack_the_engine_says_itself_what_is_missing(workdir: Workdir) -> None:
+    assert prepared(workdir, "preview")[1] == ["-C", str(workdir.root), "preview", *pack.flags(workdir)]
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ def test_without_a_stack_the_engine_says_itself_what_is_missing(places: Places) 
     [["stack", "output"], ["stack", "ls"], ["version"], ["up", "--help"], ["state", "delete", "x"], ["cancel", "--yes"],
      ["refresh", "--config-file", "mine.yaml"], ["config", "set", "a", "b"]],
 )  # fmt: skip
-def test_everything_else_passes_through(places: Places, arguments: list[str]) -> None:
-    select(places, "local")
-    assert prepared(places, *arguments) == ([], ["-C", str(places.root), *arguments])
+def test_everything_else_passes_through(workdir: Workdir, arguments: list[str]) -> None:
+    select(workdir, "local")
+    assert prepared(workdir, *arguments) == ([], ["-C", str(workdir.root), *arguments])
 
 
 def packs(arguments: list[str]) -> list[str]:
@@ -97,53 +97,53 @@ def packs(arguments: list[str]) -> list[str]:
 
 @pytest.mark.parametrize("command", ["up", "update", "preview", "pre", "watch"])
 @pytest.mark.parametrize("arguments", [[], ["--stack", "eu4a"], ["--config-file", "mine.yaml"], ["--", "x"]])
-def test_previews_and_updates_run_the_pack(places: Places, command: str, arguments: list[str]) -> None:
-    assert packs(prepared(places, command, *arguments)[1]) == [str(places.root / "policies")]
+def test_previews_and_updates_run_the_pack(workdir: Workdir, command: str, arguments: list[str]) -> None:
+    assert packs(prepared(workdir, command, *arguments)[1]) == [str(workdir.root / "policies")]
 
 
 @pytest.mark.parametrize("command", ["refresh", "destroy", "import"])
-def test_commands_without_policies_are_left_alone(places: Places, command: str) -> None:
-    assert packs(prepared(places, command, "--stack", "eu4a")[1]) == []
+def test_commands_without_policies_are_left_alone(workdir: Workdir, command: str) -> None:
+    assert packs(prepared(workdir, command, "--stack", "eu4a")[1]) == []
 
 
 @pytest.mark.parametrize("given", [["--policy-pack", "policies"], ["--policy-pack=./policies/"]])
-def test_the_pack_is_not_run_twice(places: Places, given: list[str]) -> None:
-    then = prepared(places, "up", *given, "--config-file", "x")[1]
-    assert then == ["-C", str(places.root), "up", *given, "--config-file", "x"]
+def test_the_pack_is_not_run_twice(workdir: Workdir, given: list[str]) -> None:
+    then = prepared(workdir, "up", *given, "--config-file", "x")[1]
+    assert then == ["-C", str(workdir.root), "up", *given, "--config-file", "x"]
 
 
-def test_the_pack_runs_beside_another_one_and_its_configuration(places: Places) -> None:
+def test_the_pack_runs_beside_another_one_and_its_configuration(workdir: Workdir) -> None:
     given = ["--policy-pack", "/mine", "--policy-pack-config", "/mine.json", "--config-file", "x"]
-    then = prepared(places, "up", *given)[1]
-    assert packs(then) == ["/mine", str(places.root / "policies")]
+    then = prepared(workdir, "up", *given)[1]
+    assert packs(then) == ["/mine", str(workdir.root / "policies")]
     assert [flag for flag in then if flag == "--policy-pack-config"] == ["--policy-pack-config"] * 2
     assert json.loads(Path(then[-1]).read_text()) == {}
 
 
-def test_a_missing_pack_is_an_error(places: Places) -> None:
-    (places.root / "policies").unlink()
+def test_a_missing_pack_is_an_error(workdir: Workdir) -> None:
+    (workdir.root / "policies").unlink()
     with pytest.raises(BadInput, match=r"PulumiPolicy\.yaml is missing(?s:.*)Fix: git restore policies"):
-        prepared(places, "up", "--stack", "eu4a")
-    prepared(places, "stack", "output")
+        prepared(workdir, "up", "--stack", "eu4a")
+    prepared(workdir, "stack", "output")
 
 
-def test_another_project_is_left_alone(places: Places, tmp_path: Path) -> None:
+def test_another_project_is_left_alone(workdir: Workdir, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "Pulumi.yaml").write_text("name: other\nruntime: yaml\n")
     command = ["-C", str(tmp_path / "other"), "up", "--stack", "local"]
-    assert wrapper.prepared(places, arguments.parse(command), {}) == ([], command)
+    assert wrapper.prepared(workdir, arguments.parse(command), {}) == ([], command)
 
 
-def test_secrets_are_set_in_the_copy(places: Places) -> None:
-    then = prepared(places, "config", "set", "--secret", "llmd-gke:hfToken", "x", "--stack", "local")[1]
-    assert then[-2:] == ["--config-file", str(places.stack_copy("local"))]
+def test_secrets_are_set_in_the_copy(workdir: Workdir) -> None:
+    then = prepared(workdir, "config", "set", "--secret", "llmd-gke:hfToken", "x", "--stack", "local")[1]
+    assert then[-2:] == ["--config-file", str(workdir.stack_copy("local"))]
 
 
-def test_removing_a_stack_keeps_the_committed_file(places: Places) -> None:
-    assert prepared(places, "stack", "rm", "local", "--yes")[1][-1] == "--preserve-config"
+def test_removing_a_stack_keeps_the_committed_file(workdir: Workdir) -> None:
+    assert prepared(workdir, "stack", "rm", "local", "--yes")[1][-1] == "--preserve-config"
 
 
-def test_a_new_stack_writes_its_salt_beside_the_copies(places: Places) -> None:
-    first, then = prepared(places, "stack", "init", "eu4a")
-    assert first[0][-3:] == ["-C", str(places.config), "--no-select"]
-    assert then == ["-C", str(places.root), "stack", "select", "eu4a"]
+def test_a_new_stack_writes_its_salt_beside_the_copies(workdir: Workdir) -> None:
+    first, then = prepared(workdir, "stack", "init", "eu4a")
+    assert first[0][-3:] == ["-C", str(workdir.config), "--no-select"]
+    assert then == ["-C", str(workdir.root), "stack", "select", "eu4a"]

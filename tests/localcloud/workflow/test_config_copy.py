@@ -10,7 +10,7 @@ import yaml
 from rich.console import Console
 
 from llmd_gke.problems import BadInput
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow.commands import say_missing
 from localcloud.workflow.config import DUMMY, check_name, merged, sync
 
@@ -18,8 +18,8 @@ SALT = {"encryptionsalt": "v1:ours"}
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    return Places(tmp_path, tmp_path / "home")
+def workdir(tmp_path: Path) -> Workdir:
+    return Workdir(tmp_path, tmp_path / "home")
 
 
 def test_the_salt_of_the_copy_is_kept_and_the_committed_one_is_not_used() -> None:
@@ -57,30 +57,30 @@ def test_a_secret_that_was_set_in_the_rehearsal_is_kept() -> None:
     assert merged(theirs, ours, [])["config"] == {"a:token": {"secure": "v1:by-us"}}
 
 
-def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(places: Places) -> None:
-    original = places.stack_file("local")
+def test_the_copy_is_written_for_its_owner_only_and_the_original_is_not_touched(workdir: Workdir) -> None:
+    original = workdir.stack_file("local")
     original.write_text("# a comment\nconfig:\n  a:b: 1\n")
-    sync(places, "local")
-    copy = places.stack_copy("local")
+    sync(workdir, "local")
+    copy = workdir.stack_copy("local")
     assert copy.stat().st_mode & 0o777 == 0o600
     copy.write_text(yaml.safe_dump({**SALT, "config": {}}))
     original.write_text("config:\n  a:b: 2\n")
-    sync(places, "local")
+    sync(workdir, "local")
     assert yaml.safe_load(copy.read_text()) == {"config": {"a:b": 2}, **SALT}
     assert original.read_text() == "config:\n  a:b: 2\n"
 
 
-def test_a_missing_file_is_named_with_those_that_exist(places: Places) -> None:
-    places.stack_file("eu4a").write_text("config: {}\n")
+def test_a_missing_file_is_named_with_those_that_exist(workdir: Workdir) -> None:
+    workdir.stack_file("eu4a").write_text("config: {}\n")
     with pytest.raises(BadInput, match=r"(?s)Pulumi.dev.yaml does not exist.*Allowed: eu4a"):
-        sync(places, "dev")
+        sync(workdir, "dev")
 
 
 @pytest.mark.parametrize("content", ["a: [", "- just\n- a list\n", b"\xff\xfe\x00"])
-def test_a_file_that_is_no_table_is_named(places: Places, content: str | bytes) -> None:
-    places.stack_file("local").write_bytes(content if isinstance(content, bytes) else content.encode())
+def test_a_file_that_is_no_table_is_named(workdir: Workdir, content: str | bytes) -> None:
+    workdir.stack_file("local").write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(BadInput, match=r"Pulumi\.local\.yaml"):
-        sync(places, "local")
+        sync(workdir, "local")
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "a b"])
@@ -89,17 +89,17 @@ def test_what_cannot_be_a_stack_name_is_refused(name: str) -> None:
         check_name(name)
 
 
-def test_secrets_that_only_a_stand_in_has_are_named(places: Places) -> None:
-    places.stack_file("local").write_text("config: {'llmd-gke:tlsKey': {secure: v1:theirs}}\n")
+def test_secrets_that_only_a_stand_in_has_are_named(workdir: Workdir) -> None:
+    workdir.stack_file("local").write_text("config: {'llmd-gke:tlsKey': {secure: v1:theirs}}\n")
     required = ["llmd-gke:hfToken", "llmd-gke:tlsKey"]
-    assert sync(places, "local", required) == ["llmd-gke:hfToken"]
-    assert sync(places, "local", required) == ["llmd-gke:hfToken"], "the copy's own dummy is no secret"
-    assert sync(places, "local", ["llmd-gke:tlsKey"]) == []
+    assert sync(workdir, "local", required) == ["llmd-gke:hfToken"]
+    assert sync(workdir, "local", required) == ["llmd-gke:hfToken"], "the copy's own dummy is no secret"
+    assert sync(workdir, "local", ["llmd-gke:tlsKey"]) == []
 
 
-def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(places: Places) -> None:
+def test_the_warning_about_a_stand_in_names_the_command_that_sets_the_secret(workdir: Workdir) -> None:
     screen = io.StringIO()
-    say_missing(["llmd-gke:hfToken"], places, "local", Console(file=screen))
+    say_missing(["llmd-gke:hfToken"], workdir, "local", Console(file=screen))
     assert screen.getvalue() == (
         "Warning: llmd-gke:hfToken is not set: the rehearsal uses a placeholder, but on Google Cloud the stack is "
         "rejected without it.\n"

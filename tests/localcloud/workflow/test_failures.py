@@ -8,72 +8,72 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import failures
 
 NETWORK, ROUTER = "urn:pulumi:dev::p::gcp:compute/network:Network::n", "urn:pulumi:dev::p::gcp:compute/router:Router::r"
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
-    places = Places(tmp_path, tmp_path / "home")
-    places.cloud.mkdir(parents=True)
-    return places
+def workdir(tmp_path: Path) -> Workdir:
+    workdir = Workdir(tmp_path, tmp_path / "home")
+    workdir.cloud.mkdir(parents=True)
+    return workdir
 
 
-def logged(places: Places, *events: object) -> None:
-    failures.log(places).write_text("".join(json.dumps(one) + "\n" for one in events) + '{"cut')
+def logged(workdir: Workdir, *events: object) -> None:
+    failures.log(workdir).write_text("".join(json.dumps(one) + "\n" for one in events) + '{"cut')
 
 
 def error(message: str, urn: str = "") -> object:
     return {"diagnosticEvent": {"severity": "error", "message": message, "urn": urn}}
 
 
-def said(places: Places) -> str:
+def said(workdir: Workdir) -> str:
     console = Console(record=True, width=1000, file=None, quiet=False)
-    failures.say_causes(places, "dev", console)
+    failures.say_causes(workdir, "dev", console)
     return console.export_text()
 
 
-def test_cause_and_fix_of_a_resource_that_failed_are_said(places: Places) -> None:
+def test_cause_and_fix_of_a_resource_that_failed_are_said(workdir: Workdir) -> None:
     logged(
-        places,
+        workdir,
         error("googleapi: Error 401: no", ROUTER),
         {"resOpFailedEvent": {"metadata": {"urn": ROUTER}}},
         error("update failed"),
     )
-    assert "Cause: the credentials have expired." in said(places)
-    assert "Fix: gcloud auth login --update-adc." in said(places)
+    assert "Cause: the credentials have expired." in said(workdir)
+    assert "Fix: gcloud auth login --update-adc." in said(workdir)
 
 
-def test_an_error_that_another_attempt_mended_is_no_cause(places: Places) -> None:
+def test_an_error_that_another_attempt_mended_is_no_cause(workdir: Workdir) -> None:
     logged(
-        places,
+        workdir,
         error("googleapi: Error 403: SERVICE_DISABLED", NETWORK),
         {"resOutputsEvent": {"metadata": {"urn": NETWORK}}},
     )
-    assert said(places) == ""
-    assert list(failures.errors(failures.log(places))) == []
+    assert said(workdir) == ""
+    assert list(failures.errors(failures.log(workdir))) == []
 
 
-def test_a_pool_in_error_says_why_as_google_has_it(places: Places) -> None:
+def test_a_pool_in_error_says_why_as_google_has_it(workdir: Workdir) -> None:
     pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
-    (places.cloud / "google.json").write_text(json.dumps(content))
-    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in said(places)
-    assert "Cause: the zone has no free host of this type right now" in said(places)
+    (workdir.cloud / "google.json").write_text(json.dumps(content))
+    assert "Node pool tpu is in state ERROR: [GCE_STOCKOUT]: no" in said(workdir)
+    assert "Cause: the zone has no free host of this type right now" in said(workdir)
 
 
-def test_without_an_operation_nothing_is_said(places: Places) -> None:
-    assert said(places) == ""
+def test_without_an_operation_nothing_is_said(workdir: Workdir) -> None:
+    assert said(workdir) == ""
 
 
-def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_again(places: Places) -> None:
+def test_an_update_that_counts_a_pool_without_nodes_as_made_says_how_it_is_made_again(workdir: Workdir) -> None:
     pool = {"inputs": {}, "status": "ERROR", "statusMessage": "[GCE_STOCKOUT]: no"}
     content = {"objects": {failures.NODE_POOL: {"projects/p/locations/l/clusters/c/nodePools/tpu": pool}}}
-    (places.cloud / "google.json").write_text(json.dumps(content))
+    (workdir.cloud / "google.json").write_text(json.dumps(content))
     console = Console(record=True, width=1000)
-    failures.say_pools(places, "dev", console)
+    failures.say_pools(workdir, "dev", console)
     text = console.export_text()
     assert "Warning: node pool tpu is in state ERROR: [GCE_STOCKOUT]: no\nFix: wait, or set another zone" in text
     assert "in `make shell`: GKE keeps trying." in text

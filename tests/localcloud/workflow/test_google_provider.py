@@ -11,7 +11,7 @@ from rich.console import Console
 from llmd_gke.problems import BadInput, Stale
 from localcloud import binaries
 from localcloud.cluster import lifecycle
-from localcloud.common.workdir import Kind, Places
+from localcloud.common.workdir import Kind, Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.workflow import cloud_files, removal, state
@@ -27,13 +27,13 @@ def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[repo
     monkeypatch.delenv(GOOGLE, raising=False)
 
 
-def places_of(tmp_path: Path, kind: Kind) -> Places:
-    return Places(tmp_path, tmp_path / "home", kind)
+def workdir_of(tmp_path: Path, kind: Kind) -> Workdir:
+    return Workdir(tmp_path, tmp_path / "home", kind)
 
 
-def script(places: Places) -> str:
+def script(workdir: Workdir) -> str:
     """How the Google provider is started, where the laptop cloud's programs are not built."""
-    return next(text for path, text in launchers(places).items() if path.name == "pulumi-resource-gcp")
+    return next(text for path, text in launchers(workdir).items() if path.name == "pulumi-resource-gcp")
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_the_laptop_cloud_runs_the_published_provider_unless_another_is_chosen(
 ) -> None:
     if chosen:
         monkeypatch.setenv(GOOGLE, chosen)
-    assert f"-m {module} " in script(places_of(tmp_path, kind))
+    assert f"-m {module} " in script(workdir_of(tmp_path, kind))
 
 
 def test_a_provider_that_is_not_known_is_refused_with_those_that_are(
@@ -64,17 +64,17 @@ def test_a_provider_that_is_not_known_is_refused_with_those_that_are(
 ) -> None:
     monkeypatch.setenv(GOOGLE, "official")
     with pytest.raises(BadInput, match=r"official is not allowed\. Allowed: published, hand-written\.\nFix:"):
-        launchers(places_of(tmp_path, "rehearsal"))
+        launchers(workdir_of(tmp_path, "rehearsal"))
 
 
-def write(places: Places, *names: str) -> None:
+def write(workdir: Workdir, *names: str) -> None:
     """Clouds that hold a network, in these files."""
-    places.cloud.mkdir(parents=True)
+    workdir.cloud.mkdir(parents=True)
     record = {"inputs": {"name": "vpc", "autoCreateSubnetworks": False, "kind": "as Google shows it"}}
     content = {"objects": {NETWORK: {"projects/p/global/networks/vpc": record}}}
     emulated = {"resources": {"projects/p/global/networks/vpc": {}}}
     for name in names:
-        (places.cloud / name).write_text(json.dumps(emulated if name == cloud_files.EMULATOR else content))
+        (workdir.cloud / name).write_text(json.dumps(emulated if name == cloud_files.EMULATOR else content))
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def write(places: Places, *names: str) -> None:
     ],
 )
 def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, there: list[str], before: str) -> None:
-    places = places_of(tmp_path, kind)
-    write(places, *there)
+    workdir = workdir_of(tmp_path, kind)
+    write(workdir, *there)
     with pytest.raises(Stale, match=f"Fix: `LLMD_GKE_GOOGLE={before} make down"):
-        cloud_files.check_google(places)
+        cloud_files.check_google(workdir)
 
 
 @pytest.mark.parametrize(
@@ -96,47 +96,47 @@ def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, t
     [("laptop", ["google.json", cloud_files.EMULATOR]), ("rehearsal", ["google.json"]), ("laptop", [])],
 )
 def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: Kind, there: list[str]) -> None:
-    places = places_of(tmp_path, kind)
-    write(places, *there)
-    cloud_files.check_google(places)
+    workdir = workdir_of(tmp_path, kind)
+    write(workdir, *there)
+    cloud_files.check_google(workdir)
 
 
-def ask_the_emulator(places: Places) -> None:
+def ask_the_emulator(workdir: Workdir) -> None:
     """What `make status` and `make doctor` leave: the emulator's file, without anything in it."""
-    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {}, "operations": {}}))
+    (workdir.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {}, "operations": {}}))
 
 
 def test_an_emulator_that_was_only_asked_made_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    places = places_of(tmp_path, "laptop")
-    write(places, "google.json")
-    ask_the_emulator(places)
+    workdir = workdir_of(tmp_path, "laptop")
+    write(workdir, "google.json")
+    ask_the_emulator(workdir)
     with pytest.raises(Stale, match="Fix: `LLMD_GKE_GOOGLE=hand-written make down"):
-        cloud_files.check_google(places)
+        cloud_files.check_google(workdir)
     monkeypatch.setenv(GOOGLE, "hand-written")
-    cloud_files.check_google(places)
+    cloud_files.check_google(workdir)
 
 
 def test_what_the_emulator_made_for_a_killed_engine_is_taken_over_by_its_name(tmp_path: Path) -> None:
-    places = places_of(tmp_path, "laptop")
-    write(places, "google.json", cloud_files.EMULATOR)
+    workdir = workdir_of(tmp_path, "laptop")
+    write(workdir, "google.json", cloud_files.EMULATOR)
     asked = {"name": "vpc", "autoCreateSubnetworks": False, "deleteDefaultRoutesOnCreate": False}
-    assert cloud_files.find(places, Pending(URN, "creating", NETWORK, asked)) == "projects/p/global/networks/vpc"
-    assert cloud_files.find(places, Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
+    assert cloud_files.find(workdir, Pending(URN, "creating", NETWORK, asked)) == "projects/p/global/networks/vpc"
+    assert cloud_files.find(workdir, Pending(URN, "creating", NETWORK, {**asked, "name": "other"})) is None
 
 
 def test_what_a_destroy_left_at_google_is_named_and_removed(tmp_path: Path) -> None:
-    places = places_of(tmp_path, "laptop")
-    places.cloud.mkdir(parents=True)
+    workdir = workdir_of(tmp_path, "laptop")
+    workdir.cloud.mkdir(parents=True)
     left = {"resources": {"b/weights": {}}, "policies": {"projects/p": {}}, "operations": {"done": {}}}
-    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps(left))
+    (workdir.cloud / cloud_files.EMULATOR).write_text(json.dumps(left))
     console = Console(record=True, width=200)
-    assert cloud_files.remove(places, console, had_stacks=True) == 1
+    assert cloud_files.remove(workdir, console, had_stacks=True) == 1
     said = console.export_text()
     assert "resource b/weights" in said
     assert "IAM policy of projects/p" in said
     assert "done" not in said
-    assert list(places.cloud.iterdir()) == []
-    assert cloud_files.remove(places, console, had_stacks=True) == 0
+    assert list(workdir.cloud.iterdir()) == []
+    assert cloud_files.remove(workdir, console, had_stacks=True) == 0
 
 
 @pytest.mark.parametrize(("chosen", "built"), [(None, True), ("hand-written", False), ("published", True)])
@@ -149,56 +149,56 @@ def test_only_the_provider_that_runs_is_built(
     monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     if chosen:
         monkeypatch.setenv(GOOGLE, chosen)
-    lifecycle.get_programs(places_of(tmp_path, "laptop"), Console(quiet=True))
+    lifecycle.get_programs(workdir_of(tmp_path, "laptop"), Console(quiet=True))
     assert ("pulumi-resource-gcp" in wanted) is built
     assert {"pulumi-resource-kubernetes", "etcd", "envoy"} <= set(wanted)
 
 
-def hold(places: Places) -> None:
+def hold(workdir: Workdir) -> None:
     """A stack with a resource, as the engine keeps it."""
-    (places.root / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
-    state.folder(places).mkdir(parents=True)
+    (workdir.root / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
+    state.folder(workdir).mkdir(parents=True)
     resource = {"urn": URN, "type": NETWORK, "custom": True, "id": "projects/p/global/networks/vpc"}
     content = {"version": 3, "checkpoint": {"latest": {"resources": [resource]}}}
-    (state.folder(places) / "local.json").write_text(json.dumps(content))
+    (state.folder(workdir) / "local.json").write_text(json.dumps(content))
 
 
 @pytest.mark.parametrize("content", ["{half", "[]", "\udcff"])
 @pytest.mark.parametrize("name", ["google.json", "kubernetes.json", cloud_files.EMULATOR])
 def test_down_forgets_a_laptop_cloud_whose_files_are_damaged(tmp_path: Path, name: str, content: str) -> None:
-    places = places_of(tmp_path, "laptop")
-    write(places, "google.json", cloud_files.EMULATOR)
-    hold(places)
-    (places.cloud / name).write_text(content, errors="surrogateescape")
+    workdir = workdir_of(tmp_path, "laptop")
+    write(workdir, "google.json", cloud_files.EMULATOR)
+    hold(workdir)
+    (workdir.cloud / name).write_text(content, errors="surrogateescape")
     console = Console(record=True, width=400)
-    assert removal.down(places, None, console) == 0
+    assert removal.down(workdir, None, console) == 0
     said = console.export_text()
     assert f"{name} is damaged: " in said
     assert "clouds are deleted" in said
     assert "Nothing is left" in said
-    assert not places.cloud.exists()
-    assert state.names(places) == []
+    assert not workdir.cloud.exists()
+    assert state.names(workdir) == []
 
 
 def test_only_the_last_stack_takes_a_damaged_cloud_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lifecycle, "has_data", lambda _: True)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    places = places_of(tmp_path, "laptop")
-    write(places, "google.json")
-    hold(places)
-    file = state.folder(places) / "local.json"
+    workdir = workdir_of(tmp_path, "laptop")
+    write(workdir, "google.json")
+    hold(workdir)
+    file = state.folder(workdir) / "local.json"
     file.with_name("other.json").write_text(file.read_text())
-    (places.cloud / "google.json").write_text("{half")
+    (workdir.cloud / "google.json").write_text("{half")
     with pytest.raises(Stale, match=r"google\.json is damaged.*\nFix: `make down`, which removes it"):
-        removal.down(places, "local", Console(quiet=True))
-    assert (places.cloud / "google.json").exists()
+        removal.down(workdir, "local", Console(quiet=True))
+    assert (workdir.cloud / "google.json").exists()
 
 
 def test_what_a_killed_probe_left_is_not_put_down_to_the_destroy(tmp_path: Path) -> None:
-    places = places_of(tmp_path, "laptop")
-    places.cloud.mkdir(parents=True)
+    workdir = workdir_of(tmp_path, "laptop")
+    workdir.cloud.mkdir(parents=True)
     host, vpc = "projects/p/zones/z/instances/llmd-gke-probe-1a2b3c4d", "projects/p/global/networks/llmd-gke-probe-0"
-    (places.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {host: {}, vpc: {}}}))
+    (workdir.cloud / cloud_files.EMULATOR).write_text(json.dumps({"resources": {host: {}, vpc: {}}}))
     console = Console(record=True, width=400)
-    assert cloud_files.remove(places, console, had_stacks=True) == 0
+    assert cloud_files.remove(workdir, console, had_stacks=True) == 0
     assert console.export_text().startswith("Removed leftovers of a `doctor --probe` that was killed: ")
-    assert list(places.cloud.iterdir()) == []
+    assert list(workdir.cloud.iterdir()) == []

@@ -8,25 +8,25 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.problems import BadInput
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import arguments, pack
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def workdir(tmp_path: Path) -> Workdir:
     for name in ("policies", "house", "other"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "PulumiPolicy.yaml").touch()
     (tmp_path / "home").mkdir()
-    return Places(tmp_path, tmp_path / "home")
+    return Workdir(tmp_path, tmp_path / "home")
 
 
 @pytest.fixture
-def configured(places: Places, monkeypatch: pytest.MonkeyPatch) -> Path:
+def configured(workdir: Workdir, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two packs of one's own, and a configuration of the project's."""
-    file = places.root / "config.json"
+    file = workdir.root / "config.json"
     file.write_text("{}")
-    monkeypatch.setenv(pack.PACKS, os.pathsep.join(str(places.root / name) for name in ("house", "other")))
+    monkeypatch.setenv(pack.PACKS, os.pathsep.join(str(workdir.root / name) for name in ("house", "other")))
     monkeypatch.setenv(pack.CONFIG, str(file))
     return file
 
@@ -35,40 +35,40 @@ def values(arguments: list[str], flag: str) -> list[str]:
     return [Path(arguments[index + 1]).name for index, word in enumerate(arguments) if word == flag]
 
 
-def test_without_settings_only_the_project_s_pack_runs(places: Places) -> None:
-    assert pack.flags(places) == ["--policy-pack", str(places.root / "policies")]
+def test_without_settings_only_the_project_s_pack_runs(workdir: Workdir) -> None:
+    assert pack.flags(workdir) == ["--policy-pack", str(workdir.root / "policies")]
 
 
 @pytest.mark.usefixtures("configured")
-def test_each_pack_has_a_configuration_once_one_has(places: Places) -> None:
-    flags = pack.flags(places)
+def test_each_pack_has_a_configuration_once_one_has(workdir: Workdir) -> None:
+    flags = pack.flags(workdir)
     assert values(flags, "--policy-pack") == ["policies", "house", "other"]
     none = "no-policy-config.json"
     assert values(flags, "--policy-pack-config") == ["config.json", none, none]
 
 
 @pytest.mark.usefixtures("configured")
-def test_a_pack_on_the_command_line_gets_one_too(places: Places) -> None:
+def test_a_pack_on_the_command_line_gets_one_too(workdir: Workdir) -> None:
     call = arguments.parse(["up", "--policy-pack", "mine"])
-    command = [*call.arguments, *pack.missing_flags(places, call)]
+    command = [*call.arguments, *pack.missing_flags(workdir, call)]
     assert values(command, "--policy-pack") == ["mine", "policies", "house", "other"]
     none = "no-policy-config.json"
     assert values(command, "--policy-pack-config") == [none, "config.json", none, none]
 
 
-def test_what_is_no_pack_is_named(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(pack.PACKS, str(places.home))
-    with pytest.raises(BadInput, match=rf"{places.home} has no PulumiPolicy.yaml"):
-        pack.flags(places)
+def test_what_is_no_pack_is_named(workdir: Workdir, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(pack.PACKS, str(workdir.home))
+    with pytest.raises(BadInput, match=rf"{workdir.home} has no PulumiPolicy.yaml"):
+        pack.flags(workdir)
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]"])
 def test_what_is_no_configuration_is_named(
-    places: Places, monkeypatch: pytest.MonkeyPatch, content: str | None
+    workdir: Workdir, monkeypatch: pytest.MonkeyPatch, content: str | None
 ) -> None:
-    file = places.root / "broken.json"
+    file = workdir.root / "broken.json"
     if content is not None:
         file.write_text(content)
     monkeypatch.setenv(pack.CONFIG, str(file))
     with pytest.raises(BadInput, match=r"LLMD_GKE_POLICY_CONFIG=.*broken\.json: (.|\n)*Fix: "):
-        pack.flags(places)
+        pack.flags(workdir)

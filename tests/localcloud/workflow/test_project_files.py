@@ -7,27 +7,27 @@ from pathlib import Path
 import pytest
 
 from llmd_gke.problems import Refused
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import interlock
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def workdir(tmp_path: Path) -> Workdir:
     (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: python\n")
     (tmp_path / "Pulumi.eu4a.yaml").write_text("config: {}\n")
-    return Places(tmp_path, tmp_path / ".rehearsal")
+    return Workdir(tmp_path, tmp_path / ".rehearsal")
 
 
 @pytest.mark.parametrize("name", ["Pulumi.json", "Pulumi.yml", "pulumi.json", "Pulumi.JSON"])
-def test_a_second_project_file_is_refused_by_name(places: Places, name: str) -> None:
-    interlock.check_project(places)
-    (places.root / name).write_text('{"plugins": {"providers": [{"name": "gcp", "path": "/tmp/foreign"}]}}')
+def test_a_second_project_file_is_refused_by_name(workdir: Workdir, name: str) -> None:
+    interlock.check_project(workdir)
+    (workdir.root / name).write_text('{"plugins": {"providers": [{"name": "gcp", "path": "/tmp/foreign"}]}}')
     with pytest.raises(Refused, match=rf"(?s){name} next to Pulumi\.yaml.*Fix: remove {name}"):
-        interlock.check_project(places)
+        interlock.check_project(workdir)
 
 
-def test_stack_files_are_no_project_files(places: Places) -> None:
-    (places.root / "Pulumi.json.yaml").write_text("config: {}\n")
-    (places.root / "Pulumi.md").touch()
-    interlock.check_project(places)
-    assert len(list(places.root.iterdir())) == 4
+def test_stack_files_are_no_project_files(workdir: Workdir) -> None:
+    (workdir.root / "Pulumi.json.yaml").write_text("config: {}\n")
+    (workdir.root / "Pulumi.md").touch()
+    interlock.check_project(workdir)
+    assert len(list(workdir.root.iterdir())) == 4

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from localcloud.common.workdir import Places
+from localcloud.common.workdir import Workdir
 from localcloud.workflow import shell
 
 
@@ -16,5 +16,5 @@ def test_a_make_inside_the_shell_is_no_part_of_the_one_that_started_it(
     for name in shell.MAKE:
         monkeypatch.setenv(name, "1")
     (tmp_path / "home").mkdir()
-    _, environment = shell.command(Places(tmp_path, tmp_path / "home"), "/bin/sh")
+    _, environment = shell.command(Workdir(tmp_path, tmp_path / "home"), "/bin/sh")
     assert set(shell.MAKE).isdisjoint(environment)

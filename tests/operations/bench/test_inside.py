@@ -31,7 +31,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     def entered(target: Target) -> None:
         result.append("enter")
-        if discover.running(target.places.home) is None:
+        if discover.running(target.workdir.home) is None:
             raise NotUp("The laptop cloud is not running.")
         raise Entered
 

@@ -30,10 +30,10 @@ def laptop(clone: Clone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tar
 
 
 def write(target: Target, *names: str) -> None:
-    target.places.cloud.mkdir(parents=True, exist_ok=True)
+    target.workdir.cloud.mkdir(parents=True, exist_ok=True)
     for name in names:
         content = OBJECTS if name == "google.json" else {"resources": {"compute/vpc": {}}}
-        (target.places.cloud / name).write_text(json.dumps(content))
+        (target.workdir.cloud / name).write_text(json.dumps(content))
 
 
 def asked(target: Target) -> bool:
@@ -47,24 +47,24 @@ def test_a_cloud_of_the_hand_written_provider_is_not_asked_and_gets_no_file_of_t
     monkeypatch.setenv(GOOGLE, "hand-written")
     write(laptop, "google.json")
     assert not asked(laptop)
-    assert [file.name for file in laptop.places.cloud.iterdir()] == ["google.json"]
+    assert [file.name for file in laptop.workdir.cloud.iterdir()] == ["google.json"]
 
 
 def test_nor_where_the_command_was_called_without_the_variable_that_chose_it(laptop: Target) -> None:
     write(laptop, "google.json")
     assert not asked(laptop)
-    assert [file.name for file in laptop.places.cloud.iterdir()] == ["google.json"]
+    assert [file.name for file in laptop.workdir.cloud.iterdir()] == ["google.json"]
 
 
 def test_before_the_first_up_the_emulator_is_asked_and_leaves_nothing(laptop: Target) -> None:
     assert asked(laptop)
-    assert not laptop.places.cloud.exists()
+    assert not laptop.workdir.cloud.exists()
 
 
 def test_a_cloud_of_the_emulator_is_asked_in_its_own_folder(laptop: Target) -> None:
     write(laptop, "google.json", EMULATOR)
     assert asked(laptop)
-    assert "my-project" in (laptop.places.cloud / "google.json").read_text()
+    assert "my-project" in (laptop.workdir.cloud / "google.json").read_text()
     assert not may_ask(laptop), "the emulator has ended"
 
 
@@ -75,7 +75,7 @@ def test_only_google_cloud_itself_is_asked_without_an_emulator(laptop: Target, c
 
 def test_a_folder_that_cannot_be_used_is_named_with_a_fix(laptop: Target) -> None:
     write(laptop, EMULATOR)
-    (laptop.places.cloud / "google.lock").mkdir()
+    (laptop.workdir.cloud / "google.lock").mkdir()
     with pytest.raises(SetUpFailed, match=r"cannot start on .*google\.lock.*\nFix: make the folder writable"):
         asked(laptop)
 
@@ -83,6 +83,6 @@ def test_a_folder_that_cannot_be_used_is_named_with_a_fix(laptop: Target) -> Non
 @pytest.mark.parametrize(("name", "error"), [("google.json", SetUpFailed), (EMULATOR, Stale)])
 def test_a_damaged_file_is_named_with_a_fix(laptop: Target, name: str, error: type[Exception]) -> None:
     write(laptop, "google.json", EMULATOR)
-    (laptop.places.cloud / name).write_text("{half")
+    (laptop.workdir.cloud / name).write_text("{half")
     with pytest.raises(error, match=rf"{name} is .*\nFix: .*make down"):
         asked(laptop)

@@ -103,7 +103,7 @@ def laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Target:
     monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
     monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path / "home"))
     target = Target("eu4a", Cloud.LAPTOP, TARGET.root)
-    target.places.cloud.mkdir(parents=True)
+    target.workdir.cloud.mkdir(parents=True)
     return target
 
 
@@ -130,12 +130,12 @@ def test_a_laptop_cloud_without_the_emulator_has_no_load_balancer_and_nobody_sig
     result = look(laptop, up)
     assert "Google's load balancer" not in [section.title for section in result]
     assert lines(result, "Model qwen")[0].startswith("4/7 server starts")
-    assert list(laptop.places.cloud.iterdir()) == []
+    assert list(laptop.workdir.cloud.iterdir()) == []
 
 
 def test_an_emulator_that_cannot_start_costs_one_line_and_not_the_screen(up: Any, laptop: Target) -> None:
-    (laptop.places.cloud / "google-api.json").write_text("{}")
-    (laptop.places.cloud / "google.json").write_text("{half")
+    (laptop.workdir.cloud / "google-api.json").write_text("{}")
+    (laptop.workdir.cloud / "google.json").write_text("{half")
     (section,) = [section for section in look(laptop, up) if section.title == "Google's load balancer"]
     (line,) = section.lines
     assert (line.subject, line.state) == ("load balancer", State.UNKNOWN)

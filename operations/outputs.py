@@ -17,6 +17,14 @@ from operations.target import Target
 SECONDS = 60
 """How long a state in a bucket or at Pulumi Cloud may take to answer."""
 
+NOT_SIGNED_IN = 3
+NO_SUCH_STACK = 6
+"""Exit statuses of the engine since v3.226.1 (https://www.pulumi.com/docs/iac/cli/exit-codes/), so also at our floor.
+
+``pulumi.automation`` tells a missing stack by the engine's sentence, decrypts every secret to list outputs, and adds
+the caller's environment to a local cloud's; the command itself does none of that.
+"""
+
 
 @dataclass(frozen=True)
 class Endpoint:
@@ -111,25 +119,27 @@ def _ask(target: Target, *arguments: str) -> str:
             "Fix: check the network and `pulumi whoami -v`, then run the command again."
         ) from None
     if done.returncode:
-        raise _explained(target, done.stderr.strip())
+        raise _explained(target, done.returncode, _short(done.stderr))
     return done.stdout
 
 
-def _explained(target: Target, said: str) -> Problem:
-    if "no stack named" in said or "not found" in said:
-        return NotUp(f"Stack {target.stack} does not exist on {target.cloud}.\nFix: {target.up}\n({_short(said)})")
-    if "PULUMI_ACCESS_TOKEN" in said or "pulumi login" in said:
+def _explained(target: Target, status: int, message: str) -> Problem:
+    """The problem behind an exit status of the engine; its ``message`` is quoted, never read."""
+    if status == NO_SUCH_STACK:
+        return NotUp(f"Stack {target.stack} does not exist on {target.cloud}.\nFix: {target.up}\n({message})")
+    if status == NOT_SIGNED_IN:
         return SetUpFailed(
-            f"Pulumi is not logged in to a state backend: {_short(said)}\n"
+            f"Pulumi is not logged in to a state backend: {message}\n"
             "Fix: pulumi login gs://YOUR-BUCKET, or pulumi login; for a local cloud: --cloud rehearsal"
         )
     return Unreachable(
-        f"The state of stack {target.stack} cannot be read: {_short(said)}\nFix: pulumi stack --stack {target.stack}"
+        f"The state of stack {target.stack} cannot be read: {message}\nFix: pulumi stack --stack {target.stack}"
     )
 
 
-def _short(said: str) -> str:
-    return " ".join(said.split())[:300]
+def _short(text: str) -> str:
+    """One line of at most 300 characters."""
+    return " ".join(text.split())[:300]
 
 
 def _engine(target: Target) -> tuple[Sequence[str], Mapping[str, str]]:

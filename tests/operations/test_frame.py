@@ -109,9 +109,11 @@ PULUMI = """\
 if "--show-secrets" in sys.argv:
     print("the-kubeconfig")
 elif sys.argv[sys.argv.index("-s") + 1] != "one":
-    sys.exit("error: no stack named 'two' found")
-elif os.environ.get("NO_LOGIN"):
-    sys.exit("error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions")
+    print("error: a sentence", file=sys.stderr)
+    sys.exit(6)
+elif os.environ.get("FAILS"):
+    print("error: not found, no stack named, pulumi login", file=sys.stderr)
+    sys.exit(int(os.environ["FAILS"]))
 else:
     print(json.dumps({outputs}))
 """
@@ -157,12 +159,21 @@ def test_a_missing_login_or_engine_is_said_with_its_fix(
     clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     target = Target("one", Cloud.GOOGLE, clone.root)
-    monkeypatch.setenv("NO_LOGIN", "1")
+    monkeypatch.setenv("FAILS", "3")
     with pytest.raises(SetUpFailed, match="Fix: pulumi login"):
         outputs.read(target)
     monkeypatch.setenv("PATH", str(tmp_path / "nothing"))
     with pytest.raises(SetUpFailed, match="`pulumi` is not on PATH"):
         outputs.read(target)
+
+
+@pytest.mark.parametrize("status", [1, 255])
+def test_what_the_engine_says_in_english_decides_nothing(
+    status: int, clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAILS", str(status))
+    with pytest.raises(Unreachable, match=r"cannot be read: error: not found, no stack named, pulumi login"):
+        outputs.read(Target("one", Cloud.GOOGLE, clone.root))
 
 
 def test_a_state_that_does_not_answer_in_time_is_unreachable(

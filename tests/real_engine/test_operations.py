@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from localcloud.common.workdir import cache_folder
+from localcloud.pulumi_cli import resolve
 from localcloud.workflow import commands, config
 from operations import outputs
 from operations.comment import changes
-from operations.exits import NotUp
+from operations.exits import NotUp, SetUpFailed
 from operations.options import Cloud
 from operations.target import Target
 from tests.real_engine.harness import Rehearsal
@@ -23,6 +26,27 @@ def target(running: Rehearsal, monkeypatch: pytest.MonkeyPatch) -> Target:
     monkeypatch.setenv("LLMD_GKE_HOME", str(running.workdir.home))
     monkeypatch.setenv("LLMD_GKE_CLOUD", "rehearsal")
     return Target("local", Cloud.REHEARSAL, running.root)
+
+
+def test_the_engine_tells_a_missing_stack_and_a_missing_login_by_its_exit_status(
+    engine: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ready = resolve.ready(cache_folder())
+    assert ready is not None
+    (tmp_path / "Pulumi.yaml").write_text("name: llmd-gke\nruntime: yaml\n")
+    (tmp_path / "state").mkdir()
+    monkeypatch.setenv("PATH", f"{ready.pulumi.parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PULUMI_HOME", str(tmp_path / "pulumi"))
+    monkeypatch.delenv("PULUMI_ACCESS_TOKEN", raising=False)
+    monkeypatch.delenv("PULUMI_BACKEND_URL", raising=False)
+    nowhere = Target("two", Cloud.GOOGLE, tmp_path)
+    with pytest.raises(SetUpFailed, match="not logged in"):
+        outputs.read(nowhere)
+    monkeypatch.setenv("PULUMI_BACKEND_URL", f"file://{tmp_path}/state")
+    with pytest.raises(NotUp, match="two does not exist"):
+        outputs.read(nowhere)
+    with pytest.raises(NotUp, match="two does not exist"):
+        outputs.last_steps(nowhere)
 
 
 def another_capacity_and_name(settings: dict[str, Any]) -> None:

@@ -242,10 +242,10 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
-    """An endpoint picker is no newer than the one KServe's preset starts: newer ones lose flags that the preset gives.
+    """Rejects an endpoint picker newer than the one that KServe's preset starts: it lacks flags that the preset sets.
 
-    llm-d-router 0.10.0 has no ``--model-server-metrics-*`` any more (commit 936f064ac). ``ceiling`` is a version; its
-    patch releases may be newer.
+    llm-d-router 0.10.0 removed ``--model-server-metrics-*`` (commit 936f064ac). ``ceiling`` is the newest version that
+    is accepted, such as ``v0.9.0``, with its patch releases.
     """
     for container in containers(pod):
         name, _, tag = _split(container.get("image").text() or "")
@@ -253,8 +253,8 @@ def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
         if name.endswith(LLM_D_PICKER) and version and most and version[:2] > most[:2]:
             yield Finding(
                 "endpoint-picker",
-                f"{container.path}.image: endpoint picker {tag} is newer than the {ceiling} of KServe's preset: it "
-                "exits on flags that it no longer has",
+                f"{container.path}.image: endpoint picker {tag} is newer than {ceiling}, which KServe's preset "
+                "starts: it exits because the preset sets flags that it no longer has",
                 allowed=f"{ceiling} and its patch releases",
                 fix="remove scheduler.image",
             )

@@ -46,7 +46,8 @@ class ExclusionSettings(Shape):
 class MaintenanceSettings(Shape):
     """Weekly window for automatic upgrades, outside exclusions.
 
-    An upgrade of a TPU pool recreates its hosts one by one; an upgrade of a multi-host slice recreates all of them.
+    An upgrade recreates the hosts of a TPU pool one at a time; a model on a multi-host slice is down until the last
+    host is back.
     """
 
     days: tuple[Day, ...] = Field(default=("SA", "SU"), strict=False, min_length=1)

@@ -78,7 +78,7 @@ def test_the_picker_is_no_newer_than_the_one_that_kserves_preset_starts(
     if fine:
         assert accepted(changed).settings.models[0].scheduler.image.endswith(tag)
     else:
-        assert "is newer than the v0.9.0 of KServe's preset" in refused(changed)
+        assert "is newer than v0.9.0, which KServe's preset starts" in refused(changed)
 
 
 def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Config, accepted: Accept) -> None:

@@ -1,9 +1,9 @@
 """Makes ``.venv`` from the hash-pinned requirements; the standard library is all it needs.
 
-``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set. uv, itself checked by hash, does the
-work from a small environment of its own in the cache folder. A stamp in ``.venv`` holds the hash of what is installed,
-so that a second run costs a few milliseconds and an interrupted one is simply done again. ``--resolve`` writes the pins
-anew.
+``python3 localcloud/bootstrap.py operations|laptop|dev`` installs one set, ``--beside SET`` another one into the cache.
+uv, itself checked by hash, does the work from a small environment of its own in the cache folder. A stamp in ``.venv``
+holds the hash of what is installed, so that a second run costs a few milliseconds and an interrupted one is simply done
+again. ``--resolve`` writes the pins anew.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 REQUIREMENTS = ROOT / "requirements"
 SETS = ("program", "operations", "laptop", "dev")  # each holds the one before it
-BESIDE = ("bench",)  # environments of their own in the cache, made when they are first used
+BESIDE = ("bench", "front-door")  # environments of their own in the cache, made when they are first used
 OLDEST, NEWEST = (3, 11), (3, 14)
 SCRIPT = """{starts}
 import sys
@@ -117,19 +117,29 @@ def uv() -> Path:
     return program
 
 
+def beside_folder(name: str) -> Path:
+    """Where the environment of a set of ``BESIDE`` is, whether it is installed or not."""
+    key = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:12]
+    return cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def is_beside(name: str) -> bool:
+    """Whether a set of ``BESIDE`` is installed."""
+    folder = beside_folder(name)
+    return (folder / "complete").exists() and (folder / "bin" / "python").exists()
+
+
 def beside(name: str, say: Callable[[str], None] = print) -> Path:
     """The Python of a set of ``BESIDE``, installed in the cache folder when it is missing.
 
     Raises ``Failed``. Clones with the same pins share it; an interrupted installation is simply done again.
     """
     check_python((sys.version_info[0], sys.version_info[1]))
-    pins = REQUIREMENTS / f"{name}.txt"
-    key = hashlib.sha256(pins.read_bytes()).hexdigest()[:12]
-    folder = cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
+    pins, folder = REQUIREMENTS / f"{name}.txt", beside_folder(name)
     python = folder / "bin" / "python"
-    if not (folder / "complete").exists() or not python.exists():
+    if not is_beside(name):
         with only_one(name):
-            if not (folder / "complete").exists() or not python.exists():
+            if not is_beside(name):
                 say(f"installing requirements/{name}.txt into {folder}, once")
                 tool = uv()
                 make_venv(folder, "--without-pip")
@@ -243,10 +253,15 @@ def main(arguments: list[str]) -> int:
     try:
         if arguments == ["--resolve"]:
             resolve()
+        elif len(arguments) == 2 and arguments[0] == "--beside" and arguments[1] in BESIDE:
+            beside(arguments[1])
         elif len(arguments) == 1 and arguments[0] in SETS:
             install(arguments[0])
         else:
-            print(f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--resolve", file=sys.stderr)
+            print(
+                f"usage: {Path(sys.argv[0]).name} {'|'.join(SETS)}|--beside {'|'.join(BESIDE)}|--resolve",
+                file=sys.stderr,
+            )
             return 2
     except BootstrapFailed as failure:
         print(failure, file=sys.stderr)

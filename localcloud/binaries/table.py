@@ -19,6 +19,8 @@ ENDPOINT_PICKER, SIMULATOR = "sigs.k8s.io/gateway-api-inference-extension", "git
 PROVIDER = "github.com/pulumi/pulumi-kubernetes/provider/v4"
 PROVIDER_NAME = "pulumi-resource-kubernetes"
 PROMETHEUS, KUBE_STATE_METRICS = "github.com/prometheus/prometheus", "k8s.io/kube-state-metrics/v2"
+ENVOY_GATEWAY, AI_GATEWAY = "github.com/envoyproxy/gateway", "github.com/envoyproxy/ai-gateway"
+RATELIMIT = "github.com/envoyproxy/ratelimit"
 GOOGLE, GOOGLE_PROVIDER = "github.com/hashicorp/terraform-provider-google", "pulumi-resource-gcp"
 
 
@@ -193,7 +195,39 @@ def prometheus_release(module: str) -> str:
     return f"{int(minor[:-2])}.{int(minor[-2:])}.{patch}"
 
 
-PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), *_monitoring(), _provider())
+def _front_door() -> list[BuiltProgram]:
+    """Envoy Gateway, Envoy AI Gateway and the limiter: for stacks that have a front door.
+
+    The limiter has a wrapper of its own: it does not compile with the newer OpenTelemetry that AI Gateway asks for.
+    """
+    gateway, ai_gateway, ratelimit = map(versions.program, (ENVOY_GATEWAY, AI_GATEWAY, RATELIMIT))
+    wrapper = Wrapper("front-door", (ENVOY_GATEWAY, gateway), disk_mb=4200, modules_mb=2000, memory_mb=2000)
+    limiter = Wrapper("ratelimit", (RATELIMIT, ratelimit), disk_mb=500, modules_mb=300, memory_mb=900)
+    # Without it Envoy Gateway asks for images of its development: internal/infrastructure/kubernetes/proxy/resource.go.
+    stamps = {f"{ENVOY_GATEWAY}/internal/cmd/version.envoyGatewayVersion": gateway}
+    return [
+        BuiltProgram(
+            BuildTarget("ai-gateway-extproc", f"{AI_GATEWAY}/cmd/extproc", 190), wrapper, ai_gateway, by_default=False
+        ),
+        BuiltProgram(
+            BuildTarget("ai-gateway-controller", f"{AI_GATEWAY}/cmd/controller", 145),
+            wrapper,
+            ai_gateway,
+            by_default=False,
+        ),
+        BuiltProgram(
+            BuildTarget("envoy-gateway", f"{ENVOY_GATEWAY}/cmd/envoy-gateway", 365, stamps),
+            wrapper,
+            gateway,
+            by_default=False,
+        ),
+        BuiltProgram(
+            BuildTarget("ratelimit", f"{RATELIMIT}/src/service_cmd", 90), limiter, ratelimit, by_default=False
+        ),
+    ]
+
+
+PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), *_monitoring(), *_front_door(), _provider())
 """In the order of building: what others wait for comes first, the heaviest last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

@@ -54,9 +54,9 @@ class LaptopCloud:
         """The cluster's data are still there."""
         lifecycle.check_data(self.workdir, stack)
 
-    def get_binaries(self, console: Console) -> None:
-        """Kubernetes, KServe and what they need; charts and CRDs."""
-        lifecycle.get_programs(self.workdir, console)
+    def get_binaries(self, console: Console, stack: str | None = None) -> None:
+        """Kubernetes, KServe and what they need; charts and CRDs. The front door's where the stack has one."""
+        lifecycle.get_programs(self.workdir, console, stack)
 
     def start(self, console: Console) -> None:
         """The namespaces with the cluster in them."""

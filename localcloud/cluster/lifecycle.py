@@ -16,7 +16,7 @@ from llmd_gke.problems import Stale
 from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.binaries.table import GOOGLE_PROVIDER
-from localcloud.cluster import capacity_check, health, start, variables
+from localcloud.cluster import capacity_check, front_door, health, start, variables
 from localcloud.cluster.processes import PROGRAMS
 from localcloud.common.environment import clean
 from localcloud.common.layout import Layout
@@ -53,15 +53,17 @@ def has_data(workdir: Workdir) -> bool:
     return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
 
 
-def get_programs(workdir: Workdir, console: Console) -> None:
+def get_programs(workdir: Workdir, console: Console, stack: str | None = None) -> None:
     """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go.
 
-    Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built.
+    Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built. The front door's programs
+    and charts are for stacks that have one.
     """
     unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
-    wanted = (*binaries.names(), *asked.programs())
+    has_door = stack is not None and front_door.asked(workdir, stack)
+    wanted = (*binaries.names(), *asked.programs(), *(front_door.PROGRAMS if has_door else ()))
     binaries.ensure([name for name in wanted if name not in unused], console)
-    charts.prepare(workdir.charts)
+    charts.prepare(workdir.charts, front_door=has_door)
     upstream.prepare(Layout(workdir.home).crds)
 
 

@@ -1,9 +1,11 @@
 """The chart folder for the Platform component (``llmd-gke:platform.chartFolder``), from the published Go modules.
 
-Every chart is the one that its project publishes, at the version of ``catalog/versions.toml``. Two are stamped on
+Every chart is the one that its project publishes, at the version of ``catalog/versions.toml``. Some are stamped on
 publication, which is repeated here: cert-manager's (cert-manager ``make/manifests.mk``, target
-``cert-manager-$(VERSION).tgz``, which also leaves out the files in :data:`UNPUBLISHED`), and LeaderWorkerSet's
-(kubernetes-sigs/lws ``hack/push-chart.sh``; the image's tag is one of the program's values).
+``cert-manager-$(VERSION).tgz``, which also leaves out the files in :data:`UNPUBLISHED`), LeaderWorkerSet's
+(kubernetes-sigs/lws ``hack/push-chart.sh``; the image's tag is one of the program's values), those of Envoy Gateway
+(envoyproxy/gateway ``tools/make/helm.mk``, which also fills in :data:`TEMPLATE`) and of Envoy AI Gateway
+(envoyproxy/ai-gateway ``Makefile``, target ``helm-package``).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 
 from llmd_gke.catalog import versions
 from llmd_gke.problems import SetUpFailed
@@ -20,7 +23,12 @@ from localcloud.go_builds import modules
 
 STAMP = ".made-from"
 UNPUBLISHED = ("tests", "README.template.md", "signkey_annotation.txt", "values.linter.exceptions")
+TEMPLATE = "values.tmpl.yaml"
+"""The default values of Envoy Gateway's chart, with variables in them."""
+
 _KSERVE = "github.com/kserve/kserve"
+_ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
+_AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
 
 
 @dataclass(frozen=True)
@@ -39,16 +47,24 @@ SOURCES = {
     "kserve-llmisvc-resources": ChartSource(_KSERVE, "charts/kserve-llmisvc-resources"),
     "kserve-runtime-configs": ChartSource(_KSERVE, "charts/kserve-runtime-configs"),
 }
+"""The charts of every stack."""
+
+FRONT_DOOR = {
+    "gateway-helm": ChartSource(_ENVOY_GATEWAY, "charts/gateway-helm", stamped=True),
+    "ai-gateway-crds-helm": ChartSource(_AI_GATEWAY, "manifests/charts/ai-gateway-crds-helm", stamped=True),
+    "ai-gateway-helm": ChartSource(_AI_GATEWAY, "manifests/charts/ai-gateway-helm", stamped=True),
+}
+"""Further charts of stacks with a front door."""
 
 
-def prepare(folder: Path) -> Path:
+def prepare(folder: Path, *, front_door: bool = False) -> Path:
     """Puts the charts of ``catalog/versions.toml`` into ``folder``, one sub-folder each, and returns it.
 
-    A second call changes nothing; a chart of another version is replaced. Raises ``SetUpFailed`` when a module cannot
-    be had or holds no such chart.
+    ``front_door``: those of :data:`FRONT_DOOR`, too. A second call changes nothing; a chart of another version is
+    replaced. Raises ``SetUpFailed`` when a module cannot be downloaded or contains no such chart.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    for name, source in SOURCES.items():
+    for name, source in (SOURCES | FRONT_DOOR if front_door else SOURCES).items():
         version = module_version(name)
         stamp = f"{source.module}@{version} {source.folder}\n"
         target = folder / name
@@ -60,7 +76,15 @@ def prepare(folder: Path) -> Path:
 
 def module_version(chart: str) -> str:
     """The Go module's version of a chart: that of the chart, with a ``v``."""
+    if chart in FRONT_DOOR:
+        return versions.program(FRONT_DOOR[chart].module)
     return "v" + versions.chart(chart).version.removeprefix("v")
+
+
+def chart_version(chart: str) -> str:
+    """The version that ``Chart.yaml`` has once the chart is published."""
+    # Published with the tag's `v`: helm install oci://docker.io/envoyproxy/gateway-helm --version v1.8.3.
+    return module_version(chart) if chart in FRONT_DOOR else versions.chart(chart).version
 
 
 def _is_made(target: Path, stamp: str) -> bool:
@@ -86,7 +110,10 @@ def _make(name: str, source: ChartSource, version: str, stamp: str, target: Path
             path.chmod(0o755 if path.is_dir() else 0o644)
         if source.stamped:
             about = made / "Chart.yaml"
-            about.write_text(stamped(about.read_text(), versions.chart(name).version, version))
+            about.write_text(stamped(about.read_text(), chart_version(name), version))
+        if (template := made / TEMPLATE).exists():
+            (made / "values.yaml").write_text(filled_in(template.read_text(), version))
+            template.unlink()
         (made / STAMP).write_text(stamp)
         if target.exists():
             shutil.rmtree(target)
@@ -97,3 +124,9 @@ def stamped(about: str, version: str, app_version: str) -> str:
     """``Chart.yaml`` with the versions that its project gives it on publication."""
     about = re.sub(r"(?m)^version:.*$", f"version: {version}", about)
     return re.sub(r"(?m)^appVersion:.*$", f"appVersion: {app_version}", about)
+
+
+def filled_in(template: str, version: str) -> str:
+    """The default values of Envoy Gateway's chart, as its project publishes them for a release."""
+    values = {"GatewayImage": f"docker.io/envoyproxy/gateway:{version}", "GatewayImagePullPolicy": "IfNotPresent"}
+    return Template(template).substitute(values)

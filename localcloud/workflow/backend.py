@@ -58,8 +58,8 @@ class Backend(Protocol):
         """Raises ``Stale`` when what the stack remembers is gone."""
         ...
 
-    def get_binaries(self, console: Console) -> None:
-        """Builds or fetches what :meth:`start` needs."""
+    def get_binaries(self, console: Console, stack: str | None = None) -> None:
+        """Builds or fetches what :meth:`start` needs, and what that stack needs in addition."""
         ...
 
     def start(self, console: Console) -> None:

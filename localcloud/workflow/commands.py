@@ -30,11 +30,14 @@ SUMMARY = "operations.summary"
 
 
 def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
-    """The engine, the folder and the cloud, ready. The stack's summary is shown while something is built."""
+    """The engine, the folder and the cloud, ready for that stack.
+
+    The stack's summary is shown while something is built.
+    """
     cloud = backend.of(workdir)
     cloud.check()
     engine = resolve.ensure(cache_folder(), console, _summary(workdir, stack, console))
-    cloud.get_binaries(console)
+    cloud.get_binaries(console, stack)
     home.prepare(workdir, engine)
     cloud.start(console)
     interlock.check(workdir)

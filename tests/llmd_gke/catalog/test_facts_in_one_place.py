@@ -21,6 +21,7 @@ FILES = sorted(
 
 PLACES = {
     "llmd_gke/catalog/kserve.py": "KServe's facts, and the oldest version that works",
+    "policies/rules/routes.py": "links to a file of an older inference extension",
     "localcloud/providers/kubernetes/objects.py": "says which source the stand-in was written after",
 }
 """Python files that may write versions, and why. Docs that are written by hand may, too; generated ones follow."""

@@ -85,7 +85,9 @@ def test_a_single_program_is_built_for_who_names_it(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_program_that_is_unknown_is_refused_with_those_that_are_known() -> None:
-    with pytest.raises(BadInput, match=r"etcds: unknown program\.\nAllowed: etcd, .*pulumi-resource-gcp, .*, envoy\."):
+    with pytest.raises(
+        BadInput, match=r"etcds: unknown program\.\nAllowed: etcd, .*pulumi-resource-gcp, .*, envoy, .*redis-server\."
+    ):
         binaries.chosen(["etcds"])
 
 

@@ -19,6 +19,8 @@ MODULES = {
     "lws-manager": (table.LWS, versions.program(table.LWS)),
     "endpoint-picker": (table.ENDPOINT_PICKER, versions.program(table.ENDPOINT_PICKER)),
     "vllm-simulator": (table.SIMULATOR, versions.program(table.SIMULATOR)),
+    "ai-gateway-controller": (table.AI_GATEWAY, versions.program(table.AI_GATEWAY)),
+    "ai-gateway-extproc": (table.AI_GATEWAY, versions.program(table.AI_GATEWAY)),
     "kube-state-metrics": (table.KUBE_STATE_METRICS, versions.program(table.KUBE_STATE_METRICS)),
 }
 """Modules of those programs that share the wrapper of another one."""
@@ -76,6 +78,13 @@ def test_cert_manager_and_lws_are_those_of_the_charts() -> None:
     assert BY_NAME["cert-manager"].version == versions.chart("cert-manager").version
     assert BY_NAME["lws-manager"].version == f"v{versions.chart('lws').version}"
     assert BY_NAME["llmisvc-controller"].version == versions.chart("kserve-llmisvc-resources").version
+
+
+def test_envoy_gateway_says_its_version_so_that_it_asks_for_released_images() -> None:
+    stamps = BY_NAME["envoy-gateway"].target.stamps
+    assert stamps == {
+        f"{table.ENVOY_GATEWAY}/internal/cmd/version.envoyGatewayVersion": versions.program(table.ENVOY_GATEWAY)
+    }
 
 
 def test_the_version_of_prometheus_module_is_the_release_that_it_says() -> None:

@@ -51,7 +51,7 @@ def test_both_modules_are_fetched_before_the_cluster_starts(
         return
 
     monkeypatch.setattr(binaries, "ensure", built)
-    monkeypatch.setattr(charts, "prepare", lambda folder: folder)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(charts, "prepare", lambda folder, **_: folder)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     home = tmp_path / ".laptop"
     lifecycle.get_programs(Workdir(tmp_path, home, "laptop"), Console(quiet=True))
     wanted = (upstream.GATEWAY_API, upstream.INFERENCE_EXTENSION)

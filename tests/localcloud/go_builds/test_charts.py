@@ -21,7 +21,7 @@ FOLDER_RELEASES = {make().name: make for make in releases.PLATFORM}
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if shutil.which("go") is None:
         pytest.skip("Go is not installed: it brings the modules with the charts")
-    return charts.prepare(tmp_path_factory.mktemp("charts"))
+    return charts.prepare(tmp_path_factory.mktemp("charts"), front_door=True)
 
 
 def load(file: Path) -> dict[str, Any]:
@@ -38,6 +38,29 @@ def test_every_release_of_the_platform_finds_its_chart_in_the_folder(folder: Pat
 @pytest.mark.parametrize("name", ["cert-manager", "lws"])
 def test_the_default_image_is_the_released_one(folder: Path, name: str) -> None:
     assert load(folder / name / "Chart.yaml")["appVersion"] == charts.module_version(name)
+
+
+@pytest.mark.parametrize("name", charts.FRONT_DOOR)
+def test_a_chart_of_the_front_door_has_the_version_of_its_module(folder: Path, name: str) -> None:
+    about = load(folder / name / "Chart.yaml")
+    assert (about["name"], about["version"], about["appVersion"]) == (name, *[charts.module_version(name)] * 2)
+
+
+def test_envoy_gateways_chart_names_the_released_image(folder: Path) -> None:
+    images = load(folder / "gateway-helm" / "values.yaml")["global"]["images"]
+    assert images["envoyGateway"]["image"] == f"docker.io/envoyproxy/gateway:{charts.module_version('gateway-helm')}"
+    assert images["envoyGateway"]["pullPolicy"] == "IfNotPresent"
+    assert not list(folder.rglob(charts.TEMPLATE))
+
+
+def test_only_stacks_with_a_front_door_get_its_charts(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(charts, "_make", lambda name, *_: asked.append(name))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    charts.prepare(tmp_path)
+    assert asked == [*charts.SOURCES]
+    asked.clear()
+    charts.prepare(tmp_path, front_door=True)
+    assert asked == [*charts.SOURCES, *charts.FRONT_DOOR]
 
 
 def paths(values: dict[str, Any], prefix: str = "") -> list[str]:
@@ -71,7 +94,7 @@ def test_cert_managers_crds_are_templates_of_its_chart(folder: Path) -> None:
 
 def test_a_second_call_changes_nothing(folder: Path) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
-    charts.prepare(folder)
+    charts.prepare(folder, front_door=True)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
 
 

@@ -15,7 +15,7 @@ EVERY = list(images._read(images.TABLE))  # pyright: ignore[reportPrivateUsage]
 
 def table(home: Path) -> ImageTable:
     def program(name: str) -> Path:
-        assert name in binaries.names(), f"{name} is no program of the laptop cloud"
+        assert binaries.chosen([name]) == (name,)  # raises for what is no program of the laptop cloud
         return home / name
 
     return ImageTable(home, program)

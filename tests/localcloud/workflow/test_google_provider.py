@@ -145,7 +145,7 @@ def test_only_the_provider_that_runs_is_built(
 ) -> None:
     wanted = list[str]()
     monkeypatch.setattr(binaries, "ensure", lambda names, _: wanted.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    monkeypatch.setattr(charts, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(charts, "prepare", lambda _, **__: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     if chosen:
         monkeypatch.setenv(GOOGLE, chosen)

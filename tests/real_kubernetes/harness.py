@@ -55,6 +55,10 @@ class Laptop(Rehearsal):
         """Starts the cluster alone, with some of its processes or with all."""
         self.cluster("start", *(word for name in only for word in ("--only", name)))
 
+    def emulator_faults(self, *faults: dict[str, object]) -> None:
+        """Faults of Google's APIs from now on (docs/google-emulator.md); none ends them."""
+        self.make("google", "faults", json.dumps(faults))
+
     def inside(
         self, *command: str, check: bool = True, stdin: str | None = None, timeout: float = 120
     ) -> subprocess.CompletedProcess[str]:

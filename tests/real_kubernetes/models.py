@@ -68,6 +68,21 @@ def changed(laptop: Laptop) -> Generator[None]:
         laptop.up()
 
 
+@contextmanager
+def replicas(laptop: Laptop, during: int, after: int) -> Generator[None]:
+    """Another number of replicas meanwhile, past the program."""
+
+    def patch(count: int) -> None:
+        patch = json.dumps({"spec": {"replicas": count}})
+        laptop.kubectl("patch", SERVICES, "qwen", "-n", objects.MODELS, "--type=merge", "-p", patch)
+
+    patch(during)
+    try:
+        yield
+    finally:
+        patch(after)
+
+
 def add_second(config: dict[str, Any]) -> None:
     """Settings with a second model in the namespace and on the pool of the first."""
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 6

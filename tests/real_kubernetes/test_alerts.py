@@ -23,9 +23,10 @@ from llmd_gke.settings import StackSettings
 from llmd_gke.settings.load import load_stack
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
 from tests.real_kubernetes import faults, models, objects, steady_load
+from tests.real_kubernetes.commands import called
 from tests.real_kubernetes.faults import PICKER, SERVER
 from tests.real_kubernetes.harness import Laptop, until
-from tests.real_kubernetes.models import SERVICES, endpoint, ready_servers
+from tests.real_kubernetes.models import endpoint, ready_servers
 from tests.real_kubernetes.prometheus import FASTER, Prometheus
 
 REPLICAS = 3
@@ -105,6 +106,16 @@ def present(expression: str) -> list[str]:
     """The selectors in an expression whose metrics are there while all is well."""
     absent = {*NOT_SIMULATED, *ONLY_WITH_A_FAULT, *set(Google) - {Google.RESTARTS}}
     return [match[0] for match in SELECTOR.finditer(expression) if match[1].removesuffix("_bucket") not in absent]
+
+
+def tpu_hosts(laptop: Laptop) -> list[objects.Object]:
+    return [node for node in objects.every(laptop, "nodes") if "google.com/tpu" in node["status"]["capacity"]]
+
+
+def status_lines(laptop: Laptop, folder: Path) -> list[dict[str, Any]]:
+    """What `llmd-gke status` shows now, in one list."""
+    printed = called(laptop, folder, "status", "--output", "json").stdout
+    return [line for section in json.loads(printed)["sections"] for line in section["lines"]]
 
 
 def names(pods: list[objects.Object]) -> list[str]:
@@ -198,26 +209,35 @@ def test_slow_tokens_are_noticed(watched: Laptop, prometheus: Prometheus, well: 
 
 def test_a_pod_that_finds_no_node_is_unschedulable(watched: Laptop, prometheus: Prometheus, well: float) -> None:
     """The pool has four nodes at most. A pod that waits that long is a lost replica, too, a little later."""
-
-    def replicas(count: int) -> None:
-        patch = f'{{"spec":{{"replicas":{count}}}}}'
-        watched.kubectl("patch", SERVICES, "qwen", "-n", objects.MODELS, "--type=merge", "-p", patch)
-
-    replicas(REPLICAS + 2)
-    try:
+    with models.replicas(watched, REPLICAS + 2, after=REPLICAS):
         awaited(prometheus, "ModelPodUnschedulable")
-    finally:
-        replicas(REPLICAS)
     assert fired(prometheus, well) <= {"ModelPodUnschedulable", "ModelLostReplicas"}
 
 
-def test_a_container_that_ends_again_and_again_is_restarting(
-    watched: Laptop, prometheus: Prometheus, well: float
+def test_a_replica_for_which_google_has_no_host_is_unschedulable_and_status_names_the_cause(
+    watched: Laptop, prometheus: Prometheus, well: float, tmp_path: Path
+) -> None:
+    until(lambda: len(tpu_hosts(watched)) == REPLICAS or None, "no idle TPU host", LONGEST_SECONDS)
+    watched.emulator_faults({"fault": "stockout", "zone": "*"})
+    try:
+        with models.replicas(watched, REPLICAS + 1, after=REPLICAS):
+            awaited(prometheus, "ModelPodUnschedulable")
+            shown = status_lines(watched, tmp_path)
+    finally:
+        watched.emulator_faults()
+    assert fired(prometheus, well) <= {"ModelPodUnschedulable", "ModelLostReplicas"}
+    assert any("the zone has no free TPU of this type right now" in line["text"] for line in shown), shown
+
+
+def test_a_container_that_ends_again_and_again_is_restarting_and_status_says_so(
+    watched: Laptop, prometheus: Prometheus, well: float, tmp_path: Path
 ) -> None:
     first, *_ = names(models.servers(watched))
     for _ in range(3):
         faults.kill(watched, SERVER, first)
     awaited(prometheus, "ServerRestarting")
+    shown = [line for line in status_lines(watched, tmp_path) if line["text"].startswith("warning: ")]
+    assert [(line["state"], line["fix"].partition("#")[2]) for line in shown] == [("bad", "serverrestarting")], shown
     assert fired(prometheus, well) <= {"ServerRestarting", "ModelLostReplicas"}
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from localcloud.google_api.core.cloud import API_FILE
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.small_cluster import (
     SYSTEM,
+    ZONE,
     between,
     cluster,
     condition,
@@ -89,6 +92,21 @@ def test_a_pod_beyond_the_pools_maximum_stays_pending_and_is_told(laptop: Laptop
     assert "pod didn't trigger scale-up: 1 max node group size reached" in events_[0]
     assert len(ready_nodes(laptop, "v6e")) == 2
     until(lambda: len([name for name in "abc" if running(laptop, name)]) == 2, "two of them run", 60)
+
+
+def test_a_pod_in_a_zone_without_stock_stays_pending_until_there_is_some(laptop: Laptop) -> None:
+    faults = laptop.workdir.cloud / API_FILE
+    faults.write_text(json.dumps({"faults": [{"fault": "stockout", "zone": ZONE}]}))
+    try:
+        set_pools(laptop, SYSTEM, V6E)
+        laptop.apply(wants("one", "v6e", "2x2"))
+        (event, *_) = until(lambda: events(laptop, "one", "FailedScaleUp"), "a failed scale-up", 60)
+        assert event.startswith(f"Node scale up in zones {ZONE} associated with this pod failed: GCE out of resources.")
+        until(lambda: events(laptop, "one", "NotTriggerScaleUp"), "the pool's backoff", 60)
+        assert ready_nodes(laptop, "v6e") == []
+    finally:
+        faults.unlink()
+    until(lambda: running(laptop, "one"), "the pod runs", 90)
 
 
 def test_a_multi_host_slice_comes_and_goes_as_a_whole(laptop: Laptop) -> None:

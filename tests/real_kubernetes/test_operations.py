@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -20,20 +18,8 @@ from operations.target import Target
 from tests.fakes import generator
 from tests.operations.status import record, shapes, structure
 from tests.real_kubernetes import models, objects
+from tests.real_kubernetes.commands import called
 from tests.real_kubernetes.harness import Laptop
-
-
-def called(laptop: Laptop, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """`llmd-gke`, as its script in `.venv/bin` runs it: from any folder, knowing where its modules are."""
-    environment = {name: value for name, value in laptop.environment.items() if name != "PYTHONPATH"}
-    start = (
-        f"import sys; sys.path.insert(0, {laptop.environment['PYTHONPATH']!r});"
-        "from operations.cli import main; sys.exit(main())"
-    )
-    command = [sys.executable, "-P", "-c", start, *arguments, "--stack", "local", "--cloud", "laptop"]
-    return subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=180
-    )
 
 
 def test_status_reads_the_cluster_with_the_programs_own_sign_in_from_any_folder(laptop: Laptop, tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ from localcloud.providers.google.resource_type import CloudState
 from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject, text
 
+API_FILE = "google-api.json"
+"""Resources as Google's API shows them, operations and faults; in the folder of ``google.json``."""
 PROJECT_NUMBER = "123456789012"
 """Of every project."""
 
@@ -47,7 +49,7 @@ class EmulatedCloud:
         self.url, self.folder, self.faults = url, folder, ApiFaults()
         self.lock = threading.RLock()
         self.requests = Journal(folder / "google-requests.jsonl")
-        self._file, self._objects = CloudFile(folder / "google-api.json"), CloudFile(folder / "google.json")
+        self._file, self._objects = CloudFile(folder / API_FILE), CloudFile(folder / "google.json")
         self._take({})
 
     def number(self) -> int:

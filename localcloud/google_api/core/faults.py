@@ -28,7 +28,7 @@ from fnmatch import fnmatchcase
 from typing import cast
 
 from localcloud.providers.protocol import faults as protocol
-from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
+from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text, texts
 
 KINDS: dict[str, frozenset[str]] = {
     "error": frozenset({"code", "message", "reason"}),
@@ -76,6 +76,20 @@ def _each(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
 
 def _table(member: Callable[[JsonValue], bool]) -> Callable[[JsonValue], bool]:
     return lambda value: isinstance(value, dict) and all(member(one) for one in value.values())
+
+
+def out_of_stock(faults: Sequence[JsonObject], zone: str, capacity: str) -> bool:
+    """Whether a zone has no host of that capacity left, by the faults in force.
+
+    For nodes that the cluster autoscaler asks for: they do not count down ``times``, as attempts to make a pool do.
+    """
+    for one in faults:
+        if text(one, "fault") == "world" and zone in texts(one, "stockout"):
+            return True
+        fits = fnmatchcase(zone, text(one, "zone") or "*") and fnmatchcase(capacity, text(one, "capacity") or "*")
+        if text(one, "fault") == "stockout" and fits and number(one, "times") != 0:
+            return True
+    return False
 
 
 _TEXT = ("a text", _is_text)

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.core.request import in_background
 from localcloud.google_api.services.pool_bodies import target_of
-from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones
+from localcloud.providers.google.nodepools import cluster_of, first_nodes, pool_zones, provisioning_model
 from localcloud.providers.google.references import NODE_POOL
 from localcloud.providers.google.registry import KINDS
 from localcloud.providers.google.resource_type import CloudState, TargetResource
-from localcloud.providers.protocol.values import JsonObject, JsonValue, dig, text
+from localcloud.providers.protocol.values import JsonValue, text
 
 RETRY_SECONDS = 10.0
 """How long GKE waits before it tries again to make nodes. Minutes at Google."""
@@ -48,7 +48,7 @@ def _without_stock(cloud: EmulatedCloud, world: CloudState, target: TargetResour
         zone
         for zone in zones_
         if first_nodes(target.inputs)
-        and cloud.faults.strike("stockout", "", target.id, zone=zone, capacity=_capacity(target.inputs))
+        and cloud.faults.strike("stockout", "", target.id, zone=zone, capacity=provisioning_model(target.inputs))
     ]
     before = given.get("stockout")
     if out:
@@ -58,14 +58,6 @@ def _without_stock(cloud: EmulatedCloud, world: CloudState, target: TargetResour
         given.pop("stockout", None)
     else:
         given["stockout"] = before
-
-
-def _capacity(inputs: JsonObject) -> str:
-    config = dig(inputs, "nodeConfig")
-    if dig(config, "spot") is True or dig(config, "flexStart") is True:
-        return "spot" if dig(config, "spot") is True else "flex-start"
-    reserved = text(config, "reservationAffinity", "consumeReservationType") == "SPECIFIC_RESERVATION"
-    return "reserved" if reserved else "on-demand"
 
 
 @in_background

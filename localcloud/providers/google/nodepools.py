@@ -48,6 +48,15 @@ def first_nodes(inputs: JsonObject) -> int:
     return max(count or 0 for count in counts)
 
 
+def provisioning_model(inputs: JsonObject) -> str:
+    """How Google provides the nodes: ``on-demand``, ``spot``, ``flex-start`` or ``reserved``."""
+    config = dig(inputs, "nodeConfig")
+    if dig(config, "spot") is True or dig(config, "flexStart") is True:
+        return "spot" if dig(config, "spot") is True else "flex-start"
+    reserved = text(config, "reservationAffinity", "consumeReservationType") == "SPECIFIC_RESERVATION"
+    return "reserved" if reserved else "on-demand"
+
+
 def check(target: TargetResource) -> Iterator[Failure]:
     """What upstream's provider refuses in a plan (``resource_container_node_pool.go``)."""
     inputs = target.inputs

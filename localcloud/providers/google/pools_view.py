@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from llmd_gke.catalog import accelerators
-from localcloud.providers.google.nodepools import first_nodes, pool_zones
+from localcloud.providers.google.nodepools import first_nodes, pool_zones, provisioning_model
 from localcloud.providers.google.references import ADDRESS, CLUSTER, NODE_POOL
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text, texts
 
@@ -28,7 +28,8 @@ class RunningPool:
     ``id``: ``projects/P/locations/L/clusters/C/nodePools/N``; a pool that is replaced keeps it, and changes
     ``fingerprint``, which every property decides that GKE changes only with new nodes. ``zones``: where it has nodes.
     ``minimum`` and ``maximum``: nodes *per zone* between which the autoscaler decides; equal for a fixed size.
-    ``initial``: nodes per zone that creation asks for. ``hosts``: nodes of one slice, more than 1 for a multi-host
+    ``initial``: nodes per zone that creation asks for. ``capacity``: how Google provisions the nodes: ``on-demand``,
+    ``spot``, ``flex-start`` or ``reserved``. ``hosts``: nodes of one slice, more than 1 for a multi-host
     pool, whose nodes come and go together. ``chips``: accelerators of one node, by the
     name ``resource``; 0 for a system pool. ``vcpus`` and
     ``memory_gb``: what the machine type says, ``None`` for a type the catalogue does not know. ``taints``: key, value,
@@ -52,6 +53,7 @@ class RunningPool:
     labels: dict[str, str] = field(default_factory=dict[str, str])
     taints: tuple[tuple[str, str, str], ...] = ()
     resource: str = ""
+    capacity: str = "on-demand"
     failed: str = ""
     fingerprint: str = ""
 
@@ -137,6 +139,7 @@ def _pool(ident: str, record: JsonObject, cluster: JsonObject) -> RunningPool:
         max_pods=number(inputs, "maxPodsPerNode") or DEFAULT_PODS,
         labels=_labels(inputs, machine, shape),
         taints=_taints(inputs, kind if host else None),
+        capacity=provisioning_model(inputs),
         failed=text(record, "statusMessage") if record.get("status") == "ERROR" else "",
         fingerprint=_fingerprint(machine, where, shape),
     )

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from localcloud.google_api.core import cloud
+from localcloud.google_api.core.faults import out_of_stock
 from localcloud.google_api.server import Dropped
 from localcloud.google_api.services import pool_capacity
+from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
 NETWORKS = f"{COMPUTE}/global/networks"
@@ -189,3 +191,21 @@ def test_a_network_stays_in_use_for_a_while_after_its_cluster_is_gone(
 )
 def test_a_misspelt_fault_is_refused(client: Client, fault: dict[str, object], text: str) -> None:
     assert text in client.refused("PUT", "_emulator/faults", {"faults": [fault]})[2]
+
+
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ({"fault": "stockout"}, True),
+        ({"fault": "stockout", "zone": "us-east5-*"}, True),
+        ({"fault": "stockout", "zone": "us-east5-a"}, False),
+        ({"fault": "stockout", "capacity": "spot"}, True),
+        ({"fault": "stockout", "capacity": "reserved"}, False),
+        ({"fault": "stockout", "times": 0}, False),
+        ({"fault": "world", "stockout": ["us-east5-b"]}, True),
+        ({"fault": "world", "stockout": ["us-east5-a"]}, False),
+        ({"fault": "slow", "zone": "us-east5-b"}, False),
+    ],
+)
+def test_a_zone_is_out_of_stock_for_a_capacity_by_the_faults_in_force(fault: JsonObject, expected: bool) -> None:
+    assert out_of_stock([fault], "us-east5-b", "spot") is expected

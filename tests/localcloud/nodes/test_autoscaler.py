@@ -9,9 +9,9 @@ from localcloud.nodes.autoscaler import NodeGroup, Unit
 from tests.localcloud.nodes.objects import TAINT, pod, system_pool, tpu_pool
 
 
-def group(pool: Any, size: int = 0) -> NodeGroup:
+def group(pool: Any, size: int = 0, *, in_backoff: bool = False) -> NodeGroup:
     template = nodes.template(pool, pool.zones[0])
-    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template)
+    return NodeGroup(pool.id, pool.name, size, pool.maximum, pool.hosts, template, in_backoff)
 
 
 def test_a_pod_that_fits_nowhere_gets_a_node() -> None:
@@ -40,6 +40,19 @@ def test_a_full_pool_does_not_grow_and_the_pod_is_told() -> None:
     plan = autoscaler.grow([waiting], [group(tpu_pool(maximum=2), 2)], [])
     assert plan.increase == {}
     assert plan.refused == {waiting["metadata"]["uid"]: "pod didn't trigger scale-up: 1 max node group size reached"}
+
+
+def test_a_pool_without_stock_a_moment_ago_is_left_alone_and_the_pod_is_told() -> None:
+    waiting = pod(4)
+    plan = autoscaler.grow([waiting], [group(tpu_pool(), in_backoff=True)], [])
+    assert plan.increase == {}
+    refused = {waiting["metadata"]["uid"]: "pod didn't trigger scale-up: 1 in backoff after failed scale-up"}
+    assert plan.refused == refused
+
+
+def test_the_plan_names_the_pool_that_grows_for_a_pod() -> None:
+    waiting, pool = pod(4), tpu_pool()
+    assert autoscaler.grow([waiting], [group(pool)], []).pool_for == {waiting["metadata"]["uid"]: pool.id}
 
 
 def test_reasons_are_the_schedulers() -> None:

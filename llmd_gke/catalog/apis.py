@@ -22,8 +22,9 @@ APIS = (
     "monitoring",
     "serviceusage",
 )
-"""What every stack needs. ``cloudresourcemanager`` is for role bindings on the project, ``containerfilesystem`` for
-image streaming, ``dns`` for the cluster's own names (with Cloud DNS as the cluster's DNS they do not resolve without
+"""APIs that every stack needs. ``cloudresourcemanager`` is for role bindings on the project, ``containerfilesystem``
+for image streaming, ``dns`` for the cluster's own names (with Cloud DNS as the cluster's DNS they do not resolve
+without
 it), ``networkservices`` for the Inference Gateway, ``logging`` and ``monitoring`` for nodes."""
 
 

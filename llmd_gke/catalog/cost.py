@@ -25,9 +25,9 @@ def pool_cost(family: Family, shape: Slice, zone: str, capacity: Capacity, nodes
 
 
 def total(pools: list[Totals]) -> Totals:
-    """A cluster with these pools: chips, and their price with GKE's fee. System nodes, disks and traffic come on top.
+    """Chips of a cluster with these pools, and their price with GKE's fee. System nodes, disks and traffic are extra.
 
-    No price as soon as one pool's is not known: a sum with a hole in it would be read as the whole.
+    The price is ``None`` if that of one pool is not known: an incomplete sum would be taken for the total.
     """
     prices = [pool.usd_per_hour for pool in pools if pool.usd_per_hour is not None]
     complete = len(prices) == len(pools)

@@ -1,4 +1,4 @@
-"""What the identity of CI may do that runs ``pulumi up``, and no more: derived from the resources that the graph has.
+"""The rights of the CI identity that runs ``pulumi up``: exactly those that the resources of the graph need.
 
 ``python -m llmd_gke.catalog.deployer`` prints the commands that make the identity (shown in docs/pull-requests.md).
 
@@ -34,11 +34,11 @@ ALWAYS = (
     "resourcemanager.projects.get",
     "resourcemanager.projects.getIamPolicy",
 )
-"""What no single resource needs: results of operations, places, the project itself."""
+"""Permissions that belong to no single type: to read operations, regions, zones and the project itself."""
 
 
 def _whole(resource: str, *more: str) -> tuple[str, ...]:
-    """Create, read, update and delete of a kind of resource, and what else its methods ask for."""
+    """Permissions to create, read, update and delete a kind of resource, and ``more`` that its methods require."""
     return (*(f"{resource}.{verb}" for verb in ("create", "delete", "get", "list", "update")), *more)
 
 
@@ -92,7 +92,7 @@ BY_ROLE = {
     "gcp:projects/iAMMember:IAMMember": "roles/resourcemanager.projectIamAdmin",
     "gcp:projects/service:Service": "roles/serviceusage.serviceUsageAdmin",
 }
-"""Types that a predefined role is for."""
+"""The predefined role that covers a type, where one does."""
 
 CONDITION = "api.getAttribute('iam.googleapis.com/modifiedGrantsByRole', []).hasOnly([{roles}])"
 

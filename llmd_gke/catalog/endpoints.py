@@ -7,13 +7,13 @@ kubernetes-sigs/gateway-api v1.6.1 ``apis/v1/httproute_types.go`` (``MaxItems`` 
 from __future__ import annotations
 
 INFERENCE = ("/v1/chat/completions", "/v1/completions", "/v1/embeddings", "/v1/responses")
-"""Go to the InferencePool: the endpoint picker chooses the replica."""
+"""Paths that are routed to the InferencePool: the endpoint picker chooses the replica."""
 
 LISTING = ("/v1/models", "/health")
-"""Answered by any replica: they go to the workload Service, past the endpoint picker."""
+"""Paths that any replica can answer: they are routed to the workload Service, bypassing the endpoint picker."""
 
 SERVED = (*INFERENCE, *LISTING)
-"""What every route of a model passes on. Everything else needs a setting."""
+"""Paths that the route of every model forwards. Others need the setting ``paths``."""
 
 ROUTE_RULES = 16
 """Rules that one HTTPRoute may hold."""

@@ -30,7 +30,7 @@ PRESETS = "config/llmisvcconfig"
 """Folder of the configurations that KServe ships."""
 
 STOP = f"{GROUP}/stop"
-"""With this annotation KServe removes everything it made and keeps the object."""
+"""Annotation: with ``true`` KServe deletes everything that it created for the service, and keeps the service."""
 SECRET_NAME = f"{GROUP}/secretName"
 """The Secret from which the storage initializer takes ``HF_TOKEN`` (``pkg/credentials/hf/hf_secret.go``)."""
 
@@ -86,15 +86,15 @@ def issue(number: int) -> str:
 
 
 def inference_pool(service: str) -> str:
-    """The InferencePool of a service."""
+    """The name of a service's InferencePool."""
     return f"{service}{POOL_SUFFIX}"
 
 
 def workload_service(service: str) -> str:
-    """The Service in front of the model's pods."""
+    """The name of the Kubernetes Service in front of a model's pods."""
     return f"{service}{WORKLOAD_SUFFIX}"
 
 
 def managed_route(service: str) -> str:
-    """The HTTPRoute that KServe makes where none is referred to, and deletes where one is."""
+    """The name of the HTTPRoute that KServe creates if a service refers to none, and deletes if it refers to one."""
     return f"{service}{ROUTE_SUFFIX}"

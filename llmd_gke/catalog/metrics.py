@@ -13,7 +13,7 @@ from llmd_gke.catalog.accelerators import DEFAULT
 
 
 class Server(StrEnum):
-    """vLLM. llm-d-inference-sim ``pkg/llm-d-inference-sim/metrics.go`` @v0.10.2 has those that are not marked."""
+    """Metrics of vLLM. llm-d-inference-sim @v0.10.2 (``pkg/llm-d-inference-sim/metrics.go``) has them unless noted."""
 
     RUNNING = "vllm:num_requests_running"
     WAITING = "vllm:num_requests_waiting"
@@ -86,7 +86,7 @@ class Google(StrEnum):
     INTERNAL_MILLISECONDS = "loadbalancing_googleapis_com:https_internal_total_latencies"
     NODE_CORES = "kubernetes_io:node_cpu_allocatable_cores"
     POOL_STATUS = "kubernetes_io:node_pool_status"
-    """Of TPU pools whose slices have several hosts, and no others; label ``status``."""
+    """Only of TPU pools whose slices have several hosts; label ``status``."""
     TENSORCORE_PERCENT = DEFAULT.utilization
     HBM_BANDWIDTH_PERCENT = "kubernetes_io:node_accelerator_memory_bandwidth_utilization"
     HBM_USED_BYTES = "kubernetes_io:node_accelerator_memory_used"

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 class KnownModel:
     """``parameters`` in billions, ``gated``: needs an accepted licence and a token, ``tested`` on TPU upstream.
 
-    ``context``: tokens, ``max_position_embeddings`` of its ``config.json``; 0 where that is not known.
+    ``context``: longest context in tokens, ``max_position_embeddings`` of its ``config.json``; 0 if not known.
     """
 
     parameters: float
@@ -44,7 +44,7 @@ GATED_OWNERS = frozenset({"meta-llama", "google"})
 """Owners whose text models require an accepted licence on Hugging Face, but for :data:`OPEN_FAMILIES`."""
 
 OPEN_FAMILIES = ("google/gemma-4-",)
-"""Begins of names without a gate: Gemma 4 has the Apache 2.0 licence, earlier ones have Google's own."""
+"""Prefixes of names that need no token: Gemma 4 has the Apache 2.0 licence, earlier versions have Google's own."""
 
 
 def repository_of(uri: str) -> str | None:
@@ -77,7 +77,7 @@ STARTUP_CEILING_MINUTES = 180
 
 
 def startup_minutes(uri: str) -> int:
-    """A budget for image, weights and compilation, minutes, for the startup probe.
+    """Minutes that the startup probe allows for image pull, download of the weights and compilation.
 
     15 minutes for the image and a small model's compilation; per GB of weights 10 s for the download (100 MB/s, what
     Hugging Face gives on a bad day) and 6 s for loading and the larger graphs. 30 minutes where the size is not known.
@@ -89,22 +89,23 @@ def startup_minutes(uri: str) -> int:
 
 
 BILLIONS = re.compile(r"(?:^|[-_])(?:(\d+)x)?(\d+(?:\.\d+)?)B(?:[-_]|$)", re.I)
-"""How names say their parameters: ``Qwen3-32B``, ``gemma-4-26B-A4B-it`` (26 in all, 4 of them active),
+"""The number of parameters in a name: ``Qwen3-32B``, ``gemma-4-26B-A4B-it`` (26 billion in all, 4 of them active),
 ``Mixtral-8x7B``."""
 
 BYTES = ((re.compile(r"(?:^|[-_])(?:FP8|INT8|W8A8)", re.I), 1.0), (re.compile(r"(?:AWQ|INT4|W4A16|FP4)", re.I), 0.6))
-"""Bytes a parameter of quantized weights by what names say; 4 bits come with scales. Otherwise two: bfloat16."""
+"""Bytes per parameter of quantized weights, by patterns of names; 4-bit weights come with scales. Others: 2
+(bfloat16)."""
 
 
 @dataclass(frozen=True)
 class Size:
-    """Of weights, in GB. ``is_exact``: by the table; otherwise estimated from the model's name."""
+    """Size of weights in GB. ``is_exact``: from the table; otherwise estimated from the model's name."""
 
     gb: float
     is_exact: bool
 
     def __str__(self) -> str:
-        """For messages."""
+        """As messages write it."""
         return f"about {self.gb:.0f} GB" + ("" if self.is_exact else " (by its name)")
 
 
@@ -122,6 +123,6 @@ def size(uri: str) -> Size | None:
 
 
 def weights_gb(uri: str) -> float | None:
-    """Size of the weights, GB, known or estimated; ``None`` where nobody knows."""
+    """Size of the weights in GB, from the table or estimated; ``None`` if neither is possible."""
     estimate = size(uri)
     return estimate.gb if estimate else None

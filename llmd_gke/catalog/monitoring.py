@@ -17,7 +17,7 @@ COLLECTOR_ACCOUNT = "collector"
 """Service account of the collectors. It may read Secrets only where a RoleBinding says so."""
 
 DEFAULT_INTERVAL_SECONDS = 30
-"""Between two scrapes. Enough for alerts, whose shortest wait is two minutes; every sample is billed."""
+"""Seconds between two scrapes. Enough for alerts, whose shortest wait is two minutes; every sample is billed."""
 
 PRICES_AS_OF = "2026-09"
 """The prices below are those of https://cloud.google.com/stackdriver/pricing as public repositories quoted it in August
@@ -25,27 +25,29 @@ and September 2026, that of samples as a tutorial of unknown date did; the page 
 USD_PER_MILLION_SAMPLES = 0.06
 """The first tier, up to 50 billion samples of a billing account in a month. None is free."""
 ALERTS_BILLED_FROM = "September 2027"
-"""At the earliest; until then alerts are free."""
+"""Earliest month in which Google bills alert policies; until then they are free."""
 USD_PER_METRIC_REFERENCE = 0.35
 USD_PER_MILLION_POINTS = 0.50
-"""Of alert policies, from then on, per month: a metric in an expression, and the points that it returns at each
-evaluation, before any comparison (https://cloud.google.com/monitoring/alerts/cost-control)."""
+"""Price of alert policies from :data:`ALERTS_BILLED_FROM` on, per month: counted are the points that each metric of an
+expression returns at each evaluation, before any comparison (https://cloud.google.com/monitoring/alerts/cost-control)."""
 USD_PER_THOUSAND_UPTIME_CHECKS = 0.30
 FREE_UPTIME_CHECKS = 1_000_000
-"""Executions, in each project and month."""
+"""Executions of uptime checks that are free, per project and month."""
 UPTIME_PERIOD_SECONDS = 60
-"""Between two checks from one place. Google allows 60, 300, 600 and 900; alerts wait five minutes of them."""
+"""Seconds between two checks from one location. Google allows 60, 300, 600 and 900; alerts wait five minutes of
+them."""
 UPTIME_CHECKERS = 6
-"""Workdir from which each check is executed, where a check names none."""
+"""Number of locations from which a check that names none is executed."""
 USD_PER_MILLION_SPANS = 0.20
 FREE_SPANS = 2_500_000
-"""Of Cloud Trace, in each billing account and month."""
+"""Spans of Cloud Trace that are free, per billing account and month."""
 
 SERIES_OF_A_SERVER = 400
-"""At most, in one scrape. llm-d-inference-sim 0.10.2 has 225 (counted, 2026-11); vLLM has ``http_*``, ``process_*``,
-``python_*`` and some counters besides. Of a histogram, empty buckets are not billed."""
+"""Time series in one scrape of a model server, at most. llm-d-inference-sim 0.10.2 has 225 (counted, 2026-11); vLLM has
+``http_*``, ``process_*``, ``python_*`` and some counters besides. Empty buckets of a histogram are not billed."""
 SERIES_OF_A_PICKER = 500
-"""An assumption: two names for most metrics in llm-d-router 0.9, and those of the Go runtime."""
+"""Time series in one scrape of an endpoint picker. An estimate: llm-d-router 0.9 exports most metrics under two names,
+and those of the Go runtime."""
 STATES_OF_A_POD = 8
 STATES_OF_A_DEPLOYMENT = 3
 """Kube state metrics in GKE's selection (two containers, five phases, unschedulable), sampled every 30 seconds:

@@ -73,10 +73,10 @@ RELEASE: tuple[str, ...] = (
     "container.roles.bind",
     "container.roles.escalate",
 )
-"""What the charts of cert-manager, LeaderWorkerSet and KServe hold."""
+"""Permissions for the objects in the charts of cert-manager, LeaderWorkerSet and KServe."""
 
 SHARED_NETWORK = ("compute.subnetworks.use",)
-"""In the project that owns an existing VPC."""
+"""Permissions in the project that owns an existing VPC."""
 
 
 def needed(types: Iterable[str]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ def host(reference: str) -> str:
 
 
 def at(reference: str, mirrors: Mirrors) -> str:
-    """The image or chart (without ``oci://``) where the mirror has it; where it is, if its registry is not mirrored."""
+    """The reference of an image or chart (without ``oci://``) in its mirror; unchanged if its registry has none."""
     home = host(reference)
     if home not in mirrors:
         return reference

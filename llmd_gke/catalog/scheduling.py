@@ -23,13 +23,13 @@ PROFILES: Mapping[str, tuple[tuple[str, int], ...]] = {
 """Scorers and weights by name: KServe's and llm-d's default, KServe 0.17 to 0.19's, and one without prefixes."""
 
 NEEDS_PREFIX_CACHE = frozenset({PREFIX, NO_HIT})
-"""Scorers that mean nothing where the server caches no prefixes."""
+"""Scorers that are useless if the server caches no prefixes."""
 
 SCORER_SUFFIX = "-scorer"
 PICKER_SUFFIX = "-picker"
 HANDLER = "single-profile-handler"
 SATURATION_DETECTOR = "utilization-detector"
-"""What decides whether a replica is full. Parameters: llm-d/llm-d-router v0.9.0
+"""Plugin that decides whether a replica is full. Parameters: llm-d/llm-d-router v0.9.0
 ``pkg/epp/framework/plugins/flowcontrol/saturationdetector/utilization/config.go``."""
 DEFAULT_PICKER = "max-score-picker"
-"""What turns scores into one endpoint; ``random-picker`` and ``weighted-random-picker`` are the others."""
+"""Plugin that chooses one endpoint by the scores; ``random-picker`` and ``weighted-random-picker`` are the others."""

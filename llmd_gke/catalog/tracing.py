@@ -11,7 +11,7 @@ EXPORTER = "otlp"
 SAMPLER = "parentbased_traceidratio"
 """The one sampler that the endpoint picker knows. A client that sends a sampled ``traceparent`` is always traced."""
 DEFAULT_RATIO = 0.05
-"""KServe's own."""
+"""Share of requests that is traced (0 to 1): KServe's default."""
 
 GRPC_PORT = 4317
 MANAGED_NAMESPACE = "gke-managed-otel"
@@ -28,4 +28,4 @@ VARIABLES = (
     "OTEL_TRACES_SAMPLER",
     "OTEL_TRACES_SAMPLER_ARG",
 )
-"""What KServe writes, unless the server's container has it already."""
+"""Variables that KServe adds to the server's container, unless it has them already."""

@@ -27,10 +27,10 @@ def source(module: str, path: str) -> str:
 
 
 def gateway_api(path: str) -> str:
-    """A file or folder of the Gateway API."""
+    """The address of a file or folder of the Gateway API, at the pinned version."""
     return source("sigs.k8s.io/gateway-api", path)
 
 
 def inference_extension(path: str) -> str:
-    """A file or folder of the Gateway API inference extension, which defines InferencePool."""
+    """The address of a file or folder of the Gateway API inference extension, which defines InferencePool."""
     return source("sigs.k8s.io/gateway-api-inference-extension", path)

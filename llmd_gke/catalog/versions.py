@@ -35,7 +35,7 @@ class Image:
 
     @property
     def reference(self) -> str:
-        """How it is pulled. With a digest the tag is only for readers (https://github.com/distribution/reference)."""
+        """The reference to pull it by: ``HOME:TAG`` or ``HOME:TAG@DIGEST``. With a digest the tag is only for readers (https://github.com/distribution/reference)."""
         return f"{self.home}:{self.tag}" + (f"@{self.digest}" if self.digest else "")
 
 
@@ -78,7 +78,7 @@ def modules() -> dict[str, str]:
 
 
 def program(name: str) -> str:
-    """The version of a Go module that programs are built of, or of a program that says another one than its module.
+    """The pinned version of a Go module, or of a program whose version differs from its module's.
 
     Raises ``KeyError`` for one that ``versions.toml`` does not list.
     """
@@ -101,5 +101,5 @@ def engine_floor() -> str:
 
 
 def engine_cli() -> str:
-    """The Pulumi CLI that is installed or built where none is found."""
+    """The version of the Pulumi CLI that is installed or built if none is found."""
     return str(_table()["engine"]["cli"])

@@ -1,7 +1,6 @@
-"""Where TPUs can be had on GKE, and what they cost: the data is in
-:mod:`llmd_gke.catalog.accelerators`, here are its dates.
+"""Where GKE offers TPUs, and what they cost. The data is in :mod:`llmd_gke.catalog.accelerators`; here are its dates.
 
-A price or a TPU *VM* zone is not GKE support: the three lists differ, and mixing them cost the first team hours.
+A zone with a price, or with TPU *VMs*, does not necessarily have TPUs on GKE: the three lists differ.
 Unknown zones are therefore a warning for the user, a zone known to lack a family is an error (:mod:`llmd_gke.rules`).
 """
 
@@ -35,7 +34,7 @@ CLUSTER_FEE_USD_PER_HOUR = 0.10
 a billing account is free of it."""
 
 FRESH_DAYS = 60
-"""Tables that are older say so where they are used."""
+"""Days after which a table counts as old: whatever shows its data adds a warning."""
 
 
 def stale(as_of: str, today: date) -> str | None:
@@ -58,12 +57,14 @@ def region_of(zone: str) -> str:
 
 
 def is_ai_zone(zone: str) -> bool:
-    """AI zones (``us-south1-ai1b``) hold accelerators, but neither control planes nor ordinary nodes."""
+    """Whether a zone is an AI zone (``us-south1-ai1b``): those have accelerators, but no control planes or other
+    nodes.
+    """
     return zone.split("-")[-1].startswith("ai")
 
 
 def known_zones() -> frozenset[str]:
-    """Every zone the catalogue knows to offer some family on GKE."""
+    """Every zone in which GKE offers at least one family."""
     return frozenset[str]().union(*GKE_ZONES.values())
 
 

@@ -34,7 +34,7 @@ __all__ = [
 IMPLEMENTATIONS: tuple[GatewayImplementation, ...] = (GKE,)
 
 DEFAULT = GKE
-"""The one that stacks use."""
+"""The implementation that stacks use."""
 
 HEALTH_CHECK_RANGES = tuple(sorted({block for one in IMPLEMENTATIONS for block in one.health_check_ranges}))
-"""What has to come into a VPC, whichever implementation is used."""
+"""Sources of health checks that the VPC's firewall admits, for all implementations."""

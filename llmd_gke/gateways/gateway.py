@@ -1,4 +1,4 @@
-"""What an implementation of the Gateway API is to the program: classes, address, policies, limits, conditions.
+"""What the program knows of an implementation of the Gateway API: classes, address, policies, limits, conditions.
 
 The facts of one are in a module of its own, such as :mod:`llmd_gke.gateways.gke`; everything else asks
 :mod:`llmd_gke.gateways`, and names no implementation.
@@ -17,7 +17,9 @@ INFERENCE_POOL_GROUP = "inference.networking.k8s.io"
 
 @dataclass(frozen=True)
 class RouteFeature:
-    """``name`` in words, ``conformance`` the feature's name in the reports, ``instead`` what to use."""
+    """A feature of HTTPRoutes: ``name`` in plain words, ``conformance`` its name in conformance reports, ``instead``
+    what to use in its place.
+    """
 
     name: str
     conformance: str
@@ -35,7 +37,7 @@ class PolicyKind:
 
     @property
     def api_version(self) -> str:
-        """As objects write it."""
+        """``GROUP/VERSION``, the ``apiVersion`` of its objects."""
         return f"{self.group}/{self.version}"
 
 
@@ -64,7 +66,8 @@ class Serving:
 
 @dataclass(frozen=True)
 class Explained:
-    """A condition in words. ``bad``: it does not pass by itself. ``reason`` and ``message`` are patterns that it has;
+    """The meaning of a status condition. ``bad``: it does not go away by itself. ``reason`` and ``message`` are regular
+    expressions that the condition matches;
     ``fix`` is a command with the fields ``stack``, ``namespace`` and ``name``.
     """
 
@@ -97,7 +100,7 @@ class GatewayImplementation:
     health_check_ranges: tuple[str, ...]
     """Sources of its health checks beside the range of its proxies."""
     default_backend_timeout_seconds: int
-    """Where it cuts an answer unless a policy says otherwise."""
+    """Seconds after which it aborts a response unless a policy sets another limit."""
     gateway_policy: Callable[[str, str, str | None, bool], JsonObject | None]
     """The policy of a Gateway by name, namespace, SSL policy and access from other regions; ``None`` for none."""
     model_policies: Callable[[Serving], dict[str, JsonObject]]
@@ -106,7 +109,7 @@ class GatewayImplementation:
     """Policies of which a target takes one of each kind."""
     refused: Mapping[str, RouteFeature]
     unclaimed: Mapping[str, RouteFeature]
-    """Features of HTTPRoutes, by the keys of :mod:`llmd_gke.rules.routes`: those that it refuses, and those that it
+    """Features of HTTPRoutes, by the keys of :mod:`llmd_gke.rules.routes`: those that it rejects, and those that it
     does not claim to support."""
     conditions: tuple[Explained, ...]
     """Conditions of Gateways, routes and policies that only it sets, or that mean something particular there."""

@@ -22,7 +22,7 @@ IMPORT_KIND = "GCPInferencePoolImport"
 """An InferencePool of another cluster, in :data:`GROUP`."""
 
 PROXY_SUBNET_PURPOSE = "REGIONAL_MANAGED_PROXY"
-"""The subnet that a region's managed Envoys take their addresses from."""
+"""``purpose`` of the subnet from which a region's managed Envoy proxies take their addresses."""
 
 HEALTH_CHECK_INTERVAL_SECONDS = 15
 HEALTH_CHECK_TIMEOUT_SECONDS = 5
@@ -39,7 +39,7 @@ HEALTH_CHECK_RANGES = ("35.191.0.0/16", "130.211.0.0/22")
 """Sources of Google's load-balancer health checks (https://cloud.google.com/load-balancing/docs/health-checks)."""
 
 DEFAULT_BACKEND_TIMEOUT_SECONDS = 30
-"""GKE cuts any answer at this point unless a GCPBackendPolicy says otherwise: long generations end in 504."""
+"""Seconds after which GKE aborts a response with 504 unless a GCPBackendPolicy sets another limit."""
 
 CERTIFICATE_MANAGER_OPTION = "networking.gke.io/cert-manager-certs"
 PRE_SHARED_OPTION = "networking.gke.io/pre-shared-certs"
@@ -56,7 +56,7 @@ def named_address(name: str) -> JsonObject:
 
 
 def gateway_policy(name: str, namespace: str, ssl_policy: str | None, global_access: bool) -> JsonObject | None:
-    """The GCPGatewayPolicy: SSL policy (by its name) and global access; ``None`` where neither is wanted.
+    """The GCPGatewayPolicy with an SSL policy (by name) and global access; ``None`` if neither is asked for.
 
     Source: GoogleCloudPlatform/gke-gateway-api ``config/crd/networking.gke.io_gcpgatewaypolicies.yaml`` @fc40d606.
     """
@@ -74,8 +74,8 @@ def gateway_policy(name: str, namespace: str, ssl_policy: str | None, global_acc
 def health_checks(model: Serving) -> dict[str, JsonObject]:
     """A HealthCheckPolicy for each target.
 
-    Without them GKE asks ``/`` and calls every backend unhealthy. Port specification, group, interval and timeout are
-    written out: that is valid under every published version of the CRD's rules.
+    Without them GKE probes ``/``, and every backend is unhealthy. Port specification, group, interval and timeout are
+    all set: that is valid under every published version of the CRD's rules.
     """
     check: JsonObject = {"port": model.port, "portSpecification": "USE_FIXED_PORT", "requestPath": model.health_path}
     default: JsonObject = {
@@ -89,7 +89,7 @@ def health_checks(model: Serving) -> dict[str, JsonObject]:
 
 
 def backend_policies(model: Serving) -> dict[str, JsonObject]:
-    """A GCPBackendPolicy for each target: GKE's own limit of 30 s cuts long answers."""
+    """A GCPBackendPolicy for each target: GKE's default limit of 30 s would abort long responses."""
     default: JsonObject = {
         "timeoutSec": model.timeout_seconds,
         "connectionDraining": {"drainingTimeoutSec": 60},

@@ -1,8 +1,8 @@
-"""What GKE's Gateway controller makes of the features of an HTTPRoute.
+"""Which features of an HTTPRoute GKE's Gateway controller rejects or does not claim to support.
 
 Sources: kubernetes-sigs/gateway-api ``conformance/reports/{v1.4,v1.5,v1.6}/gke-gateway`` (GKE 1.34.4 to 1.36.2, class
 ``gke-l7-regional-external-managed``) list what is supported and what is not; user reports where named. A refused
-route is not refused alone: GKE stops taking any change of its Gateway until the route is gone.
+route affects others: GKE applies no further change to its Gateway until the route is removed or corrected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REFUSED: Mapping[str, RouteFeature] = {
     ),
     "cors": RouteFeature("a CORS filter", "HTTPRouteCORS", "handle CORS in the application"),
 }
-"""What GKE rejects, besides timeouts."""
+"""Features that GKE rejects, besides timeouts."""
 
 UNCLAIMED: Mapping[str, RouteFeature] = {
     "named_rule": RouteFeature("a rule name", "HTTPRouteNamedRouteRule", "remove the name"),
@@ -47,6 +47,6 @@ UNCLAIMED: Mapping[str, RouteFeature] = {
         "sessionPersistence", "HTTPRouteSessionPersistence", "use GCPBackendPolicy sessionAffinity, or none"
     ),
 }
-"""What GKE does not claim to support."""
+"""Features that GKE's conformance reports do not list as supported."""
 
 UNSUPPORTED_REDIRECTS = frozenset({303, 307, 308})

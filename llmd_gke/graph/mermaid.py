@@ -23,7 +23,7 @@ STYLES: Mapping[Mark, str] = {
 
 @dataclass(frozen=True)
 class Box:
-    """A component as it is drawn: its name, its kind, and what it holds in words (empty for nothing)."""
+    """A component as it is drawn: its name, its kind, and a summary of what it holds (empty if it holds nothing)."""
 
     name: str
     kind: str
@@ -32,7 +32,9 @@ class Box:
 
 @dataclass(frozen=True)
 class Picture:
-    """A flowchart from left to right. ``marks`` colours boxes, ``thick`` and ``dotted`` say how edges look."""
+    """A flowchart from left to right. ``marks`` colours boxes; ``thick`` and ``dotted`` are the edges drawn that
+    way.
+    """
 
     boxes: tuple[Box, ...]
     edges: frozenset[Edge]
@@ -41,7 +43,7 @@ class Picture:
     dotted: frozenset[Edge] = frozenset()
 
     def text(self) -> str:
-        """As Mermaid. Names are written so that they can be nothing but names."""
+        """The flowchart in Mermaid's syntax. Names are escaped, so that they cannot be read as syntax."""
         lines = ["flowchart LR"]
         lines += [f'  {ident(box.name)}["{_label(box)}"]' for box in self.boxes]
         order = {box.name: index for index, box in enumerate(self.boxes)}
@@ -56,7 +58,9 @@ class Picture:
 
 
 def picture(parts: Parts) -> str:
-    """A stack: components as boxes, arrows to what waits for them, thick ones along the critical chain."""
+    """A stack in Mermaid's syntax: components as boxes, arrows to what waits for them, thick along the critical
+    chain.
+    """
     return whole(parts).text()
 
 
@@ -78,7 +82,7 @@ def ident(name: str) -> str:
 
 
 def summary(part: Part) -> str:
-    """What a component holds: the kinds that appear first, with their number, and how many resources follow."""
+    """What a component holds: the first kinds, each with its number of resources, and how many more there are."""
     shown = [kind if count == 1 else f"{count} {kind}" for kind, count in part.kinds[:KINDS_SHOWN]]
     more = sum(count for _, count in part.kinds[KINDS_SHOWN:])
     return ", ".join([*shown, f"{more} more"] if more else shown)
@@ -94,5 +98,5 @@ def _label(box: Box) -> str:
 
 
 def _split_label(text: str) -> str:
-    """Text that Mermaid reads as text: no markup, no end of the label, no address."""
+    """Escapes a label for Mermaid: it contains no markup, no end of the label and no link."""
     return re.sub(r"[^0-9A-Za-z ,.()_-]", "'", text)

@@ -21,7 +21,7 @@ DNS_ENDPOINT = "gke-0123456789.europe-west4.gke.goog"
 
 
 def merged(inputs: Mapping[str, object], computed: Mapping[str, object], unknown: bool) -> dict[str, object]:
-    """Inputs with computed leaves added, as unknowns in a preview."""
+    """``inputs`` with the leaves of ``computed`` added; if ``unknown``, as in a preview, those leaves are unknowns."""
     result = dict(inputs)
     for key, value in computed.items():
         if isinstance(value, Mapping):
@@ -34,14 +34,14 @@ def merged(inputs: Mapping[str, object], computed: Mapping[str, object], unknown
 
 
 class Invented(Mocks):
-    """Outputs that only the cloud would know: unknown in a preview, invented otherwise."""
+    """Mocks of the cloud: outputs that only a cloud determines are unknown in a preview, and invented otherwise."""
 
     def __init__(self, preview: bool) -> None:
         super().__init__()
         self.preview = preview
 
     def new_resource(self, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
-        """The inputs, and what the cloud would add to them."""
+        """The id (``None`` in a preview), and the inputs with what the cloud would add to them."""
         inputs = cast("dict[str, object]", args.inputs)
         email = f"{inputs.get('accountId')}@{inputs.get('project')}.iam.gserviceaccount.com"
         computed: dict[str, dict[str, object]] = {
@@ -57,7 +57,7 @@ class Invented(Mocks):
         return (None if self.preview else f"{args.name}-id"), state
 
     def call(self, args: MockCallArgs) -> tuple[dict[str, object], list[tuple[str, str]]]:
-        """The project's number. Raises ``LookupError``: the program asks the cloud for nothing else."""
+        """Answers the one function that the program calls, for the project's number. ``LookupError`` for others."""
         if args.token == "gcp:organizations/getProject:getProject":  # noqa: S105
             return {"number": PROJECT_NUMBER, "projectId": cast("dict[str, object]", args.args).get("projectId")}, []
         raise LookupError(f"the program calls {args.token}, which the recording does not support")
@@ -73,7 +73,7 @@ class RecordingMonitor(MockMonitor):
     def RegisterResource(  # noqa: N802 - the protocol's name
         self, request: resource_pb2.RegisterResourceRequest
     ) -> resource_pb2.RegisterResourceResponse:
-        """Answers as the mocks do, and keeps what was asked."""
+        """Answers as the mocks do, and records the request."""
         response = super().RegisterResource(request)  # pyright: ignore[reportUnknownMemberType] - untyped in Pulumi
         through = {urn for dependencies in request.propertyDependencies.values() for urn in dependencies.urns}
         timeouts = request.customTimeouts

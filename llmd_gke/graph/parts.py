@@ -1,4 +1,4 @@
-"""A recorded graph as people see it: components, what each waits for, and the chain that everything waits for."""
+"""A recorded graph by components: what each waits for, and the critical chain."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Parts:
-    """A graph taken apart. Nodes that belong to no component, such as the Google provider, are left out."""
+    """The components of a graph. Nodes that belong to no component, such as the Google provider, are left out."""
 
     graph: Graph
 
@@ -58,7 +58,7 @@ class Parts:
 
     @cached_property
     def edges(self) -> frozenset[Edge]:
-        """What waits for what, without edges that others imply."""
+        """Which component waits for which, without edges that follow from others (transitive reduction)."""
         return frozenset(
             (earlier, later)
             for later, earliers in self._waits.items()
@@ -86,7 +86,7 @@ class Parts:
     def chain(self) -> tuple[ResourceNode, ...]:
         """The longest chain of resources in which each waits for the one before: no amount of parallelism shortens it.
 
-        Of chains that are as long, the one whose last names come first in the alphabet.
+        Among chains of equal length: the one whose names, compared from the end, come first in the alphabet.
         """
         return self._longest()
 

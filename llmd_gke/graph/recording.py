@@ -35,9 +35,9 @@ def record(
 ) -> Graph:
     """Runs ``__main__.py`` in ``root`` as the engine would and returns the graph.
 
-    ``config`` maps full keys to values as the engine passes them (structured ones as JSON text), ``secrets`` names
-    the secret ones; ``project`` is the program's name. ``preview`` True
-    leaves outputs unknown, as before the first ``up``; False invents them.
+    ``config`` maps full keys to values as the engine passes them (structured ones as JSON text); ``secrets`` are the
+    keys of secret values; ``project`` is the program's name. With ``preview`` outputs are unknown, as before the first
+    ``up``; without, they are invented.
     Raises ``pulumi.RunError`` for settings that cannot be used.
     """
     from pulumi.runtime import mocks, rpc, settings
@@ -77,7 +77,7 @@ def load(
     changes: Mapping[str, object] | None = None,
     plain: Collection[str] = (),
 ) -> Graph:
-    """The graph of a stack file as it stands, with ``changes`` to its configuration (full keys).
+    """The graph of a stack file, with ``changes`` to its configuration (by full keys).
 
     Secrets count as encrypted, except those that ``plain`` names.
     """
@@ -91,7 +91,7 @@ def load(
 
 
 def _have_event_loop() -> None:
-    """Pulumi takes the thread's event loop, and after somebody's ``asyncio.run`` there is none."""
+    """Gives the thread an event loop: Pulumi needs one, and ``asyncio.run`` leaves none behind."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Python 3.12 warns where it makes one
         try:

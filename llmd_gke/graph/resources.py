@@ -1,4 +1,4 @@
-"""A recorded graph: resources by URN, and what comes before what."""
+"""A recorded graph: resources by URN, and the order in which they are created."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Graph:
         return matches[0]
 
     def all(self, type_: str) -> list[ResourceNode]:
-        """Every resource whose type starts like that."""
+        """Every resource whose type starts with ``type_``."""
         return [node for node in self.nodes.values() if node.type.startswith(type_)]
 
     def before(self, node: ResourceNode, *, direct: bool = False) -> set[str]:

@@ -34,7 +34,7 @@ def from_data(data: Data) -> Graph:
 
 
 def main(stacks: list[str]) -> int:
-    """Records the stacks of the current folder. Status 0, also when single recordings fail: their error is data."""
+    """Records ``stacks`` of the current folder. Returns 0 even if recordings fail: their errors are in the output."""
     from llmd_gke.graph.recording import load
 
     graphs: dict[str, object] = {}

@@ -1,4 +1,4 @@
-"""A graph as SVG, for pages and slides that draw no Mermaid: a column for each step, no program needed to make it."""
+"""A graph as SVG, for pages and slides that cannot draw Mermaid: one column for each step. Needs no other program."""
 
 from __future__ import annotations
 
@@ -42,9 +42,10 @@ def picture(parts: Parts, title: str) -> str:
 
 
 def _columns(parts: Mapping[str, Part], edges: list[Edge]) -> tuple[list[list[str]], dict[Edge, list[str]]]:
-    """Every component one column after the last of those it waits for, and the stops of every edge.
+    """Columns of components, and the waypoints of each edge.
 
-    An edge over several columns has a stop of its own in each of them, so that it runs between the boxes.
+    Each component is one column after the last of those that it waits for. An edge that crosses several columns has a
+    waypoint in each of them, so that it runs between the boxes.
     """
     depth: dict[str, int] = {}
 

@@ -1,4 +1,4 @@
-"""The accelerators that node pools and models can use, and what is asked of all of them by machine type or name.
+"""The accelerators that node pools and models can use, and functions that look them up by machine type or name.
 
 A further kind is a module beside :mod:`llmd_gke.catalog.accelerators.tpu` and an entry in :data:`ACCELERATORS`;
 ``CONTRIBUTING.md`` lists the other files that it opens.
@@ -44,7 +44,7 @@ __all__ = [
 ACCELERATORS: tuple[Accelerator, ...] = (TPU,)
 
 DEFAULT = TPU
-"""The kind of a model that names no image."""
+"""The accelerator whose server image a model gets if it names none."""
 
 FAMILIES: tuple[Family, ...] = tuple(family for kind in ACCELERATORS for family in kind.families)
 
@@ -53,12 +53,12 @@ RESOURCES = tuple(kind.resource for kind in ACCELERATORS)
 
 
 def accelerator_of(machine_type: str) -> Accelerator | None:
-    """The kind of a machine type, by its name, also of one that the catalogue does not have."""
+    """The accelerator of a machine type, by the pattern of its name: also for types that are not in the catalogue."""
     return next((kind for kind in ACCELERATORS if kind.has_machine(machine_type)), None)
 
 
 def host_of(machine_type: str) -> MachineType | None:
-    """A machine type of the catalogue."""
+    """A machine type of the catalogue, or ``None`` if the catalogue does not have it."""
     return next((one for family in FAMILIES for one in family.machines if one.name == machine_type), None)
 
 

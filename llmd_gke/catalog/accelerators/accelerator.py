@@ -1,4 +1,4 @@
-"""What an accelerator is to the program: machines and slices as data, and what pods and node pools say of it.
+"""What the program knows of an accelerator: machines and slices as data, and the fields of pods and node pools.
 
 The data of one kind is in a module of its own, such as :mod:`llmd_gke.catalog.accelerators.tpu`; everything else asks
 :mod:`llmd_gke.catalog.accelerators`, and names no kind.
@@ -55,7 +55,7 @@ class Slice:
 
     @property
     def multi_host(self) -> bool:
-        """Whether the slice is one unit of several nodes, made and lost together."""
+        """Whether the slice is one unit of several nodes, which are created and lost together."""
         return self.hosts > 1
 
 
@@ -116,16 +116,16 @@ class Accelerator:
     utilization: str
     """The metric of GKE that says how busy a node's chips are, in per cent, as PromQL has it."""
     utilization_source: str
-    """Google's own alert on it."""
+    """The page of Google's own alert on :attr:`utilization`."""
     quota_dimensions: Mapping[str, str]
-    """Quotas that are divided, and the dimension whose values are :attr:`Family.quota_family`."""
+    """Quotas that have a dimension: name of the quota to the dimension whose values are :attr:`Family.quota_family`."""
 
     image: str
     """The server's image where a model names none: a key of ``versions.toml``."""
     config_suffix: str
-    """The server's LLMInferenceServiceConfig is named after the model and this."""
+    """Suffix of the name of the server's LLMInferenceServiceConfig, after the model's name."""
     minimum_startup_minutes: int
-    """What a server needs at least between an empty node and the first answer."""
+    """Minutes that a server needs at least from an empty node to its first answer."""
     environment: Mapping[str, str]
     group_environment: Mapping[str, str]
     """Variables of every server, and those that come on top where a model spans hosts."""
@@ -163,7 +163,7 @@ class Accelerator:
         return self.machine_names.match(machine_type) is not None
 
     def node_labels(self, family: Family, shape: Slice) -> dict[str, str]:
-        """The labels by which GKE tells the nodes of one slice from others; GKE refuses pods without the first two."""
+        """The labels that identify the nodes of a slice; GKE rejects pods that do not select by the first two."""
         return {
             self.family_label: family.accelerator,
             self.topology_label: shape.topology,
@@ -171,7 +171,7 @@ class Accelerator:
         }
 
     def resources(self, shape: Slice) -> dict[str, str]:
-        """What a container asks for: every chip of its node."""
+        """Requests and limits of a container: every chip of its node."""
         return {self.resource: str(shape.machine.chips)}
 
     def family_by_label(self, value: str | None) -> Family | None:

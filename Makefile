@@ -24,7 +24,7 @@ OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv new up down preview shell status doctor cost smoke bench live test lint format types docs clean requirements \
+.PHONY: help venv new up down preview shell status doctor cost smoke bench live test test-faults lint format types docs clean requirements \
         digests sbom known any-known cloud tools operations laptop dev
 
 help:  ## show this list
@@ -81,6 +81,13 @@ test: known dev  ## run all tests of CLOUD (PYTEST_ARGS="-k name": only some; CL
 	@$(LAPTOP) setup --quiet
 	@$(if $(filter laptop,$(CLOUD)),,$(LAPTOP) programs promtool > /dev/null || echo "tests of the alerts' expressions are skipped: they need promtool")
 	@LLMD_GKE_REQUIRE_LAPTOP=$(filter laptop,$(CLOUD)) LLMD_GKE_TEST_MINUTES=$(MINUTES) .venv/bin/python -m pytest $(TESTS) $(PYTEST_ARGS)
+
+# SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
+SEEDS ?= 5
+test-faults: dev  ## play SEEDS life cycles under random faults (SEED=N: from this one on; about a minute each)
+	@.venv/bin/python -m localcloud setup --quiet
+	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
+	@.venv/bin/python -m tests.life_cycle --seeds "$(SEEDS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
 lint: dev  ## check style and format with ruff
 	@.venv/bin/ruff check .

@@ -54,6 +54,11 @@ ERRORS: tuple[GoogleError, ...] = (
         "import it with `pulumi import`, delete it, or use another name",
     ),
     GoogleError(
+        r"googleapi: Error (409|412)",
+        "another change of the same resource was in progress",
+        "try again",
+    ),
+    GoogleError(
         r"is already being used by|resourceInUseByAnotherResource",
         "another resource still uses it; resources that GKE's controllers created disappear some minutes after "
         "their cluster",
@@ -67,6 +72,12 @@ ERRORS: tuple[GoogleError, ...] = (
     GoogleError(
         r"googleapis\.com[^\n]*(EOF|connection reset|broken pipe|connection refused|i/o timeout|no such host)",
         "the connection to Google was lost; the resource may have been created nevertheless",
+        "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
+    ),
+    GoogleError(
+        r"error reading from server: |exited prematurely|transport is closing|transport: Error while dialing",
+        "the provider's process ended before it answered: it was killed, or memory ran out; a resource may have been "
+        "created nevertheless",
         "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
     ),
     GoogleError(

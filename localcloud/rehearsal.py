@@ -76,9 +76,8 @@ class Rehearsal:
         """No request can be served."""
         return 0
 
-    def explain_failure(self, console: Console) -> bool:
+    def explain_failure(self, console: Console) -> None:
         """The engine has said it all."""
-        return False
 
     def tips(self) -> Mapping[str, str]:
         """Where requests are answered: the URL in the outputs looks as if they were here."""

@@ -139,10 +139,9 @@ class LaptopCloud:
         """Every model answers through the gateway."""
         return lifecycle.ask_models(self.workdir, stack, console)
 
-    def explain_failure(self, console: Console) -> bool:
+    def explain_failure(self, console: Console) -> None:
         """What is wrong with the cluster."""
         lifecycle.explain(self.workdir, console)
-        return True
 
     def tips(self) -> Mapping[str, str]:
         """`kubectl`, and where the logs are."""

@@ -110,8 +110,8 @@ class Backend(Protocol):
         """Proves that a stack that came up serves. Returns 0, or 1 when it does not."""
         ...
 
-    def explain_failure(self, console: Console) -> bool:
-        """Says what is wrong with the cloud after a failed update; whether there is anything it can say."""
+    def explain_failure(self, console: Console) -> None:
+        """Says what is wrong with the cloud after a failed update, where it can."""
         ...
 
     def tips(self) -> Mapping[str, str]:

@@ -93,7 +93,9 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
     elif status < 0:
         cloud.explain_failure(console)  # a whole cluster may have ended, and the engine with it
         say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
-    elif failures.say_causes(workdir, stack, console) | cloud.explain_failure(console):
+    else:
+        failures.say_causes(workdir, stack, console)
+        cloud.explain_failure(console)
         say(
             console,
             f"Finished work is kept.\nFix: correct the cause named in the error above, then `{again}`; `{down}` "

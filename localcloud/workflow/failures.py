@@ -55,15 +55,14 @@ def _read(events: Path) -> Iterator[dict[str, Any]]:
             continue
 
 
-def say_causes(workdir: Workdir, stack: str, console: Console) -> bool:
-    """Names cause and fix of Google's errors in the last operation. Says whether there were any."""
+def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
+    """Names cause and fix of Google's errors in the last operation."""
     pools = list(_pools_in_error(workdir))
     explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(workdir))], stack))
     for name, cause in pools:
         say(console, f"\nNode pool {name} is in state ERROR: {cause}")
     for cause, fix in explained:
         say(console, f"\nCause: {cause}.\nFix: {fix}.")
-    return bool(explained)
 
 
 def say_pools(workdir: Workdir, stack: str, console: Console) -> None:

@@ -109,11 +109,17 @@ def remove(runner: Runner, name: str, console: Console) -> int:
             log.unlink(missing_ok=True)
             command = ("destroy", "--yes", "--skip-preview", "--stack", name, "--config-file", copy)
             if status := runner.stream(*command, events=log):
-                if status > 0 and status != STOPPED and failures.say_causes(workdir, name, console):
-                    say(
-                        console,
-                        f"Some resources were removed, the rest is kept; `{workdir.make('down', name)}` continues.",
-                    )
+                again = workdir.make("down", name)
+                if status < 0:
+                    say(console, f"\nThe engine was killed. `{again}` repairs what it left and continues.")
+                elif status != STOPPED:
+                    failures.say_causes(workdir, name, console)
+                    if not backend.of(workdir).disposable:
+                        say(
+                            console,
+                            "Some resources were removed, the rest is kept.\n"
+                            f"Fix: correct the cause named in the error above, then `{again}`, which continues.",
+                        )
                 return status
     runner.ask("stack", "rm", name, "--yes", "--force", "--remove-backups", folder=str(workdir.config))
     return 0

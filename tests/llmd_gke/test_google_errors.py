@@ -32,6 +32,10 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
         ("googleapi: Error 400: … is already being used by 'x', resourceInUse", "still uses it", "llmd-gke destroy"),
         ("googleapi: Error 503: backend error, backendError", "rejected requests temporarily", "wait"),
         ('Error creating Router: Post "https://compute.googleapis.com/v1/x": EOF', "connection", "try again"),
+        ("googleapi: Error 409: The operation was aborted: concurrent changes", "another change", "try again"),
+        ("error reading from server: EOF", "process ended", "try again"),
+        ('connection error: desc = "transport: Error while dialing: dial tcp: refused"', "process ended", "try again"),
+        ("Detected that /x/pulumi-resource-gcp exited prematurely.", "process ended", "try again"),
         ("Error waiting to create Address: backend down", "failed later", "the cause that the message names"),
     ],
 )

@@ -1,0 +1,144 @@
+"""Life cycles under random faults: ``python -m tests.life_cycle --seeds 5``, from a seed that is drawn and printed.
+
+Every seed is played in a project of its own: about a minute each on two idle cores. ``--seed N`` plays one again,
+``--plan '[…]'`` a plan as it is printed, ``--shrink`` looks for a shorter one that fails, too (each attempt is a whole
+life cycle). Needs the Google provider: ``python -m localcloud programs pulumi-resource-gcp``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import shutil
+import sys
+import tempfile
+import time
+import traceback
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from localcloud.binaries import cache_key, resolve
+from localcloud.common.workdir import cache_folder
+from localcloud.pulumi_cli import resolve as engine_resolve
+from tests.life_cycle.machine import Machine, Outcome
+from tests.life_cycle.steps import Step, as_text, from_text, plan_of, shorter
+from tests.published_provider.conftest import PLUGIN
+
+RESULTS = Path(".cache/life-cycles.jsonl")
+"""One line for each seed that was played."""
+
+
+@dataclass
+class Result:
+    """What came of a seed."""
+
+    seed: int
+    plan: str
+    steps: int
+    seconds: float
+    wrong: list[str]
+    by_hand: int = 0
+    met: dict[str, int] = field(default_factory=dict[str, int])
+
+
+def played(plan: list[Step], folder: Path) -> Outcome:
+    """One life cycle. An error of the test itself is a failure, too."""
+    machine = Machine(folder)
+    try:
+        machine.prepare()
+        return machine.play(plan)
+    except Exception:
+        machine.outcome.wrong.append(traceback.format_exc())
+        return machine.outcome
+    finally:
+        machine.rehearsal.stop_everything()
+
+
+def of_seed(number: int, plan: list[Step]) -> Result:
+    """Plays a seed; its folder stays where something was wrong."""
+    folder = Path(tempfile.mkdtemp(prefix=f"life-cycle-{number}-"))
+    begun = time.monotonic()
+    outcome = played(plan, folder)
+    if outcome.wrong:
+        print(f"  its folder: {folder}")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    print("  " + "; ".join(outcome.log))
+    return Result(
+        number, as_text(plan), outcome.steps, round(time.monotonic() - begun, 1), outcome.wrong, outcome.by_hand,
+        dict(outcome.met),
+    )  # fmt: skip
+
+
+def shrunk(plan: list[Step]) -> list[Step]:
+    """The shortest plan that still fails, by leaving out one thing after the other."""
+    while True:
+        for smaller in shorter(plan):
+            with tempfile.TemporaryDirectory(prefix="life-cycle-") as folder:
+                print(f"  trying {as_text(smaller)}", flush=True)
+                if played(smaller, Path(folder)).wrong:
+                    plan = smaller
+                    break
+        else:
+            return plan
+
+
+def summary(results: list[Result]) -> str:
+    """Seeds, steps, faults met, failures."""
+    met = sum((Counter(one.met) for one in results), Counter[str]())
+    failed = [one.seed for one in results if one.wrong]
+    return (
+        f"{len(results)} seeds, {sum(one.steps for one in results)} commands, "
+        f"{sum(one.seconds for one in results):.0f} s\n"
+        f"faults met: {', '.join(f'{name} {count}' for name, count in sorted(met.items())) or 'none'}\n"
+        f"objects of lost answers deleted by hand: {sum(one.by_hand for one in results)}\n"
+        f"failed: {', '.join(map(str, failed)) or 'none'}"
+    )
+
+
+def main() -> int:
+    """Plays, and says what came of it. Status 1 where something was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=1, help="how many")
+    parser.add_argument("--seed", type=int, help="the first one; without it, one is drawn")
+    parser.add_argument("--plan", help="a plan as JSON, in place of a seed's")
+    parser.add_argument("--shrink", action="store_true", help="look for a shorter plan that fails")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="file that a line for each seed is added to")
+    parser.add_argument("--resume", action="store_true", help="leave out seeds that have passed, by that file")
+    options = parser.parse_args()
+    if resolve.ready(PLUGIN, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
+        print(f"{PLUGIN} or the engine is not built. Fix: {cache_key.COMMAND} {PLUGIN}", file=sys.stderr)
+        return 2
+    first: int = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
+    passed = _passed(options.results) if options.resume else set[int]()
+    results: list[Result] = []
+    for number in range(first, first + options.seeds):
+        if number in passed:
+            continue
+        plan = from_text(options.plan) if options.plan else plan_of(number)
+        print(f"seed {number}: {as_text(plan)}", flush=True)
+        result = of_seed(number, plan)
+        results.append(result)
+        options.results.parent.mkdir(parents=True, exist_ok=True)
+        with options.results.open("a") as file:
+            file.write(json.dumps(asdict(result)) + "\n")
+        for sentence in result.wrong:
+            print(f"  WRONG: {sentence}")
+        if result.wrong:
+            print(f"  again: python -m tests.life_cycle --seed {number}", flush=True)
+            if options.shrink:
+                print(f"  shrunk: {as_text(shrunk(plan))}", flush=True)
+    print(summary(results))
+    return 1 if any(one.wrong for one in results) else 0
+
+
+def _passed(file: Path) -> set[int]:
+    lines = file.read_text().splitlines() if file.exists() else []
+    last = {one["seed"]: one["wrong"] for one in map(json.loads, lines)}
+    return {number for number, wrong in last.items() if not wrong}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

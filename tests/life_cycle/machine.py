@@ -1,0 +1,242 @@
+"""Plays a plan on the real engine, the published Google provider and the emulator, and judges after every step.
+
+After the plan comes what has to work whatever happened before: an `up` without a fault, and a destroy.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from localcloud.google_api.core.cloud import EmulatedCloud
+from localcloud.google_api.server import Emulator
+from localcloud.workflow import failures, processes, state
+from tests.life_cycle import invariants, running
+from tests.life_cycle.invariants import Entry, Seen
+from tests.life_cycle.observation import look
+from tests.life_cycle.settings_changes import SECRET_KEY, STACK, Config, changed
+from tests.life_cycle.steps import Kill, Step, kind_of
+from tests.published_provider.conftest import Published
+
+HOSTS = {
+    "monitoring": "monitoring.googleapis.com/v1", "container": "container.googleapis.com/v1",
+    "iam": "iam.googleapis.com/v1", "compute": "compute.googleapis.com/compute/v1",
+}  # fmt: skip
+"""Where an object is deleted by hand."""
+PARTS = {"/dashboards/": "monitoring", "/clusters/": "container", "/serviceAccounts/": "iam"}
+POOL, MODEL = "gcp:container/nodePool:NodePool", "serving.kserve.io/v1alpha2/LLMInferenceService"
+ENGINE_WORDS = ("locked", "pending operations", "pending_operations")
+"""A plain `pulumi refresh` after a killed engine: docs/stacks.md says what to do, and `make up` does it."""
+
+
+@dataclass
+class Outcome:
+    """What came of a plan: what was wrong, how many commands ran, and which faults were met."""
+
+    wrong: list[str] = field(default_factory=list[str])
+    steps: int = 0
+    met: Counter[str] = field(default_factory=Counter[str])
+    by_hand: int = 0
+    log: list[str] = field(default_factory=list[str])
+
+
+class Machine:
+    """One project, and what is done to it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.rehearsal = Published(folder, environ={"LLMD_GKE_GOOGLE": "published"})
+        self.outcome = Outcome()
+        self.on: set[str] = set()
+        self.lost = False
+        """Whether an answer was lost since the last command that succeeded."""
+        self.secrets: list[str] = []
+        self.base: Config = {}
+
+    def prepare(self) -> None:
+        """A project in which nothing is up, with a secret in the stack's settings."""
+        rehearsal = self.rehearsal
+        rehearsal.copy_project()
+        rehearsal.faults({"timeScale": 0.001})
+        self.base = yaml.safe_load(rehearsal.workdir.stack_file(STACK).read_text())["config"]
+        self._write()
+        token = f"hf_{secrets.token_hex(16)}"
+        rehearsal.make("env")
+        rehearsal.pulumi("stack", "init", STACK)
+        rehearsal.pulumi("config", "set", "--secret", SECRET_KEY, token, "--stack", STACK)
+        self.secrets = [token, rehearsal.workdir.passphrase.read_text().strip()]
+
+    def play(self, plan: list[Step]) -> Outcome:
+        """Plays the plan, then the end that has to work. Stops at the first step after which something is wrong."""
+        try:
+            for step in plan:
+                self._step(step)
+                if self.outcome.wrong:
+                    return self.outcome
+            self._settled()
+            if not self.outcome.wrong:
+                self._destroyed()
+        finally:
+            self.rehearsal.stop_everything()
+        return self.outcome
+
+    # -- steps -------------------------------------------------------------------------------------------------------
+
+    def _step(self, step: Step) -> None:
+        if step.change:
+            self.on ^= {step.change}
+            self._write()
+        if step.command == "refresh" and not self._can_refresh():
+            return
+        if step.quiet and step.command == "up":
+            self._settled()
+        elif step.quiet and step.command == "down":
+            self._destroyed()
+        else:
+            self._run(step)
+
+    def _run(self, step: Step) -> running.Ended:
+        """A command that may fail."""
+        self.rehearsal.emulator_faults(*step.faults)
+        ended = self._command(step.command, step.kill)
+        self._count(step, ended)
+        self.rehearsal.emulator_faults()
+        seen = self._judged(ended)
+        wrong = self.outcome.wrong
+        if ended.status == 0 and not ended.killed:
+            wrong += self._after(step.command, seen)
+            return ended
+        if ended.status == 0:  # what was killed was no longer needed
+            return ended
+        if step.command != "refresh":
+            wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
+        wrong += invariants.orphans_are_explained(seen, self.lost)
+        return ended
+
+    def _settled(self) -> None:
+        """An `up` without a fault ends well; where an answer was lost before, after what its message says was done."""
+        self._wait()
+        ended = self._command("up", None)
+        seen = self._judged(ended)
+        if ended.status and self.lost:
+            self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
+            self._delete(invariants.orphans(seen))
+            ended = self._command("up", None)
+            seen = self._judged(ended)
+        if ended.status:
+            self.outcome.wrong.append(f"an `up` without a fault failed:\n{ended.output[-4000:]}")
+            return
+        if self.lost:  # of objects whose ids Google chooses, another one was made
+            self._delete(invariants.orphans(seen))
+            seen = look(self.rehearsal, STACK)
+        self.outcome.wrong += self._after("up", seen)
+        self.lost = False
+
+    def _destroyed(self) -> None:
+        """A destroy without a fault ends with nothing; what a lost answer left is deleted before."""
+        self._wait()
+        if self.lost:
+            self._delete(invariants.orphans(look(self.rehearsal, STACK)))
+        ended = self._command("down", None)
+        seen = self._judged(ended)
+        if ended.status:
+            self.outcome.wrong.append(f"a destroy without a fault failed:\n{ended.output[-4000:]}")
+            return
+        self.outcome.wrong += invariants.nothing_left(seen)
+        self.lost = False
+
+    # -- parts of a step ---------------------------------------------------------------------------------------------
+
+    def _command(self, command: str, kill: Kill | None) -> running.Ended:
+        self.outcome.steps += 1
+        begun = time.monotonic()
+        if command == "refresh":
+            line = running.plain(self.rehearsal, "refresh", "--yes", "--skip-preview", "--stack", STACK)
+        else:
+            line = running.local(command, "--stack", STACK)
+        ended = running.run(self.rehearsal, line, kill)
+        self.outcome.log.append(f"{command}: status {ended.status}, {time.monotonic() - begun:.0f} s")
+        return ended
+
+    def _judged(self, ended: running.Ended) -> Seen:
+        """What holds after every command, however it ended."""
+        seen = look(self.rehearsal, STACK)
+        texts = {**seen.texts, "output": ended.output, "arguments": "\n".join(ended.arguments)}
+        self.outcome.wrong += [
+            *invariants.nothing_twice(seen),
+            *invariants.emulator_agrees(seen),
+            *invariants.no_secret(texts, self.secrets),
+            *invariants.no_traceback(ended.output),
+        ]
+        return seen
+
+    def _after(self, command: str, seen: Seen) -> list[str]:
+        """What holds after a command that succeeded."""
+        if command == "down":
+            return invariants.nothing_left(seen)
+        orphaned = [] if self.lost else invariants.same_on_both_sides(seen)
+        return orphaned + (invariants.as_wanted(seen, self._wanted()) if command == "up" else [])
+
+    def _wanted(self) -> frozenset[Entry]:
+        config = changed(self.base, self.on)
+        pools = {(POOL, one["name"]) for one in config["llmd-gke:tpuPools"]} | {(POOL, "system")}
+        return frozenset(pools | {(MODEL, one["name"]) for one in config["llmd-gke:models"]})
+
+    def _write(self) -> None:
+        """The settings with the changes that are on."""
+
+        def change(config: dict[str, Any]) -> None:
+            config.clear()
+            config.update(changed(self.base, self.on))
+
+        self.rehearsal.edit(STACK, change)
+
+    def _can_refresh(self) -> bool:
+        """Whether a plain refresh has something to refresh, and no lock of a killed engine stops it."""
+        present = state.read(self.rehearsal.workdir, STACK)
+        locked = state.locks(self.rehearsal.workdir, STACK)
+        return bool(present and present.urns and not present.pending and not locked)
+
+    def _errors(self, ended: running.Ended) -> list[str]:
+        """The engine's errors, where it lived to say them."""
+        if "The engine was killed." in ended.output:
+            return []
+        return list(failures.errors(failures.log(self.rehearsal.workdir)))
+
+    def _count(self, step: Step, ended: running.Ended) -> None:
+        """Which of the step's faults were met."""
+        left = self.rehearsal.kept().get("faults", [])
+        for before, after in zip(step.faults, left, strict=False):
+            if "times" in before and after.get("times", 0) < before["times"]:
+                self.outcome.met[kind_of(before)] += 1
+                self.lost |= before["fault"] == "drop"
+        signs = {"quota": "QUOTA_EXCEEDED", "not usable yet": "yet", "in use": "already being used"}
+        for fault in step.faults:
+            if fault["fault"] == "world" and signs[kind_of(fault)] in ended.output:
+                self.outcome.met[kind_of(fault)] += 1
+        if step.kill and ended.killed:
+            self.outcome.met[f"{step.kill.victim} killed"] += 1
+            self.lost |= step.kill.victim != "engine"
+
+    def _wait(self) -> None:
+        """Until nothing uses the network any more, and what was killed has ended, as the messages say."""
+        ends = [float(one["until"]) for one in self.rehearsal.kept("google").get("lingering", {}).values()]
+        time.sleep(max([0.0, *(end - time.time() for end in ends)]))
+        if not processes.engines(self.rehearsal.workdir):
+            processes.end(processes.left_over(self.rehearsal.workdir))
+
+    def _delete(self, entries: set[Entry]) -> None:
+        """What a user does with an object that exists outside of the stack: deletes it, what is within it first."""
+        emulator = Emulator(EmulatedCloud(self.rehearsal.workdir.cloud))
+        for _, ident in sorted(entries, key=lambda one: -len(one[1])):
+            if not ident.startswith("projects/"):
+                continue
+            host = HOSTS[next((name for part, name in PARTS.items() if part in ident), "compute")]
+            status, answer = emulator.answer("DELETE", f"{host}/{ident}", {}, {})
+            assert status in (200, 404), answer
+            self.outcome.by_hand += 1

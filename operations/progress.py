@@ -1,6 +1,7 @@
-"""What long work shows: nothing for two seconds, then one line on standard error that says what is waited for.
+"""The progress of a command: after two seconds, one line on standard error that says what the command waits for.
 
-Work that is known to take long says so at once, before anything large is imported for it.
+Work that is known to be slow says so at once, as plain text, before anything large is imported. On a terminal
+:mod:`localcloud.common.progress_line` then takes over.
 """
 
 from __future__ import annotations
@@ -12,30 +13,30 @@ from types import TracebackType
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from rich.status import Status
+    from localcloud.common.progress_line import ProgressLine
 
 QUIET_SECONDS = 2.0
 ERASE = "\r\x1b[K"
 
 
 class Work:
-    """Something under way. ``say`` replaces what is shown. Work within other work is shown in the line of that."""
+    """Work in progress. ``say`` replaces the text. Work inside other work uses the line of the outer one."""
 
     _outermost: ClassVar[Work | None] = None
 
     def __init__(self, doing: str, quiet_seconds: float = QUIET_SECONDS) -> None:
         self._doing = doing
         self._lock = threading.Lock()
-        self._shown: Status | None = None
+        self._shown: ProgressLine | None = None
         self._plain = False
-        """Whether the line on the terminal is plain text, as long as nothing turns beside it."""
+        """Whether the line on the terminal is still the plain text, without a spinner."""
         self._started = False
         self._at_once = quiet_seconds == 0
         self._timer = threading.Timer(quiet_seconds or QUIET_SECONDS, self._start)
         self._timer.daemon = True
 
     def say(self, doing: str) -> None:
-        """What is waited for now."""
+        """Replaces the text by ``doing``: what the command waits for now."""
         outer = Work._outermost
         if outer is not None and outer is not self:
             outer.say(doing)
@@ -43,7 +44,7 @@ class Work:
         with self._lock:
             changed, self._doing = doing != self._doing, doing
             if self._shown is not None:
-                self._shown.update(_no_markup(doing))
+                self._shown.show(doing)
             elif self._started and changed:
                 self._print()
 
@@ -69,12 +70,14 @@ class Work:
             return
         from rich.console import Console  # only work that takes long pays for the import
 
+        from localcloud.common.progress_line import ProgressLine
+
         with self._lock:
             if Work._outermost is not self:  # it has ended meanwhile
                 return
             self._erase()
-            self._shown = Console(stderr=True).status(_no_markup(self._doing))
-            self._shown.start()
+            self._shown = ProgressLine(Console(stderr=True)).__enter__()
+            self._shown.show(self._doing)
 
     def __enter__(self) -> Work:
         if Work._outermost is not None:
@@ -96,19 +99,15 @@ class Work:
             Work._outermost = None
             self._erase()
             if self._shown is not None:
-                self._shown.stop()
+                self._shown.__exit__()
                 self._shown = None
 
 
 def _redraws() -> bool:
-    """Whether standard error is a terminal on which a line can be written anew."""
+    """Whether standard error is a terminal on which a line can be redrawn."""
     return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 
-def _no_markup(text: str) -> str:
-    return text.replace("[", r"\[")
-
-
 def working(doing: str, *, quiet_seconds: float = QUIET_SECONDS) -> Work:
-    """To be used by ``with``: its end, also by Ctrl-C, takes the line away. ``quiet_seconds`` 0: shown at once."""
+    """For ``with``: its end, also by Ctrl-C, removes the line. It appears after ``quiet_seconds``, for 0 at once."""
     return Work(doing, quiet_seconds)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from rich.console import Console
-from rich.live import Live
-from rich.progress_bar import ProgressBar
-from rich.table import Table
+
+from localcloud.common.progress_line import ProgressLine
 
 EVERY_SECONDS = 10.0
-"""Between two lines where there is no terminal."""
+"""Seconds between two lines if there is no terminal."""
 
 LINK_SHARE = 0.06
 """What linking takes of a whole build, in work units (measured: 17 of 290 s)."""
@@ -109,24 +108,21 @@ class Steps:
 
 
 class Display:
-    """Shows one line of progress: kept in place on a terminal, else repeated every ten seconds.
+    """Progress of a build on ``console``: what is done now, its share, and the time so far and left.
 
     ``label`` begins each line; ``clock`` gives seconds.
     """
 
     def __init__(self, console: Console, label: str, *, clock: Callable[[], float] = time.monotonic) -> None:
-        self._console, self._label, self._clock = console, label, clock
-        self._started, self._said = clock(), float("-inf")
-        self._live = Live(console=console, transient=True, refresh_per_second=4) if console.is_terminal else None
+        self._line = ProgressLine(console, every_seconds=EVERY_SECONDS, clock=clock)
+        self._label, self._clock, self._started = label, clock, clock()
 
     def __enter__(self) -> Self:
-        if self._live:
-            self._live.start()
+        self._line.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._live:
-            self._live.stop()
+        self._line.__exit__()
 
     @property
     def elapsed_seconds(self) -> float:
@@ -134,8 +130,8 @@ class Display:
         return self._clock() - self._started
 
     def say(self, text: str) -> None:
-        """A line that stays."""
-        self._console.print(f"{self._label}: {text}", highlight=False, soft_wrap=True)
+        """Prints a line that stays."""
+        self._line.say(f"{self._label}: {text}")
 
     def show(self, what: str, *, share: float | None = None, left_seconds: float | None = None) -> None:
         """``what`` is done now; ``share`` from 0 to 1 and ``left_seconds`` seconds where they are known."""
@@ -145,10 +141,4 @@ class Display:
         text += f", {duration(self.elapsed_seconds)} so far"
         if left_seconds is not None:
             text += f", about {duration(left_seconds)} left"
-        if self._live:
-            row = Table.grid(padding=(0, 1))
-            row.add_row(ProgressBar(total=1.0, completed=share or 0.0, width=24, pulse=share is None), text)
-            self._live.update(row)
-        elif self._clock() - self._said >= EVERY_SECONDS:
-            self._said = self._clock()
-            self._console.print(text, highlight=False, soft_wrap=True)
+        self._line.show(text, share)

@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 PAGE = ROOT / "docs" / "figures.md"
+LIFE_CYCLES = "## Life cycles under random faults"
+"""Heading of the part that ``python -m tests.life_cycle.figures`` writes, which this command keeps."""
 HELP = ("cost --help", "status --help")
 CALLS = ("cost --stack eu4a",)
 STEPS = ("up", "up", "preview", "down")
@@ -54,6 +56,12 @@ def page(where: str, day: date, figures: Sequence[Figure]) -> str:
         f"Measured {day.isoformat()} on {where}.\n\n"
         f"| Command | Seconds |\n|---|---|\n{rows}\n"
     )
+
+
+def kept(before: str) -> str:
+    """The part of the page that another command wrote."""
+    _, heading, rest = before.partition(LIFE_CYCLES)
+    return f"\n{heading}{rest}" if heading else ""
 
 
 def seconds(*command: str) -> float:
@@ -93,7 +101,7 @@ def main() -> None:
     figures = [*of_commands(options.runs), *of_cloud("rehearsal")]
     if options.laptop:
         figures += of_cloud("laptop")
-    PAGE.write_text(page(where, date.today(), figures), encoding="utf-8")
+    PAGE.write_text(page(where, date.today(), figures) + kept(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

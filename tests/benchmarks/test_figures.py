@@ -25,3 +25,9 @@ def test_the_stored_page_was_written_by_the_command() -> None:
     assert stored.startswith(start)
     assert all(f"`llmd-gke {command}`" in stored for command in (*figures.HELP, *figures.CALLS))
     assert all(f"`make {step} CLOUD=rehearsal" in stored for step in figures.STEPS)
+
+
+def test_what_the_life_cycles_came_to_is_kept() -> None:
+    written = f"{figures.LIFE_CYCLES}\n\n| seeds | 5 |\n"
+    assert figures.kept(f"# Figures\n\nseconds\n\n{written}") == f"\n{written}"
+    assert figures.kept("# Figures\n") == ""

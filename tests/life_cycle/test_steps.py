@@ -13,6 +13,7 @@ from llmd_gke.repository import CLONE
 from llmd_gke.settings import load_stack
 from localcloud.google_api.core.faults import ApiFaults
 from tests.life_cycle import steps
+from tests.life_cycle.counter_examples import COUNTER_EXAMPLES
 from tests.life_cycle.settings_changes import CHANGES, STACK, changed
 from tests.life_cycle.steps import Kill, Step
 
@@ -73,3 +74,10 @@ def test_a_shorter_plan_has_one_thing_less() -> None:
     assert [Step("up", "", ({"fault": "drop"},), Kill("engine", 3)), Step("down")] in shorter
     assert plan not in shorter
     assert steps.shorter([Step("up")]) == []
+
+
+@pytest.mark.parametrize("name", COUNTER_EXAMPLES)
+def test_a_counter_example_can_be_read_and_names_its_quick_test(name: str) -> None:
+    example = COUNTER_EXAMPLES[name]
+    assert steps.from_text(example.plan)
+    assert (CLONE / example.test).is_file()

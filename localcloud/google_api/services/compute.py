@@ -181,9 +181,9 @@ def insert(request: Request) -> JsonObject:
             raise ApiError(400, "Invalid value for field 'resource.name': ''.", "invalid")
         kind = KINDS[target.type]
         kind.create(world, target)
-        _nats(world, target, request.body)
         if failure := request.failure:
             return begin(request, "insert", target.id, failure)
+        _nats(world, target, request.body)
         world.put(target.type, target.id, _record(target))
     cloud.resources[target.id] = _stored(request, target, request.body)
     return begin(request, "insert", target.id)

@@ -8,6 +8,7 @@ from localcloud.google_api.core import cloud
 from localcloud.google_api.core.faults import out_of_stock
 from localcloud.google_api.server import Dropped
 from localcloud.google_api.services import pool_capacity
+from localcloud.providers.google.references import ROUTER, ROUTER_NAT
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.google_api.conftest import COMPUTE, GKE, POOL, Client
 
@@ -39,6 +40,24 @@ def test_an_operation_fails_after_it_was_accepted_and_nothing_is_made(client: Cl
     assert operation["error"]["errors"][0]["message"] == "backend error"
     assert client.refused("GET", f"{NETWORKS}/vpc")[0] == 404
     client.ok("POST", NETWORKS, VPC)
+
+
+def test_a_router_whose_operation_failed_can_be_made_by_the_next_one(client: Client) -> None:
+    client.faults(ON, {"fault": "operation", "method": "compute.routers.insert", "times": 1})
+    client.ok("POST", NETWORKS, VPC)
+    routers = f"{COMPUTE}/regions/us-east5/routers"
+    nats = [
+        {
+            "name": "nat",
+            "natIpAllocateOption": "AUTO_ONLY",
+            "sourceSubnetworkIpRangesToNat": "ALL_SUBNETWORKS_ALL_IP_RANGES",
+        }
+    ]
+    router = {"name": "router", "network": "projects/my-project/global/networks/vpc", "nats": nats}
+    assert client.ok("POST", routers, router)["error"]
+    with client.cloud.opened(), client.cloud.world() as world:
+        assert world.all(ROUTER) == world.all(ROUTER_NAT) == {}
+    assert "error" not in client.ok("POST", routers, router)
 
 
 def test_a_slow_operation_runs_until_its_time_is_over(cluster: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,39 @@
+"""Plans in which something was wrong once, shrunk by hand or by ``--shrink``, with what it was."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class CounterExample(NamedTuple):
+    """``plan``: as it is printed. ``defect``: what was wrong. ``test``: the quick test of the same."""
+
+    plan: str
+    defect: str
+    test: str
+
+
+COUNTER_EXAMPLES: dict[str, CounterExample] = {
+    "the provider is killed while it enables APIs": CounterExample(
+        '[{"command": "up", "kill": {"victim": "provider", "after": 9}}]',
+        "the failure named neither cause nor fix, and the emulator's traceback of a reset connection was printed",
+        "tests/localcloud/google_api/test_requests.py",
+    ),
+    "the provider is killed in an update that changes little": CounterExample(
+        '[{"command": "up"}, {"command": "up", "change": "no dashboard", "kill": {"victim": "provider", "after": 98}}]',
+        "an error of a provider that cannot be reached had no cause",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "a conflicting change": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "error", "method": "compute.routers.get", "code": 409, '
+        '"message": "The operation was aborted: there were concurrent changes.", "times": 2}]}]',
+        "an error 409 that is not about a name had no cause, and a failure without one named no fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "a router whose operation fails after it was accepted": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "operation", "method": "compute.routers.insert", '
+        '"message": "internal error", "times": 1}]}]',
+        "the emulator's rules knew a router that it did not show, so that it could not be made any more",
+        "tests/localcloud/google_api/test_faults.py",
+    ),
+}

@@ -1,1 +1,3 @@
-"""Pure functions from settings to Kubernetes objects and Helm values. No cloud, no engine."""
+"""Pure functions from settings to Kubernetes objects and Helm values. They import neither Pulumi nor a client of a
+cloud.
+"""

@@ -36,7 +36,7 @@ def _release(
 
 
 def _moved(value: str, image: str, mirrors: Mirrors) -> JsonObject:
-    """The value that names an image, where a mirror has it; nothing where it stays, so that the chart's own holds."""
+    """The chart value that names an image's copy in the mirror; empty if there is none, so that the default applies."""
     there = registries.at(image, mirrors)
     return {} if there == image else {value: there}
 
@@ -50,7 +50,7 @@ def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
 
 
 def lws(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
-    """LeaderWorkerSet, for models that span hosts. It makes its own certificates."""
+    """LeaderWorkerSet, for models that span hosts. It issues its own certificates."""
     # The chart as kept in the module names the moving image tag `main`.
     tag = f"v{versions.chart('lws').version}"
     # The chart's default of 1 CPU and 1Gi fills a small system node, and most stacks have no model that spans hosts
@@ -105,7 +105,7 @@ def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Rel
 
 
 def kserve_presets(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
-    """KServe's presets, which ours is merged over. Off in the chart unless asked for."""
+    """KServe's presets, over which our configuration is merged. The chart installs them only if asked to."""
     return _release(
         kserve.PRESETS_CHART,
         kserve.NAMESPACE,
@@ -120,9 +120,9 @@ PLATFORM = (cert_manager, lws, kserve_crds, kserve_controller, kserve_presets)
 
 
 WEBHOOK_PORTS: Mapping[str, int] = {"cert-manager": 10250, "lws-system": 9443, kserve.NAMESPACE: 9443}
-"""Where the controllers of a namespace answer the API server, by the charts' values."""
+"""The port of the webhooks of a namespace's controllers, by namespace; from the charts' values."""
 
 
 def namespaces() -> frozenset[str]:
-    """Where the platform's controllers run, and no model does."""
+    """The namespaces of the platform's controllers, in which no model may run."""
     return frozenset(release().namespace for release in PLATFORM)

@@ -35,14 +35,15 @@ SOURCES: Mapping[str, tuple[str, ...]] = {
 its Xet storage (``cas-….xethub.hf.co``); S3's general endpoints; Cloud Storage. A star is one label."""
 
 DOWNLOADED = ("hf://", "s3://")
-"""Schemes that KServe's storage initializer loads, in the model's pods and (tokenizer) in the endpoint picker's."""
+"""Schemes that KServe's storage initializer downloads, in the model's pods and (tokenizer) in the endpoint picker's."""
 
 PRIVATE_RANGES = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10")
-"""Where the control plane's endpoint for pods is; its address is not known before the cluster exists. And what else is
-in the VPC and behind it."""
+"""Ranges that contain the control plane's private endpoint, whose address is not known before the cluster exists, and
+everything else in the VPC and in networks that are connected to it."""
 
 NOT_OUTSIDE = (*PRIVATE_RANGES, "169.254.0.0/16")
-"""Not meant by "every address": the VPC and its peers, and link-local addresses such as the metadata server's."""
+"""Ranges that "every address" excludes: the VPC and its peers, and link-local addresses such as the metadata
+server's."""
 
 NEVER_PROXIED = ("localhost", "127.0.0.1", "169.254.169.254", "metadata.google.internal", ".svc", ".cluster.local")
 
@@ -53,7 +54,7 @@ def _https(*ranges: str) -> JsonObject:
 
 
 def downloads(egress: EgressSettings) -> list[Json]:
-    """Rules of a NetworkPolicy for downloads. Names are not among them: those have a policy of their own."""
+    """Egress rules of a NetworkPolicy for downloads. In mode ``names`` they are those for ``ranges`` only."""
     inside: list[Json] = [_https(*egress.ranges)] if egress.ranges else []
     if egress.mode == "open":
         outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](NOT_OUTSIDE)}
@@ -69,7 +70,7 @@ def downloads(egress: EgressSettings) -> list[Json]:
 
 
 def control_plane() -> list[Json]:
-    """Rules for what talks to the API server, beside downloads."""
+    """Egress rules for pods that also call the API server."""
     return [_https(*PRIVATE_RANGES)]
 
 
@@ -98,7 +99,7 @@ def fqdn_policy(model: ModelSettings, egress: EgressSettings) -> JsonObject | No
 
 
 def init_containers(model: ModelSettings, egress: EgressSettings) -> list[Json]:
-    """What the container that downloads must know: the proxy. KServe fills in the rest of it."""
+    """The init container that downloads, with the proxy's variables; KServe adds the rest. Empty without a proxy."""
     if egress.mode != "proxy" or egress.proxy is None or not model.uri.startswith(DOWNLOADED):
         return []
     environment: dict[str, str] = {

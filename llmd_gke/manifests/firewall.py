@@ -1,4 +1,4 @@
-"""NetworkPolicies of a model's namespace: nothing passes but what is named here.
+"""NetworkPolicies of a model's namespace: all traffic is denied except what is listed here.
 
 Selectors are the labels that KServe really sets. The load balancer's data plane is not in the cluster: its requests
 come from the proxy-only subnet, its health checks from Google's ranges.
@@ -40,9 +40,9 @@ def _blocks(*ranges: str) -> list[Json]:
 
 
 def default_deny(namespace: str) -> JsonObject:
-    """Everything in the namespace is closed in both directions, except names, from the cluster's own resolvers.
+    """Denies all traffic of the namespace in both directions, except queries to the cluster's DNS.
 
-    kube-dns and NodeLocal DNSCache by their pods, the cache and Cloud DNS for GKE by their link-local addresses
+    Allowed are kube-dns and NodeLocal DNSCache by their pods, the cache and Cloud DNS for GKE by link-local address
     (https://cloud.google.com/kubernetes-engine/docs/how-to/nodelocal-dns-cache, …/how-to/cloud-dns).
     """
     # Dataplane V2 sends what is meant for kube-dns to the cache's pod on the node, and judges by that pod.
@@ -63,9 +63,9 @@ def default_deny(namespace: str) -> JsonObject:
 
 
 def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
-    """The pods of a model that spans hosts reach each other on every port.
+    """Lets the pods of a model that spans hosts reach each other on every port.
 
-    Ray and the TPU runtime choose ports by themselves. ``outside``: what workers, too, may reach beyond the group.
+    Ray and the TPU runtime choose their ports. ``outside``: egress rules for destinations outside the group.
     """
     group = naming.group_selector(model.name)
     peers: list[Json] = [{"podSelector": group}]

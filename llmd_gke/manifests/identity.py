@@ -1,4 +1,4 @@
-"""Who a model's pods are: a service account of their own, and what it may do with buckets.
+"""The identity of a model's pods: a Kubernetes service account of their own, and its roles on buckets.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity (a principal for one Kubernetes
 service account, without a Google service account between); https://cloud.google.com/storage/docs/access-control/iam (a
@@ -14,12 +14,12 @@ from llmd_gke.settings import ModelSettings
 
 READ = "roles/storage.objectViewer"
 WRITE = "roles/storage.objectUser"
-"""What Cloud Storage FUSE needs for a read-only and for a writable mount."""
+"""Roles that Cloud Storage FUSE needs for a read-only and for a writable mount."""
 
 
 @dataclass(frozen=True)
 class Grant:
-    """One role on one bucket. ``prefix``, if any, is the only folder it holds for; ``key`` is unique in a model."""
+    """One role on one bucket. ``prefix``, if set, limits it to one folder; ``key`` is unique within a model."""
 
     key: str
     bucket: str

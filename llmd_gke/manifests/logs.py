@@ -17,7 +17,7 @@ from llmd_gke.settings import StackSettings
 
 CONSOLE = "https://console.cloud.google.com/logs/query"
 SLOW = "30s"
-"""What the load balancer of a route without a time limit of its own would cut (GKE's default)."""
+"""Duration from which requests count as slow: GKE's default limit, at which it would abort them."""
 
 EVENTS = "https://cloud.google.com/kubernetes-engine/docs/troubleshooting/troubleshoot-pod-scheduling"
 AUTOSCALER = "https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-autoscaler-visibility"
@@ -29,7 +29,7 @@ AUDIT = "https://cloud.google.com/kubernetes-engine/docs/how-to/audit-logging"
 
 @dataclass(frozen=True)
 class LogQuery:
-    """``filter`` answers ``question``; ``reading``: what to look at in what it finds."""
+    """A query: ``filter`` answers ``question``; ``reading`` says what to look at in the entries."""
 
     key: str
     question: str
@@ -127,12 +127,12 @@ def link(query: LogQuery, settings: StackSettings) -> str:
 
 
 def _lines(*parts: str) -> str:
-    """Lines are joined by AND."""
+    """Joins conditions by line breaks, which the language reads as AND."""
     return "\n".join(parts)
 
 
 def _any(field: str, values: Iterable[str]) -> str:
-    """A field that has one of these values."""
+    """The condition that ``field`` has one of ``values``."""
     listed = [f'"{value}"' for value in values]
     return f"{field}={listed[0]}" if len(listed) == 1 else f"{field}=({' OR '.join(listed)})"
 
@@ -152,7 +152,7 @@ def _containers(settings: StackSettings, name: str) -> tuple[str, ...]:
 
 
 def _load_balancer(settings: StackSettings) -> tuple[str, ...]:
-    """Its entries know no cluster. The program's GCPBackendPolicies switch them on."""
+    """Conditions for the load balancer's entries, which name no cluster. GCPBackendPolicies enable their logging."""
     existing = settings.network.existing
     return (
         f'resource.type="{EXTERNAL_LB if settings.gateway.exposure == "external" else INTERNAL_LB}"',

@@ -18,13 +18,13 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import AcceleratorPool
 
 EXCLUSIVE = "leaderworkerset.sigs.k8s.io/exclusive-topology"
-"""KServe hands this annotation of a service on to its LeaderWorkerSet: a group has its slice's pool to itself."""
+"""Annotation that KServe copies from a service to its LeaderWorkerSet: no other group uses the same node pool."""
 
 SCRIPT = Path(__file__).with_name("host_group.py")
 
 
 def environment(pool: AcceleratorPool) -> list[JsonObject]:
-    """What the servers of a group get beyond a single one's variables."""
+    """Variables that only servers of a group need."""
     return [
         *({"name": name, "value": value} for name, value in pool.accelerator.group_environment.items()),
         # Ray and the server would else choose among the pod's addresses.
@@ -47,7 +47,7 @@ def command(role: str, *then: str) -> list[Json]:
 
 
 def worker(leader: JsonObject, server: JsonObject) -> JsonObject:
-    """The pod of a further host: as the leader's, but it serves nothing, so it has no probes and no warm-up.
+    """The pod template of the other hosts: the leader's without probes and warm-up, since it serves no requests.
 
     When Ray in it ends, its container ends, and LeaderWorkerSet starts the whole group again.
     """
@@ -91,5 +91,5 @@ def preset(namespace: str) -> JsonObject:
 
 
 def placement() -> JsonObject:
-    """What a service says to LeaderWorkerSet."""
+    """Annotations of a service for its LeaderWorkerSet."""
     return {EXCLUSIVE: POOL_LABEL}

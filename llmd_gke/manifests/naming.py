@@ -24,16 +24,18 @@ TOKEN_SECRET = "hugging-face-token"  # noqa: S105 - the name of an object
 PULL_SECRET = "image-pull-secret"  # noqa: S105 - the name of an object
 
 WORKER_PRESET = kserve.PIPELINE_WORKERS.format(role="")
-"""The preset that KServe merges into services with pipeline-parallel workers, and does not ship."""
+"""Name of the preset that KServe merges into services with pipeline-parallel workers, but does not ship."""
 
 
 def runtime_config(model: str, kind: Accelerator = DEFAULT) -> str:
-    """Our LLMInferenceServiceConfig with the runtime for an accelerator."""
+    """Name of our LLMInferenceServiceConfig with the runtime for an accelerator."""
     return f"{model}-{kind.config_suffix}"
 
 
 def route(model: str) -> str:
-    """Our HTTPRoute. Not ``-kserve-route``: KServe deletes a route of that name when routes are referred to."""
+    """Name of our HTTPRoute. Not ``-kserve-route``: KServe deletes a route of that name if the service refers to
+    one.
+    """
     return f"{model}-route"
 
 

@@ -20,7 +20,7 @@ TUNNEL: JsonObject = {
 
 
 def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
-    """Closed both ways, except for what the namespace's controllers are for.
+    """Denies all traffic of the namespace in both directions, except what its controllers need.
 
     With ``private_nodes`` the control plane has a private address; otherwise it may have a public one.
     """
@@ -46,7 +46,7 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
 
 
 def _control_plane(network: NetworkSettings) -> list[Json]:
-    """Private ranges without the pods' own, where that is known."""
+    """Peers of a NetworkPolicy for the control plane: private ranges without the pods' range, if that is known."""
     pods = IPv4Network(network.pods) if network.existing is None else None
     blocks: list[Json] = []
     for cidr in egress.PRIVATE_RANGES:

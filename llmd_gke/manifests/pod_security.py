@@ -33,11 +33,11 @@ BASELINE_CAPABILITIES = frozenset(
 
 
 def labels(enforce: Level) -> dict[str, str]:
-    """Pods below ``enforce`` are refused. Those that are not ``restricted`` are named in warnings and the audit log."""
+    """Labels that reject pods below ``enforce``; warnings and the audit log report those below ``restricted``."""
     return {f"{PREFIX}/enforce": enforce, f"{PREFIX}/warn": "restricted", f"{PREFIX}/audit": "restricted"}
 
 
 def level(models: Iterable[ModelSettings]) -> Level:
-    """What a namespace of these models can enforce: ``baseline``, unless settings give a server more than that."""
+    """The level that a namespace of these models can enforce: ``privileged`` if a server needs it, or ``baseline``."""
     beyond = any(model.privileged or set(model.capabilities) - BASELINE_CAPABILITIES for model in models)
     return "privileged" if beyond else "baseline"

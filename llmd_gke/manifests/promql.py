@@ -8,10 +8,10 @@ from llmd_gke.settings import StackSettings
 
 SHORTEST_WINDOW_SECONDS = 300
 SCRAPES_IN_WINDOW = 4
-"""A rate needs two samples; twice as many bear a scrape that failed."""
+"""Scrapes in the window of a rate, which needs two samples: four tolerate failed scrapes."""
 
 BY_MODEL = "by (namespace, model)"
-"""A series for each model. ``model`` is its name in the settings (:mod:`.scraping`); clients send ``model_name``."""
+"""Grouping by model. ``model`` is its name in the settings (:mod:`.scraping`), ``model_name`` what clients send."""
 
 
 def rate_window(interval_seconds: int) -> str:
@@ -27,7 +27,7 @@ def one_of(label: str, values: Iterable[str]) -> str:
 
 
 def pods(settings: StackSettings, *more: str) -> str:
-    """The selector of metrics that are scraped from pods, and of kube state metrics: this cluster's model namespaces.
+    """The selector of metrics scraped from pods, and of kube state metrics, in this cluster's model namespaces.
 
     A project has one store for all its clusters, so that ``cluster`` must be in every selector.
     """
@@ -35,12 +35,12 @@ def pods(settings: StackSettings, *more: str) -> str:
 
 
 def resource(settings: StackSettings, kind: str, *more: str) -> str:
-    """The selector of GKE's own metrics of a kind of monitored resource: this cluster's."""
+    """The selector of GKE's own metrics of this cluster, for a kind of monitored resource."""
     return _selector(f'monitored_resource="{kind}"', f'cluster_name="{settings.cluster.name}"', *more)
 
 
 def load_balancer(settings: StackSettings, kind: str, *more: str) -> str:
-    """The selector of the load balancer's metrics: they know no cluster, only its network and region."""
+    """The selector of the load balancer's metrics, by network and region: they have no label for the cluster."""
     existing = settings.network.existing
     network = settings.cluster.name if existing is None else existing.network
     return _selector(

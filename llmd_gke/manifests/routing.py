@@ -1,7 +1,7 @@
 """The edge: Gateway, HTTPRoutes, and the policies of the gateway implementation (:mod:`llmd_gke.gateways`).
 
-GKE stops taking *any* change of a Gateway once one of its routes is refused, so the route keeps to what GKE's
-conformance reports claim or users proved: prefix and exact paths, prefix replacement, no ``timeouts``, no ``name``.
+GKE applies *no* change to a Gateway once it rejects one of its routes. So the route uses only features that GKE's
+conformance reports claim or users confirmed: prefix and exact paths, prefix replacement, no ``timeouts``, no ``name``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ NAMESPACE_NAME_LABEL = "kubernetes.io/metadata.name"
 
 
 def gateway_class(settings: GatewaySettings) -> str:
-    """The regional class for the exposure: no global one can carry an InferencePool."""
+    """The regional GatewayClass for the setting ``exposure``: global classes do not support an InferencePool."""
     return gateways.DEFAULT.classes[settings.exposure]
 
 
@@ -98,9 +98,9 @@ def _parent(listener: str) -> JsonObject:
 
 
 def redirect(settings: GatewaySettings) -> JsonObject | None:
-    """The HTTPRoute that sends plain HTTP to HTTPS, where the settings ask for it.
+    """The HTTPRoute that redirects plain HTTP to HTTPS; ``None`` if the settings do not ask for it.
 
-    No port in the redirect: GKE claims scheme redirects, not port redirects.
+    The redirect has no port: GKE claims to support redirects of the scheme, not of the port.
     """
     if settings.tls is None or not settings.redirect_http:
         return None
@@ -117,7 +117,7 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
 
 
 def gateway_policy(settings: GatewaySettings, ssl_policy: str | None) -> JsonObject | None:
-    """The implementation's policy of the Gateway; ``None`` where the settings ask for nothing in it."""
+    """The implementation's policy of the Gateway; ``None`` if the settings need none."""
     return gateways.DEFAULT.gateway_policy(
         naming.GATEWAY_NAME, naming.GATEWAY_NAMESPACE, ssl_policy, settings.allow_global_access
     )
@@ -137,9 +137,9 @@ def _matches(*paths: str) -> list[Json]:
 
 
 def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
-    """One path of the server below the model's own: a rewrite belongs to a rule, so each path is a rule.
+    """The rule for one path of the server, below the model's own path. Each path needs a rule because of its rewrite.
 
-    The prefix becomes the path itself, never ``/``: some controllers make ``//v1/...`` of that.
+    The prefix is replaced by the path itself, never by ``/``: some controllers would produce ``//v1/...``.
     """
     replacement: JsonObject = {"type": "ReplacePrefixMatch", "replacePrefixMatch": path}
     return {
@@ -174,7 +174,9 @@ def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
 
 
 def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
-    """The implementation's policies for InferencePool and Service, by the last part of their resources' names."""
+    """The implementation's policies for a model's InferencePool and Service, by the suffix of their resources'
+    names.
+    """
     workload = kserve.workload_service(model.name)
     return gateways.DEFAULT.model_policies(
         gateways.Serving(

@@ -1,4 +1,4 @@
-"""What lets Google's collectors read the metrics of model servers and endpoint pickers, namespace by namespace.
+"""Objects that let Google's collectors read the metrics of model servers and endpoint pickers of a namespace.
 
 The picker answers on ``/metrics`` only to callers that the API server knows and that may ``get`` it
 (``--metrics-endpoint-auth``, on by default: kubernetes-sigs/gateway-api-inference-extension
@@ -29,7 +29,7 @@ _OF_MODELS: JsonObject = {kserve.PART_OF: kserve.PART}
 
 
 def cluster_role() -> JsonObject:
-    """May read ``/metrics`` of what asks the API server, and nothing else."""
+    """The ClusterRole that permits ``get`` on ``/metrics``, and nothing else."""
     return {
         "apiVersion": RBAC,
         "kind": "ClusterRole",
@@ -39,7 +39,7 @@ def cluster_role() -> JsonObject:
 
 
 def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
-    """The accounts of all model namespaces."""
+    """Binds :func:`cluster_role` to the readers' accounts of all model namespaces."""
     subjects: list[Json] = [{"kind": "ServiceAccount", "name": READER, "namespace": name} for name in namespaces]
     return {
         "apiVersion": RBAC,
@@ -51,7 +51,9 @@ def cluster_role_binding(namespaces: Sequence[str]) -> JsonObject:
 
 
 def read_token(namespace: str) -> JsonObject:
-    """May read the one Secret. ``list`` and ``watch`` with a name are how collectors follow it."""
+    """The Role that permits reading the Secret with the token, with ``list`` and ``watch``, by which collectors follow
+    it.
+    """
     return {
         "apiVersion": RBAC,
         "kind": "Role",
@@ -63,7 +65,7 @@ def read_token(namespace: str) -> JsonObject:
 
 
 def read_token_binding(namespace: str) -> JsonObject:
-    """GKE's collectors get that right."""
+    """Binds :func:`read_token` to the account of GKE's collectors."""
     return {
         "apiVersion": RBAC,
         "kind": "RoleBinding",
@@ -80,7 +82,7 @@ def read_token_binding(namespace: str) -> JsonObject:
 
 
 def network_policy(namespace: str) -> JsonObject:
-    """Opens the metrics ports of models and pickers to the collectors: the namespace is closed otherwise."""
+    """Admits the collectors to the metrics ports of models and pickers; other traffic remains denied."""
     collectors: JsonObject = {
         "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": monitoring.COLLECTOR_NAMESPACE}}
     }

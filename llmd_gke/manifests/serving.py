@@ -28,17 +28,17 @@ from llmd_gke.settings.sections import SchedulerSettings
 PROBE_SECONDS = 10
 
 PRE_STOP_SECONDS = 15
-"""KServe's presets sleep so long before a container is told to end: until then no new request arrives."""
+"""Seconds that KServe's presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
 
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)
-"""vLLM's first version with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
+"""First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
 
 NUMBERED_AS_VLLM = (
     "vllm/vllm-openai",
     *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
 )
 """Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
-``rhaiis/vllm-tpu-rhel9:3.2.5`` holds a vLLM of 2025, which would end at an argument that it does not know."""
+``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose statuses GKE writes and KServe compares field by field (kserve
@@ -97,7 +97,7 @@ def _drains(image: str) -> bool:
 
 
 def _picker(scheduler: SchedulerSettings) -> list[Json]:
-    """The picker's containers, as far as they differ from KServe's preset."""
+    """The fields of the endpoint picker's containers that differ from KServe's preset."""
     main: JsonObject = {"name": "main", "image": scheduler.image}
     if scheduler.tokenizer_image is None:
         return [main]
@@ -105,15 +105,15 @@ def _picker(scheduler: SchedulerSettings) -> list[Json]:
 
 
 def grace_seconds(model: ModelSettings) -> int:
-    """How long a pod may take to go: KServe's pause, the running requests, and some seconds to end."""
+    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and 15 to exit."""
     return PRE_STOP_SECONDS + model.drain_seconds + 15
 
 
 def node_selector(pool: AcceleratorPool) -> JsonObject:
-    """The model's own pool, and what GKE asks of pods with accelerators.
+    """Selects the nodes of the model's pool, with the labels that GKE requires of pods with accelerators.
 
-    GKE refuses TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name tells
-    two pools of one shape apart, such as a reserved and a spot one.
+    GKE rejects TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name
+    distinguishes two pools of one shape, such as a reserved and a spot one.
     """
     return {
         POOL_LABEL: pool.name,
@@ -133,10 +133,10 @@ def _variable(given: VariableSettings) -> JsonObject:
 
 
 def _security(model: ModelSettings) -> JsonObject:
-    """The public image runs as root; privileges beyond that are not needed on GKE 1.28 and later.
+    """The server's security context: root, as the public image needs; GKE 1.28 and later require no more for TPUs.
 
-    KServe's preset drops every capability; those of the settings come on top. A privileged container has them all, and
-    Kubernetes refuses it without ``allowPrivilegeEscalation``.
+    KServe's preset drops every capability; those of the settings are added. A privileged container has all of them,
+    and Kubernetes rejects it without ``allowPrivilegeEscalation``.
     """
     context: JsonObject = {
         "runAsNonRoot": False,
@@ -153,8 +153,8 @@ def runtime_config(
 ) -> JsonObject:
     """The runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
-    ``out`` says how downloads leave the cluster; directly unless given. ``account`` is the pods' service account. No
-    pod of a model has a token for the API server: buckets are reached through GKE's metadata server.
+    ``out``: how downloads leave the cluster (default: directly). ``account``: the pods' service account. Pods have no
+    token for the API server; they get credentials for buckets from GKE's metadata server.
     """
     machine = pool.slice.machine
     kind = pool.accelerator
@@ -231,10 +231,10 @@ def runtime_config(
 
 
 def _warm_up(model: ModelSettings) -> JsonObject:
-    """A container that is ready once the server has answered a completion, and the pod with it.
+    """A container that becomes ready once the server has answered a completion; only then is the pod ready.
 
-    A probe of the server cannot do that: httpGet only asks with GET, and KServe's merge can neither remove a preset's
-    httpGet nor stand an exec beside it. A postStart hook could, but hides the server's log until it is through.
+    A probe of the server cannot do that: httpGet sends GET only, and KServe's merge can neither remove the preset's
+    httpGet nor add an exec to it. A postStart hook could, but would hide the server's log until it ends.
     """
     return {
         "name": "warm-up",
@@ -262,10 +262,10 @@ def _warm_up(model: ModelSettings) -> JsonObject:
 
 
 def scheduler_config(model: ModelSettings) -> JsonObject:
-    """The endpoint picker's plugins and weights, written out: a profile of upstream's, or the settings' own list.
+    """The endpoint picker's plugins and weights: one of upstream's profiles, or the list in the settings.
 
-    Left out, KServe would keep whatever flag it finds in the running Deployment, also across upgrades
-    (kserve ``scheduler.go``). Without prefix caching in the server, prefix scores would mean nothing.
+    If it were omitted, KServe would keep the flags of the running Deployment, also across upgrades (kserve
+    ``scheduler.go``). Scorers of prefixes are left out if the server caches no prefixes.
     """
     entries = _plugins(model)
     if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
@@ -293,7 +293,7 @@ def scheduler_config(model: ModelSettings) -> JsonObject:
 
 
 def _limits(model: ModelSettings) -> JsonObject | None:
-    """When a replica is full, in the detector's words; ``None`` where settings say nothing about it."""
+    """The parameters of the saturation detector; ``None`` if the settings have none."""
     said = model.scheduler.saturation
     if said is None:
         return None
@@ -325,8 +325,9 @@ def service(
 ) -> JsonObject:
     """The LLMInferenceService.
 
-    Route and Gateway are referred to: a route that KServe manages has timeouts on every rule, which GKE refuses
-    (GWCER104), and points at the v1alpha2 InferencePool, which GKE does not have.
+    It refers to our route and Gateway: a route that KServe manages has timeouts on every rule, which GKE rejects
+    (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``out`` as in
+    :func:`runtime_config`; ``traces``: where traces go (default: nowhere).
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
     # A stopped service is never Ready.

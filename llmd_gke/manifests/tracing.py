@@ -1,4 +1,4 @@
-"""Traces: what KServe is told about them, and the way out for them."""
+"""Traces: the field of the LLMInferenceService, and the NetworkPolicy that lets traces out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llmd_gke.settings import ModelSettings, TracesSettings
 
 
 def spec(traces: TracesSettings) -> JsonObject:
-    """``spec.tracing`` of the LLMInferenceService. KServe gives it to servers and picker as arguments and variables."""
+    """``spec.tracing`` of the LLMInferenceService, which KServe turns into arguments and variables of its pods."""
     return {
         "exporter": tracing.EXPORTER,
         "exporterEndpoint": traces.receiver,
@@ -22,7 +22,7 @@ def spec(traces: TracesSettings) -> JsonObject:
 def network_policy(model: ModelSettings, traces: TracesSettings) -> JsonObject:
     """Lets the pods of a model, its endpoint picker's among them, reach the receiver of their traces, and no more.
 
-    Raises ``ValueError`` for an endpoint that the settings' rules refuse.
+    Raises ``ValueError`` for an endpoint that the rules of the settings reject.
     """
     trace_receiver = receiver(traces.receiver)
     if trace_receiver is None:

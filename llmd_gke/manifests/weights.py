@@ -1,4 +1,4 @@
-"""Volumes of model pods: weights that KServe does not bring, and the cache of compiled graphs.
+"""Volumes of model pods: weights that KServe does not download, and the cache of compiled graphs.
 
 Sources: kserve ``workload_storage.go`` (nothing is attached with ``storageInitializer.enabled: false``);
 https://cloud.google.com/kubernetes-engine/docs/how-to/cloud-storage-fuse-csi-driver-ephemeral (volume, annotation);
@@ -20,23 +20,23 @@ FUSE_ANNOTATION = "gke-gcsfuse/volumes"
 
 @dataclass(frozen=True)
 class Attached:
-    """Volumes of the pod and where the server sees them."""
+    """Volumes of the pod, and their mounts in the server's container."""
 
     volumes: list[Json] = field(default_factory=list["Json"])
     mounts: list[Json] = field(default_factory=list["Json"])
 
 
 def brings_own_weights(model: ModelSettings) -> bool:
-    """Whether the weights are mounted by us.
+    """Whether we mount the weights instead of KServe: for ``gs://``, which KServe rejects, and ``pvc://``.
 
-    KServe refuses ``gs://``. It takes ``pvc://``, but then also mounts the claim in the endpoint picker's pod on a CPU
-    node, which can keep a ReadWriteOnce disk away from the TPU node.
+    KServe would also mount the claim in the endpoint picker's pod on a CPU node, which can keep a ReadWriteOnce disk
+    from being attached to the TPU node.
     """
     return model.uri.startswith(("gs://", "pvc://"))
 
 
 def weights(model: ModelSettings) -> Attached:
-    """The weights where KServe would have put them."""
+    """The volume with the weights, mounted where KServe would download them to."""
     if not brings_own_weights(model):
         return Attached()
     mount: JsonObject = {"name": "weights", "mountPath": MODEL_PATH, "readOnly": True}
@@ -50,7 +50,7 @@ def weights(model: ModelSettings) -> Attached:
 
 
 def cache(model: ModelSettings) -> Attached:
-    """Compiled graphs: in the pod (they survive a restart of the server), or in a bucket (also a new pod)."""
+    """The volume for compiled graphs: in the pod, so that they survive restarts of the server, or in a bucket."""
     mount: JsonObject = {"name": "xla-cache", "mountPath": CACHE_PATH}
     if model.compile_cache is None:
         return Attached([{"name": "xla-cache", "emptyDir": {}}], [mount])

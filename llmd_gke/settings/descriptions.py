@@ -1,7 +1,7 @@
-"""What the sections say about their keys: the docstring below each field, read from the source text.
+"""Descriptions of settings: the docstring below each field of a section, read from the source text.
 
-Pydantic can read them too (``use_attribute_docstrings``), but does so while the classes are made, and every preview
-would pay for it.
+Pydantic can read them, too (``use_attribute_docstrings``), but does so when the classes are created, which would slow
+down every preview.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _inside(annotation: object) -> Iterator[type[BaseModel]]:
 
 
 def about(shape: type[BaseModel]) -> str:
-    """What the shape as a whole is: the first paragraph of its docstring."""
+    """The description of a section: the first paragraph of its docstring."""
     return _in_words(inspect.cleandoc(shape.__doc__ or "").split("\n\n")[0])
 
 
@@ -60,7 +60,7 @@ def keys(shape: type[BaseModel]) -> dict[str, str]:
 
 
 def _in_words(text: str) -> str:
-    """The words of a stack file: camelCase keys, ``null``, no roles of reStructuredText."""
+    """Rewrites a docstring for readers of stack files: camelCase keys, ``null``, no roles of reStructuredText."""
     text = _ROLE.sub(r"``\1``", " ".join(text.split()))
     return _CODE.sub(lambda match: f"`{_of_yaml(match[1])}`", text)
 

@@ -14,9 +14,9 @@ from llmd_gke.settings import wording
 from llmd_gke.settings.validation import Located
 
 LONGEST_LINE = 400
-"""Characters of one line of a message; the lists of what is allowed are the longest."""
+"""Characters of one line of a message. The longest lines list allowed values."""
 LONGEST_MESSAGE = 2048
-"""Bytes of a whole message: what is longer is read by nobody, and cut somewhere else."""
+"""Bytes of a whole message: nobody reads a longer one, and other tools would truncate it."""
 LONGEST_REST = 500
 """Bytes for the keys of the findings that do not fit."""
 
@@ -37,7 +37,7 @@ def _problems(count: int) -> str:
 
 
 def _within(located: Sequence[Located], room: int) -> list[str]:
-    """The findings in words, as many as there is room for (bytes), and the keys of the others."""
+    """Messages for as many findings as fit into ``room`` bytes, and one with the keys of the others."""
     whole: list[str] = []
     used, place_for_rest = 0, 0
     for text in map(describe, located):
@@ -59,9 +59,9 @@ def _within(located: Sequence[Located], room: int) -> list[str]:
 
 
 def describe(located: Located) -> str:
-    """A finding in words: key and value, then what is wrong, what is allowed, what to do.
+    """The message for a finding: key and value, then what is wrong, what is allowed, and the fix.
 
-    A secret in the wrong place is still a secret, and messages end up in logs and pull requests: values are masked.
+    Values that look like secrets are masked: messages end up in logs and pull requests.
     """
     finding, name = located.finding, located.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
     value = "" if located.value is None else f" = {redaction.shown(located.value, name)}"
@@ -78,7 +78,7 @@ def _line(text: str) -> str:
 
 
 def without(located: Located, secrets: Collection[str]) -> Located:
-    """The finding without values that are known to be secret, wherever in it they are."""
+    """The finding with each of ``secrets`` masked, wherever it occurs."""
 
     def clean(text: str) -> str:
         return redaction.without(text, secrets)
@@ -92,13 +92,13 @@ def without(located: Located, secrets: Collection[str]) -> Located:
 
 
 def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> Iterable[Located]:
-    """Pydantic's complaints as findings. ``keys`` maps a section's path to the keys that exist there."""
+    """Pydantic's errors as findings. ``keys`` maps the path of a section to the keys that it has."""
     for detail in essential(error):
         yield _located(detail, keys)
 
 
 def essential(error: ValidationError) -> list[ErrorDetails]:
-    """The complaints without their echoes: a list whose entries are misshapen also counts as too short."""
+    """Pydantic's errors without those that only follow from others: a list with invalid entries is also "too short"."""
     details = error.errors()
     paths = [detail["loc"] for detail in details]
     return [
@@ -161,4 +161,4 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
         "remove it",
     ),
 }
-"""Settings that people look for, by section and key, and why there are none: problem, what is allowed, fix."""
+"""Settings that users expect but the program does not have, by section and key: problem, what is allowed, fix."""

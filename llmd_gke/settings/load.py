@@ -17,7 +17,7 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     """The settings of ``Pulumi.<stack>.yaml`` in the folder ``root``.
 
     ``need_secrets``: also report secrets that the stack needs and the file lacks. Raises :class:`SettingsError` for
-    a file that is missing or unreadable, and for everything that :func:`parse` refuses.
+    a file that is missing or unreadable, and for everything that :func:`parse` rejects.
     """
     config = read_config(root, stack)
     encrypted = _encrypted(config)
@@ -28,7 +28,7 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
 
 
 def _encrypted(config: Mapping[str, object]) -> list[str]:
-    """The keys under which the engine has encrypted something, at whatever depth: ``{secure: v1:…}``."""
+    """The full keys whose value contains, at any depth, something that the engine encrypted: ``{secure: v1:…}``."""
     return [key for key, value in config.items() if _holds_secure(value)]
 
 
@@ -40,7 +40,7 @@ def _holds_secure(value: object) -> bool:
 
 
 def read_config(root: Path, stack: str) -> dict[str, object]:
-    """The ``config`` table of a stack file as it stands. Raises :class:`SettingsError`."""
+    """The ``config`` table of a stack file, unchecked. Raises :class:`SettingsError` if the file cannot be read."""
     try:
         content = stack_files.content(stack_files.text(root, stack), f"Pulumi.{stack}.yaml")
         config = cast("Mapping[str, object]", content).get("config") if isinstance(content, Mapping) else None

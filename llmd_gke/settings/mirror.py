@@ -7,7 +7,7 @@ from llmd_gke.settings.sections import ModelSettings, StackSettings
 
 
 def mirrored(settings: StackSettings) -> StackSettings:
-    """The settings with every image at the stack's mirror; the same settings where there is none."""
+    """The settings with every image replaced by its copy in the stack's mirror; unchanged if there is no mirror."""
     if not settings.registry:
         return settings
     return settings.model_copy(update={"models": tuple(_model(one, settings.registry) for one in settings.models)})

@@ -43,8 +43,8 @@ def parse(
     """Checks a stack's configuration and reports everything that is wrong with it at once.
 
     ``raw`` maps full keys (``gcp:project``, ``llmd-gke:cluster``) to values as YAML or Pulumi give them. ``secrets``
-    names the secrets the stack has, ``None`` where that cannot be known. ``encrypted`` are the full keys whose values
-    the stack keeps encrypted, whatever they are: no message repeats them. Raises :class:`SettingsError`.
+    names the secrets that the stack has; with ``None``, missing secrets are not reported. ``encrypted`` are the full
+    keys whose values the stack file encrypts: no message repeats those values. Raises :class:`SettingsError`.
     """
     try:
         checked = _parse(raw, stack, secrets)
@@ -64,7 +64,7 @@ def _without_secrets(
 
 
 def _below(key: str, parents: Collection[str]) -> bool:
-    """Whether a key is one of the parents, or inside of one."""
+    """Whether ``key`` is one of ``parents``, or below one."""
     places = (index for index, character in enumerate(key) if character in ".[")
     return key in parents or any(key[:index] in parents for index in places)
 
@@ -106,14 +106,14 @@ def _ours(raw: Mapping[str, object]) -> dict[str, object]:
 
 
 def _once(findings: Iterable[Located]) -> list[Located]:
-    """Without what follows from characters that nobody sees: such a text breaks other rules, too."""
+    """The findings without those that follow from invisible characters: such a text violates other rules, too."""
     all_of_them = list(findings)
     hidden = {located.key for located in all_of_them if located.finding.rule == "characters"}
     return [located for located in all_of_them if located.finding.rule == "characters" or located.key not in hidden]
 
 
 def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[Located]:
-    """Findings about secrets whose values are not encrypted: they are in the repository, and in the state."""
+    """Findings about secrets whose values are not encrypted, and thus readable in the repository and in the state."""
     return [
         Located(
             key,
@@ -131,7 +131,7 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
 
 
 def _foreign(raw: Mapping[str, object]) -> Iterator[Located]:
-    """Keys without a namespace, or of one that looks like ours, misspelt: nobody reads them."""
+    """Findings about keys without a namespace, or in a misspelt one: no program reads them."""
     keys = (*known_keys(StackSettings)[""], *SECRETS)
     for key in raw:
         namespace, colon, name = key.partition(":")
@@ -149,7 +149,7 @@ def required_secrets(settings: StackSettings) -> list[str]:
 
 
 def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
-    """Needed secrets: full key, why, and what to paste."""
+    """The secrets that the stack needs: full key to the reason and a description of the value to paste."""
     reasons: dict[str, tuple[str, str]] = {}
     gated = [model.name for model in settings.models if model.needs_token]
     if gated:
@@ -189,7 +189,10 @@ def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Lo
 
 
 def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]:
-    """Rule findings about what is left when the misshapen values are set aside, so that one run names everything."""
+    """Findings of the rules about the valid rest of the settings, so that one run reports everything.
+
+    Invalid values, as in ``error``, are replaced or removed first.
+    """
     rest = copy.deepcopy(dict(ours))
     aside = [detail["loc"] for detail in essential(error)]
     for path in aside:

@@ -1,7 +1,7 @@
-"""What every value of a stack file is, before anybody asks what it means: small, flat, printable.
+"""Limits for every value of a stack file, whatever it means: size, depth, printable characters.
 
-Names, addresses and texts of the settings go into objects of two clouds, into shell-like arguments and into messages.
-None of them may hold what a terminal obeys or a reader cannot see.
+Texts of the settings go into objects of two clouds, into arguments and into messages. None of them may contain
+characters that control a terminal or that a reader cannot see.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Path = tuple[int | str, ...]
 
 
 class Unreadable(Exception):
-    """The settings are no settings: too deep, too many, or keys that cannot be written down."""
+    """The settings are nested too deeply or too many, or have keys with invisible characters."""
 
     def __init__(self, path: Path, finding: Finding) -> None:
         self.path, self.finding = path, finding
@@ -32,7 +32,7 @@ class Unreadable(Exception):
 
 
 def plain(settings: Mapping[str, object]) -> dict[str, object]:
-    """A copy with texts for keys, as the engine hands them to the program. Raises :class:`Unreadable`."""
+    """A copy whose keys are text, as the engine passes them to the program. Raises :class:`Unreadable`."""
     count = 0
 
     def copied(value: object, path: Path) -> object:
@@ -66,7 +66,7 @@ def _name(key: object, path: Path) -> str:
 
 
 def unfit(settings: Mapping[str, object]) -> Iterator[tuple[Path, str, Finding]]:
-    """Texts that no setting may have: where, what, and why."""
+    """Texts that no setting may have, each as path, text and finding."""
     waiting: list[tuple[Path, object]] = [((), settings)]
     while waiting:
         path, value = waiting.pop()
@@ -85,12 +85,12 @@ def unfit(settings: Mapping[str, object]) -> Iterator[tuple[Path, str, Finding]]
 
 
 def _may_have_lines(path: Path) -> bool:
-    """Arguments may hold a template or JSON of several lines."""
+    """Whether the text at ``path`` may have several lines: arguments may contain a template or JSON."""
     return len(path) > 2 and path[0] == "models" and path[2] == "extraArgs"
 
 
 def _unprintable(text: str) -> str:
-    """The first character that cannot be seen, by code and name; empty where there is none."""
+    """The first invisible character, by code and name; empty if there is none."""
     if text.isascii() and text.isprintable():
         return ""
     for character in text:

@@ -80,7 +80,7 @@ def _rows(prefix: str, shape: Object, definitions: Object) -> Iterator[str]:
 
 
 def _topologies(shape: Object) -> Iterator[str]:
-    """What each machine type can form, where the section has such a list."""
+    """Lines with the topologies of each machine type, if the section has a machine type."""
     choices = [_table(one) for one in _list(shape.get("allOf", []))]
     if choices:
         yield "| `machineType` | `topology` |"
@@ -94,7 +94,7 @@ def _topologies(shape: Object) -> Iterator[str]:
 
 
 def _shape(setting: Object, definitions: Object) -> Object | None:
-    """The section that a key opens, if it does."""
+    """The section below a key, or ``None`` if its value is not a section."""
     for choice in _choices(setting):
         if "$ref" in choice:
             named = _named(choice, definitions)
@@ -109,7 +109,7 @@ def _named(reference: Object, definitions: Object) -> Object:
 
 
 def _choices(setting: Object) -> list[Object]:
-    """What a value may be, without ``null``."""
+    """The schemas of a value's alternatives, without ``null``."""
     several = setting.get("anyOf", setting.get("allOf"))
     choices = [_table(one) for one in _list(several)] if several is not None else [setting]
     return [choice for choice in choices if choice.get("type") != "null"]

@@ -35,7 +35,7 @@ PULUMI_KEYS = ("secretsprovider", "encryptedkey", "encryptionsalt", "environment
 def stack_file() -> Object:
     """The JSON Schema (draft 7) of ``Pulumi.<stack>.yaml``.
 
-    Keys of other namespaces are left to their providers; below ``llmd-gke:`` an unknown key is refused.
+    Keys of other namespaces are left to their providers; below ``llmd-gke:`` an unknown key is rejected.
     """
     stack = StackSettings.model_json_schema(by_alias=True)
     shapes = {shape.__name__: shape for shape in descriptions.shapes_in(StackSettings)}
@@ -92,7 +92,7 @@ def definition(raw: Object, shape: type[BaseModel]) -> Object:
 
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:
-    """Machine types, the topologies of each, and zones: from the catalogue."""
+    """Adds machine types, their topologies and zones from the catalogue."""
     pool, cluster = definitions["TpuPoolSettings"], definitions["ClusterSettings"]
     machines = {machine.name: family for family in accelerators.FAMILIES for machine in family.machines}
     shapes = {name: list[JsonValue](family.shapes[name]) for name, family in machines.items()}
@@ -118,7 +118,7 @@ def _secret(key: str) -> Object:
 
 
 def _suffixed_secrets() -> Object:
-    """Secrets of further channels of alerts, such as ``llmd-gke:slackTokenOps``."""
+    """Schema of the secrets of further alert channels, such as ``llmd-gke:slackTokenOps``."""
     return {f"^{NAMESPACE}:{base}{notification.SUFFIX}$": _secret(f"{base}SUFFIX") for base in notification.SECRETS}
 
 

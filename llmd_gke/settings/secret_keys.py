@@ -8,7 +8,7 @@ NAMESPACE = "llmd-gke"
 SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey", *notification.SECRETS)
 """Keys of our namespace that hold secrets."""
 STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
-"""What copies of a stack have in place of a secret whose value only its owner can decrypt, or that is missing."""
+"""Value of a secret in copies of a stack: only the owner can decrypt the real one, or it is missing."""
 
 
 def is_secret(name: str) -> bool:
@@ -17,6 +17,6 @@ def is_secret(name: str) -> bool:
 
 
 def is_secret_key(key: str) -> bool:
-    """The same for a full key such as ``llmd-gke:hfToken``."""
+    """Whether a full key, such as ``llmd-gke:hfToken``, holds a secret."""
     namespace, _, name = key.partition(":")
     return namespace == NAMESPACE and is_secret(name)

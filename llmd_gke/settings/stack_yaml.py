@@ -80,7 +80,10 @@ _CORE = (
 
 
 def _resolvers() -> dict[str, list[tuple[str, re.Pattern[str]]]]:
-    """By first character, which tags plain text may have: ``null``, what has to be in quotes, then YAML 1.2's core."""
+    """Tags that a plain scalar may have, with their patterns, by its first character.
+
+    In order: ``null``, texts that must be quoted, then those of YAML 1.2's core schema.
+    """
     by_first = {
         first: [(tag, pattern) for tag, pattern in resolvers if tag in _KEPT]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()

@@ -34,7 +34,7 @@ _NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' 
 
 
 def explain(detail: ErrorDetails) -> Explanation:
-    """A complaint about a value, in words."""
+    """The explanation of pydantic's error about a value."""
     kind, value = detail["type"], detail["input"]
     path = [str(step) for step in detail["loc"] if not isinstance(step, int)]
     context = cast("Mapping[str, object]", detail.get("ctx", {}))
@@ -59,7 +59,7 @@ def explain(detail: ErrorDetails) -> Explanation:
 
 
 def _choice(key: str, value: object, expected: str) -> Explanation:
-    """``expected`` is pydantic's: ``'on-demand', 'spot' or 'reservation'``."""
+    """For a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or 'x'``."""
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)
     fix = f"{key}: {near}" if near else f"use one of them, for example {key}: {choices[0]}" if choices else ""
@@ -67,7 +67,7 @@ def _choice(key: str, value: object, expected: str) -> Explanation:
 
 
 def _hint(path: list[str], kind: str, value: object) -> str:
-    """YAML's traps in words: numbers and booleans that arrive as something else."""
+    """The fix for values to which YAML gives another type than intended, such as numbers and booleans."""
     if kind == "string_type" and path == ["project"] and isinstance(value, int) and not isinstance(value, bool):
         return _NUMBER_OF_A_PROJECT.format(value)
     if kind == "string_type" and isinstance(value, bool | int | float):
@@ -80,7 +80,7 @@ def _hint(path: list[str], kind: str, value: object) -> str:
 
 
 def nearest(word: str, allowed: list[str] | tuple[str, ...], cutoff: float = 0.5) -> str | None:
-    """What was probably meant."""
+    """The entry of ``allowed`` that is most similar to ``word``; ``None`` if none is similar enough (``cutoff``)."""
     import difflib  # only errors need it, and every preview pays for imports
 
     matches = difflib.get_close_matches(word[:200], allowed, n=1, cutoff=cutoff)

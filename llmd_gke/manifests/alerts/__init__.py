@@ -1,4 +1,4 @@
-"""Alerts of a stack, as data: what is measured, when it is too much, what it means and what to do.
+"""Alerts of a stack as data: expression, threshold, meaning, and steps to take.
 
 One table (:mod:`.table`) makes the alert policies of Cloud Monitoring (:mod:`.policy`), the Prometheus rules file
 (:mod:`.rules_file`) and the runbook, ``docs/alerts.md`` (:mod:`.page`).

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 Severity = Literal["critical", "warning", "info"]
-"""``critical``: requests fail now, somebody has to look at once. ``warning``: they will, or are slow. ``info``: money,
-or room to grow."""
+"""``critical``: requests fail now, act at once. ``warning``: requests are slow or will fail soon. ``info``: cost or
+capacity."""
 
 Origin = Literal["scraped", "kube-state", "google"]
 """Who measures: our PodMonitorings, GKE's own collection of object states, or Google's services themselves."""
@@ -25,9 +25,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 class Alert:
     """A condition in PromQL that must hold for some time.
 
-    ``seconds``: how long (0: at once). ``means`` and ``do`` are for whoever is woken by it; ``do`` is a list of steps.
-    ``source`` is the upstream page that the condition or its numbers come from. ``model``: the model that an alert is
-    about which exists once for each model.
+    ``seconds``: how long (0: at once). ``means`` and ``do`` are for the person on call; ``do`` is a list of steps.
+    ``source`` is the upstream page that the condition or its numbers come from. ``model``: the model that the alert is
+    about, for alerts that exist once for each model.
     """
 
     name: str
@@ -48,17 +48,17 @@ class Alert:
 
     @property
     def title(self) -> str:
-        """What people read: ``FirstTokenSlow (qwen)``."""
+        """The name that people read: ``FirstTokenSlow (qwen)``."""
         return self.name if self.model is None else f"{self.name} ({self.model})"
 
     @property
     def runbook(self) -> str:
-        """Where the runbook has it."""
+        """The path of its section in the runbook, relative to the root of the repository."""
         return f"{PAGE}#{self.anchor}"
 
     @property
     def anchor(self) -> str:
-        """The heading in the runbook."""
+        """The anchor of its heading in the runbook."""
         return self.name.lower()
 
     @property
@@ -69,7 +69,7 @@ class Alert:
     def faster(self, factor: float, shortest: int = 15) -> Alert:
         """The alert with its wait and every range divided by ``factor``; no range gets below ``shortest`` seconds.
 
-        For trials that have no hours to wait. Thresholds stay.
+        For tests that cannot wait for hours. Thresholds are unchanged.
         """
 
         def divided(match: re.Match[str]) -> str:

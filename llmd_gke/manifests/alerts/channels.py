@@ -17,7 +17,7 @@ from llmd_gke.manifests.alerts.alert import Alert, Severity
 from llmd_gke.settings import ChannelSettings, StackSettings
 
 SENSITIVE = ("auth_token", "service_key", "password")
-"""Labels that the API never gives back."""
+"""Labels that the API accepts but never returns."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def channels(settings: StackSettings) -> tuple[Channel, ...]:
 
 
 def channels_of(alert: Alert, among: Sequence[Channel]) -> tuple[Channel, ...]:
-    """Those that an alert is sent to."""
+    """The channels of ``among`` that an alert is sent to."""
     return tuple(channel for channel in among if channel.takes(alert))
 
 
@@ -68,7 +68,7 @@ def _channel(channel: ChannelSettings, cluster: str) -> Channel:
 
 
 def _target(channel: ChannelSettings) -> tuple[str, str, dict[str, str], dict[str, str]]:
-    """The type, what people read, the labels, and the secrets by label."""
+    """Type in the API, display name, labels, and the names of secrets by label."""
     if channel.email is not None:
         return "email", channel.email, {"email_address": channel.email}, {}
     if (slack := channel.slack) is not None:

@@ -15,11 +15,11 @@ SERVER_ERROR_RATIO = 0.05
 FEWEST_ERRORS = 5
 HALF = 0.5
 DAYS_LEFT = 21
-"""Google renews its own certificates about 30 days before they expire."""
+"""Days before a certificate expires from which an alert fires. Google renews its own about 30 days before that."""
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
-    """The alerts about the edge. Google checks from outside only what is outside."""
+    """The alerts about the edge. Those on uptime checks exist for external gateways only."""
     running = any(not model.stopped for model in settings.models)
     checked = running and settings.gateway.exposure == "external" and settings.monitoring.uptime_check
     return (

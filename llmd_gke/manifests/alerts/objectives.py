@@ -1,6 +1,6 @@
 """Alerts on the objectives of a model, once for each model.
 
-The error budget is what ``availability`` leaves. An alert fires while it is used up many times too fast in two windows:
+The error budget is ``1 - availability``. An alert fires while it is consumed many times too fast in two windows:
 the long one keeps a short disturbance silent, the short one ends the alert soon after the disturbance
 (https://sre.google/workbook/alerting-on-slos/, "Multiwindow, Multi-Burn-Rate Alerts").
 """
@@ -24,14 +24,14 @@ answer (``ModelServerError``), which also holds their status 4xx and is counted 
 inference extension 1.5.0 never counts errors of servers (``pkg/epp/handlers/server.go``)."""
 
 FEWEST_ERRORS = 5
-"""Errors in the long window. With little traffic one failed request would be a large share, and wake somebody."""
+"""Minimum number of errors in the long window: with little traffic one failed request would be a large share."""
 
 PERCENTILE = 0.95
 
 
 @dataclass(frozen=True)
 class Burn:
-    """How fast the budget is used: ``rate`` times as fast as it may be, in both windows."""
+    """A burn rate: the budget is consumed ``rate`` times as fast as allowed, in both windows."""
 
     name: str
     rate: float
@@ -46,11 +46,11 @@ BURNS = (
     Burn("ModelErrorRatioFast", 14.4, "1h", "5m", 2, "critical", "2 % of a month's budget within one hour"),
     Burn("ModelErrorRatioSlow", 6, "6h", "30m", 15, "warning", "5 % of a month's budget within six hours"),
 )
-"""The workbook's first two rates. Its third has a window of three days, in which nobody is woken."""
+"""The workbook's first two burn rates. The third, over three days, is for tickets and not for alerts."""
 
 
 def alerts(settings: StackSettings, model: ModelSettings) -> tuple[Alert, ...]:
-    """Errors, latency, and the picker of one model."""
+    """The alerts on errors, latency and the endpoint picker of one model."""
     return (_picker(settings, model), *(_burn(settings, model, burn) for burn in BURNS), *_latency(settings, model))
 
 
@@ -84,14 +84,14 @@ def _of_picker(settings: StackSettings, model: ModelSettings, window: str, funct
 
 
 def _bad(settings: StackSettings, model: ModelSettings, window: str, function: str = "rate") -> str:
-    """Requests that failed by the fault of servers or picker: per second, or their number by ``increase``."""
+    """Requests that failed because of servers or picker: per second, or with ``increase`` their number."""
     failed = _selector(settings, model, 'status="5xx"')
     of_servers = f"(sum({function}({Server.HTTP_REQUESTS}{failed}[{window}])) or vector(0))"
     return f"({of_servers} + {_of_picker(settings, model, window, function)})"
 
 
 def _all(settings: StackSettings, model: ModelSettings, window: str) -> str:
-    """Requests per second that did not fail by the client's own fault."""
+    """Requests per second without those that failed because of the client."""
     counted = _selector(settings, model, 'status!="4xx"')
     # Of a server that does not count requests by status (the simulator's): those that the picker sent to it.
     of_servers = (

@@ -36,7 +36,7 @@ MEASURED: dict[Origin, str] = {
 
 
 def example() -> StackSettings:
-    """Settings that have every alert."""
+    """Example settings with which every alert exists."""
     return parse(
         {
             "gcp:project": "my-project",

@@ -13,10 +13,11 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 SEVERITIES: dict[Severity, str] = {"critical": "CRITICAL", "warning": "WARNING"}
-"""The API has none for ``info``: it is left out."""
+"""Severities in the API. It has none that fits ``info``: the field is then omitted."""
 EVALUATION_SECONDS = 60
 AUTO_CLOSE_SECONDS = 3600
-"""An incident whose series is gone, because its pod is, closes after that. The API's least is 30 minutes."""
+"""Seconds until an incident closes if its series has ended, such as that of a deleted pod (API: at least 30
+minutes)."""
 
 CLUSTER_LABEL, ALERT_LABEL, SEVERITY_LABEL, MODEL_LABEL = "llmd_gke_cluster", "llmd_gke_alert", "severity", "model"
 """Labels of policies, by which commands select those of a stack."""
@@ -55,7 +56,7 @@ def alert_policy(alert: Alert, settings: StackSettings, channels: Sequence[str] 
 
 
 def documentation(alert: Alert, settings: StackSettings) -> JsonObject:
-    """What a notification says: the runbook itself, and a link to it where the settings say where the page is."""
+    """The text of a notification: the runbook's section, and a link to it if the settings have the page's address."""
     steps = "\n".join(f"{number}. {step}" for number, step in enumerate(alert.do, 1))
     content = f"{alert.means}\n\n{steps}\n\nRunbook: {alert.runbook}\n\nSource: {alert.source}"
     address = settings.monitoring.runbook_url

@@ -1,4 +1,4 @@
-"""Alerts on money, room to grow, and what somebody changed by hand."""
+"""Alerts on cost, capacity and configuration drift."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUOTA_SHARE = 0.9
 
 
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
-    """The alerts that wake nobody at once."""
+    """The alerts that need no immediate action."""
     drift = f'{Google.DRIFT}{{monitored_resource="{DRIFT_RESOURCE}",cluster="{settings.cluster.name}"}}'
     return (
         *_idle(settings),
@@ -72,7 +72,7 @@ def _idle(settings: StackSettings) -> Iterator[Alert]:
 
 
 def _quota_use(settings: StackSettings) -> Iterator[str]:
-    """The share in use of each quota that the stack's pools draw on."""
+    """Expressions for the share (0 to 1) of each quota of the stack's pools that is in use."""
     region = settings.cluster.region
     seen: set[tuple[str, str | None]] = set()
     for pool in settings.pools:

@@ -1,4 +1,4 @@
-"""Alerts on the pods of models: are they there, do they stay, are they full."""
+"""Alerts on the pods of models: missing, restarting or saturated ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ QUEUE_PER_REPLICA = 10
 KV_CACHE_FULL = 0.95
 PREEMPTIONS_PER_SECOND = 0.1
 RESTARTS_IN_AN_HOUR = 3
-"""At least. `increase` extrapolates a little beyond the samples, so that two restarts count as more than two."""
+"""Restarts in an hour from which the alert fires. `increase` extrapolates: two restarts can count as more than two."""
 
 
 def alerts(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[Alert, ...]:
@@ -81,7 +81,7 @@ def _there(settings: StackSettings, running: Sequence[ModelSettings]) -> tuple[A
 
 
 def _lost(settings: StackSettings, running: Sequence[ModelSettings]) -> Iterator[str]:
-    """Fewer pods than there should be: of Deployments, and of the StatefulSets that make groups of hosts."""
+    """Expressions for missing pods: of Deployments, and of the StatefulSets that form groups of hosts."""
     spanning = [model.name for model in running if settings.spans_hosts(model)]
     single = [f"{model.name}-kserve" for model in running if model.name not in spanning]
     if single:

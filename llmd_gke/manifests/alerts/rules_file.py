@@ -12,13 +12,13 @@ from llmd_gke.manifests.types import Json, JsonObject
 
 
 def rules(alerts: Iterable[Alert], interval_seconds: int = EVALUATION_SECONDS) -> JsonObject:
-    """The file's content: one group, by default evaluated as often as Cloud Monitoring evaluates the policies."""
+    """The content of the file: one group, evaluated by default as often as Cloud Monitoring evaluates the policies."""
     made: list[Json] = [_rule(alert) for alert in alerts]
     return {"groups": [{"name": GROUP, "interval": f"{interval_seconds}s", "rules": made}]}
 
 
 def rules_yaml(alerts: Iterable[Alert], interval_seconds: int = EVALUATION_SECONDS) -> str:
-    """The file."""
+    """The file as YAML text."""
     return yaml.safe_dump(rules(alerts, interval_seconds), sort_keys=False, allow_unicode=True, width=4096)
 
 

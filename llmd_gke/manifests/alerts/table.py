@@ -15,7 +15,7 @@ from llmd_gke.settings import StackSettings
 def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     """All alerts of a stack, none where ``alerts`` is off. Some exist once for each model that is not stopped.
 
-    Without ``scrape`` nobody measures the models' own metrics: what they are needed for is left out.
+    Without ``scrape`` the models' own metrics are not collected: alerts that need them are left out.
     """
     monitoring = settings.monitoring
     if not monitoring.alerts:

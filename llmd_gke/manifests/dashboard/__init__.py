@@ -1,4 +1,4 @@
-"""The dashboard of a stack: typed panels, and what Cloud Monitoring and Grafana make of them."""
+"""The dashboard of a stack: typed panels, and their form in Cloud Monitoring and Grafana."""
 
 from llmd_gke.manifests.dashboard.google import dashboard_json
 from llmd_gke.manifests.dashboard.panel import Panel, Query, Section

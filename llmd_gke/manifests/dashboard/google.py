@@ -15,7 +15,7 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 COLUMNS = 48
-"""The most that a mosaic may have."""
+"""Columns of a mosaic layout; the API allows no more."""
 IN_ROW = 3
 HEIGHT, HEADER_HEIGHT = 16, 4
 
@@ -28,21 +28,21 @@ UNITS: dict[Unit, str] = {
     "per second": "1/s",
     "USD": "{USD}",
 }
-"""UCUM, as in metric descriptors (https://cloud.google.com/monitoring/api/ref_v3/rest/v3/projects.metricDescriptors)."""
+"""Units in UCUM, as in metric descriptors (https://cloud.google.com/monitoring/api/ref_v3/rest/v3/projects.metricDescriptors)."""
 
 
 def name(settings: StackSettings) -> str:
-    """What the console calls the dashboard: unique in the project, as the cluster's name is."""
+    """The dashboard's display name: unique in the project, as the cluster's name is."""
     return f"{settings.cluster.name}: model serving"
 
 
 def dashboard_json(settings: StackSettings) -> str:
-    """The dashboard as the provider takes it; the same text as long as the settings are the same."""
+    """The dashboard as JSON text for the provider; the same text for the same settings."""
     return json.dumps(dashboard(settings))
 
 
 def console_link(ident: str, project: str) -> str:
-    """Where the console shows a dashboard. ``ident``: its full name, ``projects/NUMBER/dashboards/ID``."""
+    """The console's address of a dashboard. ``ident``: its full name, ``projects/NUMBER/dashboards/ID``."""
     return (
         f"https://console.cloud.google.com/monitoring/dashboards/builder/{ident.rsplit('/', 1)[-1]}?project={project}"
     )
@@ -69,7 +69,7 @@ def _rows(panels: Sequence[Panel], top: int) -> list[Json]:
 
 
 def _tile(left: int, top: int, width: int, height: int, widget: JsonObject) -> JsonObject:
-    """The API leaves out a position of 0, so that writing it would be a difference in every preview."""
+    """A tile of the mosaic. A position of 0 is omitted, as the API does: every preview would show a difference."""
     position = {key: value for key, value in (("xPos", left), ("yPos", top)) if value}
     return {**position, "width": width, "height": height, "widget": widget}
 

@@ -12,13 +12,13 @@ from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
 
 SCHEMA_VERSION = 39
-"""Of Grafana 11; newer ones convert it."""
+"""Schema version of Grafana 11; newer versions of Grafana convert it."""
 COLUMNS = 24
 IN_ROW = 3
 HEIGHT = 8
 
 SOURCE: JsonObject = {"type": "prometheus", "uid": "${source}"}
-"""Whoever opens the dashboard chooses the data source at its top."""
+"""Reference to the variable by which users choose the data source, at the top of the dashboard."""
 
 UNITS: dict[Unit, str] = {
     "count": "none",
@@ -29,7 +29,7 @@ UNITS: dict[Unit, str] = {
     "per second": "ops",
     "USD": "currencyUSD",
 }
-"""Grafana's names (``packages/grafana-data/src/valueFormats/categories.ts``)."""
+"""Grafana's names of units (``packages/grafana-data/src/valueFormats/categories.ts``)."""
 
 
 def dashboard(settings: StackSettings) -> JsonObject:

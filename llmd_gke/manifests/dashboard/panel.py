@@ -1,4 +1,4 @@
-"""What a dashboard is made of, whoever draws it."""
+"""The parts of a dashboard, independent of the tool that draws it."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ LABEL = re.compile(r"\{\{(\w+)\}\}")
 
 @dataclass(frozen=True)
 class Query:
-    """A PromQL expression, and how its series are called: ``{{model}}`` is replaced by the value of the label."""
+    """A PromQL expression, and the legend of its series: ``{{model}}`` is replaced by the value of the label."""
 
     promql: str
     legend: str
 
     @property
     def legend_labels(self) -> tuple[str, ...]:
-        """The labels in the legend."""
+        """The names of the labels in the legend."""
         return tuple(LABEL.findall(self.legend))
 
 
 @dataclass(frozen=True)
 class Panel:
-    """One picture. ``reading``: what one reads from it. ``source``: where the panel or its metrics are described."""
+    """One chart. ``reading``: how to interpret it. ``source``: the page that describes the panel or its metrics."""
 
     key: str
     title: str
@@ -45,7 +45,7 @@ class Panel:
 
     @property
     def google_only(self) -> bool:
-        """Whether only Google Cloud has its metrics, so that no Prometheus elsewhere can answer."""
+        """Whether its metrics exist on Google Cloud only, so that no other Prometheus can draw it."""
         return any(name in query.promql for query in self.queries for name in metrics.Google)
 
 

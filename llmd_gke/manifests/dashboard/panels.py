@@ -1,4 +1,4 @@
-"""The panels of a stack, in the order in which one asks: is it served, how fast, what limits it, what does it cost.
+"""The panels of a stack, by question: are requests served, how fast, what limits them, what do they cost.
 
 After ``dashboards/vllm/vllm-prometheus-2.json``,
 ``dashboards/gateway-api-inference-extension/inference-extension-prometheus-2.json`` and
@@ -176,7 +176,7 @@ def _latency(settings: StackSettings, window: str) -> list[Panel]:
 
 
 def _either(name: str, selector: str, window: str) -> str:
-    """The rate of a counter by model; also under the name that it has in the simulator."""
+    """The rate of a counter by model, or of the counter by which the simulator replaces it."""
     expressions = [f"sum {promql.BY_MODEL} (rate({one}{selector}[{window}]))" for one in (name, SIMULATED[name])]
     return f"({' or '.join(expressions)})"
 
@@ -289,7 +289,7 @@ def _starts(settings: StackSettings) -> list[Panel]:
 
 
 def _hosts(settings: StackSettings) -> str:
-    """Matches the names of nodes with accelerators."""
+    """A regular expression (RE2) for the names of nodes with accelerators."""
     return "|".join(sorted({pool.accelerator.node_names for pool in settings.pools}))
 
 
@@ -349,7 +349,7 @@ def _chips(settings: StackSettings, window: str) -> list[Panel]:
 
 
 def _price(settings: StackSettings, window: str) -> list[Panel]:
-    """Left out where no model has a public price. A stopped model serves no tokens."""
+    """Panels on the price of tokens; none if no model has a public price. Stopped models are left out."""
     queries: list[Query] = []
     for model in settings.models:
         pool = settings.pool(model.pool)

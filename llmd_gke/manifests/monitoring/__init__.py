@@ -1,4 +1,4 @@
-"""Everything that Cloud Monitoring gets of a stack: alerts and dashboard, with the channels and checks they need."""
+"""The resources of a stack in Cloud Monitoring: alerts and dashboard, with the channels and checks that they need."""
 
 from llmd_gke.manifests.monitoring.plan import MonitoringPlan, Policy, plan
 from llmd_gke.manifests.monitoring.uptime import UptimeCheck

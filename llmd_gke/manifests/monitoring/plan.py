@@ -1,4 +1,4 @@
-"""Everything that Cloud Monitoring gets of a stack, before anything is made."""
+"""The resources of a stack in Cloud Monitoring, as data from which the component creates them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class MonitoringPlan:
-    """``labels``: user labels of channels and uptime checks. ``dashboard``: JSON, ``None`` where none is wanted."""
+    """Everything to create. ``labels``: user labels of channels and uptime checks. ``dashboard``: JSON, or ``None``."""
 
     project: str
     labels: Mapping[str, str]
@@ -35,12 +35,12 @@ class MonitoringPlan:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is to be made."""
+        """Whether there is nothing to create."""
         return not (self.channels or self.policies or self.checks or self.dashboard)
 
 
 def plan(settings: StackSettings) -> MonitoringPlan:
-    """What the settings ask for."""
+    """The plan for the settings of a stack."""
     notified = channels(settings)
     return MonitoringPlan(
         project=settings.project,

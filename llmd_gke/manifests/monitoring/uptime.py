@@ -13,12 +13,12 @@ from llmd_gke.settings import StackSettings
 
 TIMEOUT_SECONDS = 10
 HEALTH = "/health"
-"""Of the paths that a model's route passes on (:data:`llmd_gke.catalog.endpoints.LISTING`), the one without a body."""
+"""Path of the check: the one of :data:`llmd_gke.catalog.endpoints.LISTING` whose response has no body."""
 
 
 @dataclass(frozen=True)
 class UptimeCheck:
-    """The check of ``model``; ``host`` is ``None`` where the gateway has an address only. ``validate_ssl``: its
+    """The check of ``model``. ``host`` is ``None`` if the gateway has no domain. ``validate_ssl``: whether its
     certificate is for that host.
     """
 
@@ -31,7 +31,7 @@ class UptimeCheck:
 
 
 def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
-    """One for each model that runs behind an external gateway: nobody outside reaches an internal one."""
+    """One check for each running model of an external gateway; none for an internal one, which Google cannot reach."""
     gateway = settings.gateway
     if gateway.exposure != "external" or not settings.monitoring.uptime_check:
         return ()

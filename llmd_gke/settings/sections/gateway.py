@@ -51,5 +51,5 @@ class GatewaySettings(Shape):
 
     @property
     def scheme(self) -> Literal["http", "https"]:
-        """What clients speak with the gateway."""
+        """The scheme of the models' URLs."""
         return "http" if self.tls is None else "https"

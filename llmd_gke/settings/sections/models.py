@@ -131,7 +131,7 @@ class ModelSettings(Shape):
 
     @property
     def uses_buckets(self) -> bool:
-        """Whether its pods need an identity of their own for a bucket."""
+        """Whether the model's pods need a service account of their own, for access to a bucket."""
         return self.weights_bucket is not None or self.cache_bucket is not None
 
     @property
@@ -141,10 +141,10 @@ class ModelSettings(Shape):
 
     @property
     def served_name(self) -> str:
-        """What clients send as ``model``."""
+        """The name that clients send as ``model``."""
         return self.served_model_name or self.name
 
     @property
     def path(self) -> str:
-        """Where the gateway serves the model."""
+        """The path of the model at the gateway: ``/NAMESPACE/NAME``."""
         return f"/{self.namespace}/{self.name}"

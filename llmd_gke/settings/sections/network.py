@@ -32,11 +32,13 @@ class ExistingNetworkSettings(Shape):
     (``create``)."""
 
     def network_path(self, project: str) -> str:
-        """The VPC as Google takes it from any project; ``project`` is the stack's."""
+        """``projects/P/global/networks/N`` of the VPC, in the host project or else in the stack's ``project``."""
         return f"projects/{self.host_project or project}/global/networks/{self.network}"
 
     def subnet_path(self, project: str, region: str) -> str:
-        """The subnet as Google takes it from any project; ``project`` is the stack's."""
+        """``projects/P/regions/R/subnetworks/N`` of the subnet, in the host project or else in the stack's
+        ``project``.
+        """
         return f"projects/{self.host_project or project}/regions/{region}/subnetworks/{self.subnet}"
 
 

@@ -24,7 +24,7 @@ class ReservationSettings(Shape):
 
     @property
     def path(self) -> str:
-        """What GKE takes as the reservation's name."""
+        """The reservation as GKE's node pools name it, including its block if one is set."""
         owner = f"projects/{self.project}/reservations/" if self.project else ""
         block = f"/reservationBlocks/{self.block}" if self.block else ""
         return f"{owner}{self.name}{block}"
@@ -62,7 +62,7 @@ class TpuPoolSettings(Shape):
 
     @property
     def accelerator(self) -> Accelerator:
-        """What its hosts have. Raises ``KeyError`` for a machine type the validator would have refused."""
+        """The accelerator of its hosts. Raises ``KeyError`` for a machine type that validation would have rejected."""
         kind = accelerator_of(self.machine_type)
         if kind is None:
             raise KeyError(self.machine_type)
@@ -70,7 +70,7 @@ class TpuPoolSettings(Shape):
 
     @property
     def family(self) -> Family:
-        """Their generation. Raises ``KeyError`` for a machine type the validator would have refused."""
+        """The TPU family of its hosts. Raises ``KeyError`` for a machine type that validation would have rejected."""
         family = family_of(self.machine_type)
         if family is None:
             raise KeyError(self.machine_type)
@@ -78,7 +78,7 @@ class TpuPoolSettings(Shape):
 
     @property
     def slice(self) -> Slice:
-        """The slice its nodes form. Raises ``KeyError`` for a shape the validator would have refused."""
+        """The slice that its nodes form. Raises ``KeyError`` for a topology that validation would have rejected."""
         shape = find_slice(self.machine_type, self.topology)
         if shape is None:
             raise KeyError(f"{self.machine_type} {self.topology}")
@@ -91,7 +91,7 @@ class TpuPoolSettings(Shape):
 
     @property
     def has_workload_policy(self) -> bool:
-        """Whether its slice takes a resource policy with a workload policy; ``False`` for a shape that is refused."""
+        """Whether its slice needs a resource policy with a workload policy; ``False`` for an invalid topology."""
         shape, family = (
             find_slice(self.machine_type, self.topology),
             family_of(self.machine_type),
@@ -103,7 +103,7 @@ class TpuPoolSettings(Shape):
         return f"{cluster}-{self.name}-{self.topology}"
 
     def zone_in(self, cluster_zone: str) -> str:
-        """Where its hosts are, in a cluster of that TPU zone."""
+        """The zone of its hosts: its own, or else the cluster's TPU zone, ``cluster_zone``."""
         return self.zone or cluster_zone
 
     def cost(self, zone: str, nodes: int) -> Totals:

@@ -73,16 +73,16 @@ class StackSettings(Shape):
 
     @property
     def uses_storage(self) -> bool:
-        """Whether the program makes buckets or models use some."""
+        """Whether the program creates buckets, or a model uses one."""
         return bool(self.storage.buckets) or any(model.uses_buckets for model in self.models)
 
     def busy_nodes(self, pool: AcceleratorPool) -> int:
-        """Nodes of a pool while all replicas run: the autoscaler takes the others away."""
+        """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""
         hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.min_nodes, min(hosts, pool.max_nodes))
 
     def pool(self, name: str) -> AcceleratorPool:
-        """The pool of that name. Raises ``StopIteration`` for one the validator would have refused."""
+        """The pool of that name. Raises ``StopIteration`` for a name that validation would have rejected."""
         return next(pool for pool in self.pools if pool.name == name)
 
     def spans_hosts(self, model: ModelSettings) -> bool:

@@ -27,5 +27,5 @@ class TracesSettings(Shape):
 
     @property
     def receiver(self) -> str:
-        """Where pods send their traces."""
+        """The OTLP endpoint that pods send their traces to, as a URL."""
         return tracing.MANAGED_ENDPOINT if self.endpoint is None else self.endpoint

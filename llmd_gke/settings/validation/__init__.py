@@ -14,7 +14,7 @@ __all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "Located", "check"]
 
 
 def check(settings: StackSettings) -> Iterator[Located]:
-    """Every finding about settings whose shape is right."""
+    """Every finding of the rules about settings that pydantic accepted."""
     yield from at("gcp:project", settings.project, names.project(settings.project))
     yield from at("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
     yield from cluster.zone(settings)

@@ -1,4 +1,4 @@
-"""Rules about place, cluster and network."""
+"""Rules about project, zone, cluster and network."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def zone(settings: StackSettings) -> Iterator[Located]:
 
 
 def cluster(cluster: ClusterSettings) -> Iterator[Located]:
-    """Name, way in and system pool of the cluster."""
+    """Checks name, endpoints, maintenance and system pool of the cluster."""
     key = "llmd-gke:cluster"
     limit = names.CLUSTER_NAME_LIMIT
     yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
@@ -145,7 +145,7 @@ def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
 
 
 def outside(settings: StackSettings) -> Iterator[Located]:
-    """What model pods may reach outside of the cluster."""
+    """Checks what model pods may reach outside the cluster."""
     out, key = settings.network.egress, "llmd-gke:network.egress"
     combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
     yield from at(f"{key}.mode", out.mode, combined)
@@ -168,7 +168,7 @@ def outside(settings: StackSettings) -> Iterator[Located]:
 
 
 def network(settings: StackSettings) -> Iterator[Located]:
-    """The network's ranges, or where it is."""
+    """Checks the ranges of the network, or the names of an existing one."""
     network, key = settings.network, "llmd-gke:network"
     yield from at(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
     yield from at(f"{key}.proxies", network.proxies, proxy_range(network.proxies))

@@ -1,4 +1,4 @@
-"""Where a finding belongs."""
+"""Findings together with the key that they are about."""
 
 from __future__ import annotations
 
@@ -18,6 +18,6 @@ class Located:
 
 
 def at(key: str, value: object, findings: Iterator[Finding]) -> Iterator[Located]:
-    """The findings, each with its place."""
+    """The findings, each with the configuration key and the value that it is about."""
     for finding in findings:
         yield Located(key, value, finding)

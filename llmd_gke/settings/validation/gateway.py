@@ -13,7 +13,7 @@ KEY = "llmd-gke:gateway"
 
 
 def gateway(settings: StackSettings) -> Iterator[Located]:
-    """Plain HTTP on the Internet only for those who ask for it; settings that need one another are all there."""
+    """Checks that plain HTTP on the Internet is allowed explicitly, and that settings that need each other are set."""
     edge = settings.gateway
     yield from _plain_http(edge)
     if edge.tls is not None:

@@ -14,7 +14,7 @@ from llmd_gke.settings.validation.finding_at import Located, at
 
 
 def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[Located]:
-    """One model, at ``key``: its names, weights, image, arguments and pool."""
+    """Checks one model, whose settings are at ``key``: its names, weights, image, arguments and pool."""
     limit = names.MODEL_NAME_LIMIT
     yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
     yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
@@ -91,7 +91,7 @@ def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
 
 
 def storage(settings: StackSettings) -> Iterator[Located]:
-    """Buckets that the program makes have names that can exist, and somebody uses them."""
+    """Checks that buckets to be created have valid names, and that a model uses each."""
     used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
     for index, bucket in enumerate(settings.storage.buckets):
         key = f"llmd-gke:storage.buckets[{index}]"
@@ -114,7 +114,7 @@ def storage(settings: StackSettings) -> Iterator[Located]:
 
 
 def unique(settings: StackSettings) -> Iterator[Located]:
-    """No two pools or models share a name, and one model at most is at the root."""
+    """Checks that pools and models have distinct names, and that at most one model is served at ``/``."""
     seen: set[str] = set()
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         if pool.name in seen or pool.name == "system":

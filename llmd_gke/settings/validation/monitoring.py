@@ -13,7 +13,7 @@ KEY = "llmd-gke:monitoring.notify"
 
 
 def monitoring(settings: StackSettings) -> Iterator[Located]:
-    """Every channel has one kind and an address that can exist, and none is there twice."""
+    """Checks that every channel has one kind and a valid address, and that none is listed twice."""
     for index, channel in enumerate(settings.monitoring.notify):
         key = f"{KEY}[{index}]"
         yield from _channel(key, channel)
@@ -22,7 +22,7 @@ def monitoring(settings: StackSettings) -> Iterator[Located]:
 
 
 def traces(settings: StackSettings) -> Iterator[Located]:
-    """Traces go to one place that pods can reach, and no model says another."""
+    """Checks that traces have one receiver that pods can reach, and that no model's variables name another."""
     said, key = settings.monitoring.traces, "llmd-gke:monitoring.traces"
     if said is None:
         return

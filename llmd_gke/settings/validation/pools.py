@@ -14,7 +14,7 @@ _OWNER = "set the ID of the project that owns it, or remove it"
 
 
 def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[Located]:
-    """One pool, at ``key``: its name, slice, zone, node counts and capacity."""
+    """Checks one pool, whose settings are at ``key``: its name, slice, zone, node counts and capacity."""
     machine, topology = pool.machine_type, pool.topology
     yield from at(f"{key}.name", pool.name, names.label(pool.name, "node pool name", 30))
     if pool.has_workload_policy:
@@ -46,7 +46,7 @@ def pool(key: str, pool: TpuPoolSettings, cluster: ClusterSettings) -> Iterator[
 
 
 def room(settings: StackSettings) -> Iterator[Located]:
-    """Every pool holds the replicas of the models that run, and the pods an update starts beyond them."""
+    """Checks that every pool has nodes for the replicas of its models, and for the pods that an update adds."""
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
         shape = accelerators.find_slice(pool.machine_type, pool.topology)
         if shape is None:

@@ -1,4 +1,4 @@
-"""What Google and its provider say when something fails, with the cause and what to do, as data.
+"""Error messages of Google and its Pulumi provider, each with its cause and fix, as data.
 
 The texts are those of hashicorp/terraform-provider-google 7.39 and of Google's APIs
 (https://cloud.google.com/apis/design/errors). ``docs/troubleshooting.md`` has the same for readers.
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class GoogleError:
-    """``sign``: a pattern of the message. ``fix`` may hold ``{stack}``."""
+    """An error. ``sign``: a regular expression that the message matches. ``fix`` may contain ``{stack}``."""
 
     sign: str
     cause: str
@@ -86,16 +86,16 @@ ERRORS: tuple[GoogleError, ...] = (
         "fix the cause that the message names",
     ),
 )
-"""The first that fits counts."""
+"""The first entry that matches applies."""
 
 
 def pool_fix(cause: str, stack: str) -> str:
-    """What to do about GKE's reason for a node pool whose nodes it could not create."""
+    """The fix for a node pool whose nodes GKE could not create. ``cause``: GKE's message."""
     return next((fix for _, fix in explained([cause], stack)), "fix the cause that GKE names")
 
 
 def pool_again(pool: str, stack: str) -> str:
-    """How a node pool in the state ERROR is recreated: the provider counts it as created. ``pool``: its name in GKE."""
+    """How to recreate a node pool in state ERROR, which the provider regards as created. ``pool``: its name in GKE."""
     resource = "*-system" if pool == "system" else f"{pool}-nodes"  # components/cluster.py, components/tpu_pool.py
     return (
         "GKE keeps trying. `pulumi up` does not, because it counts the pool as created: "
@@ -104,7 +104,7 @@ def pool_again(pool: str, stack: str) -> str:
 
 
 def explained(messages: Iterable[str], stack: str) -> Iterator[tuple[str, str]]:
-    """Cause and fix of every message that is known, each once."""
+    """Cause and fix of every message that matches an entry, without duplicates."""
     seen: set[GoogleError] = set()
     for message in messages:
         explanation = next((one for one in ERRORS if re.search(one.sign, message)), None)

@@ -1,11 +1,11 @@
-"""How a host that ``llmd-gke doctor --probe`` makes is called, for those who find one that it could not remove."""
+"""Names of the resources that ``llmd-gke doctor --probe`` creates, so that ones it could not delete are recognized."""
 
 from __future__ import annotations
 
 LABEL = "llmd-gke-probe"
-"""Names of its hosts, VPCs and subnets begin with it; its hosts have it as a label, too."""
+"""Prefix of the names of its hosts, VPCs and subnets, and a label of its hosts."""
 
 
 def is_of_probe(path: str) -> bool:
-    """Whether that path in Google's APIs, such as ``projects/p/zones/z/instances/NAME``, is one of them."""
+    """Whether a path in Google's APIs, such as ``projects/p/zones/z/instances/NAME``, is a resource of the probe."""
     return path.rpartition("/")[2].startswith(f"{LABEL}-")

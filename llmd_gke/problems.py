@@ -1,4 +1,4 @@
-"""Failures that are expected, with the exit status each leaves."""
+"""Expected failures, each with its exit status."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import cast
 
 SIGNATURE = "4dabf18193072939515e22adb298388d"
-"""The key of a table that is no table: its value says what it is instead."""
+"""A map with this key represents a special value; the key's value says which kind."""
 
 SECRET = "1b47061264138c4ac30d75fd1eb44270"  # noqa: S105 - a mark, not a secret
 OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4"
@@ -19,7 +19,7 @@ ASSET = "c44067f5952c0a294b673a41bacd8c17"
 ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7"
 
 UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
-"""An unknown string, and any unknown value where its type does not matter."""
+"""Stands for an unknown string, and for any unknown value if its type does not matter."""
 
 UNKNOWNS = frozenset(
     {

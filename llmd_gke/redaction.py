@@ -1,8 +1,8 @@
-"""Takes secrets out of text that people read: messages, comments, reports. The one place that knows how secrets look.
+"""Removes secrets from text that people read: messages, comments, reports.
 
 A value is hidden for the name beside it (``HF_TOKEN``, ``tls.key``), for its own shape (a PEM block, ``hf_…``), or
-because the caller knows it to be secret. Whatever is shortened is masked first: a piece of a secret no longer has the
-shape of one.
+because the caller knows it to be secret. Texts are masked before they are shortened: part of a secret no longer has
+the shape of one.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import cast
 
 HIDDEN = "(not shown)"
 SHORTEST_SECRET = 4
-"""Characters. Shorter values are not looked for in messages: that would take ordinary words out of them."""
+"""Characters of a secret, at least: shorter ones are not removed from messages, since they match ordinary words."""
 SHORTEST_NAMED_SECRET = 8
-"""Characters of a secret that only its name gives away; a label's ``key: models`` is none."""
+"""Characters, at least, of a value that counts as secret because of its name: the label ``key: models`` does not."""
 DEEPEST = 8
 """Levels of tables and lists that are shown."""
 MOST_ENTRIES = 40
@@ -37,13 +37,13 @@ SECRET_SHAPES = re.compile(
     r"|(?<=://)[^\s/@\"']+:[^\s@\"']*(?=@)"  # user:password@ of a URL
     r"|(?<![\w+/])(?=[A-Z0-9+_]*[a-z])(?=[a-z0-9+_]*[A-Z])(?=[A-Za-z+_]*[0-9])[A-Za-z0-9+_]{32,}={0,2}"
 )
-"""Secrets by their shape. The last one: any long run of letters of both cases and digits."""
+"""Shapes of secrets. The last alternative: any long run of lower-case and upper-case letters and digits."""
 
 _DOUBTFUL_NAMES = re.compile(
     r"token|secret|password|passphrase|credential|private|kubeconfig|certificate|api_?key|tls\.", re.IGNORECASE
 )
 _DOUBTFUL_TEXTS = re.compile(r"-----BEGIN|[0-9A-Za-z+/_-]{40,}")
-"""The begin of a key, and any long run without a space, dot or colon."""
+"""The beginning of a key, and any long run without a space, dot or colon."""
 
 _KEY_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _SECRET_WORDS = frozenset({"auth", "authorization", "bearer", "credential", "credentials", "pass", "pw", "pwd"})
@@ -68,7 +68,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def without(text: str, secrets: Collection[str], instead: str = HIDDEN) -> str:
-    """The text without values that are known to be secret."""
+    """The text with each of ``secrets`` replaced by ``instead``."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= SHORTEST_SECRET:
             text = text.replace(secret, instead)
@@ -76,7 +76,7 @@ def without(text: str, secrets: Collection[str], instead: str = HIDDEN) -> str:
 
 
 def without_in(value: object, secrets: Collection[str]) -> object:
-    """A copy of a value without texts that are known to be secret."""
+    """A copy of a value in which each of ``secrets`` is replaced in every text."""
     if isinstance(value, str):
         return without(value, secrets)
     if isinstance(value, Mapping):
@@ -88,12 +88,12 @@ def without_in(value: object, secrets: Collection[str]) -> object:
 
 
 def by_shape(text: str) -> str:
-    """The text without what looks like a secret by its shape alone: for documents whose names are ours."""
+    """The text without anything that has the shape of a secret, whatever name is beside it: for documents of ours."""
     return SECRET_SHAPES.sub(HIDDEN, text)
 
 
 def may_be_secret(text: str, name: str = "") -> bool:
-    """Whether a value stays out of what everybody reads, such as a comment on a pull request: when in doubt, yes.
+    """Whether a value may be secret, so that public texts, such as comments on pull requests, must omit it.
 
     ``name`` is its path. Stricter than :func:`masked`, which would leave ordinary values readable.
     """
@@ -103,7 +103,7 @@ def may_be_secret(text: str, name: str = "") -> bool:
 
 
 def masked(text: str) -> str:
-    """The text without what looks like a secret: by its shape, or by the name in front of it."""
+    """The text without anything that looks like a secret: by its shape, or by the name in front of it."""
     text = by_shape(text)
     text = _FLAG.sub(_without_value, text)
     return _ASSIGNMENT.sub(_without_value, text)
@@ -123,7 +123,7 @@ def shown(value: object, name: str = "", *, longest: int = 120) -> str:
 
 
 def shown_text(text: str, *, longest: int = 400) -> str:
-    """A sentence that may hold values, as one line."""
+    """A text that may contain values, as one line of at most ``longest`` characters, secrets hidden."""
     return _line(masked(text), longest)
 
 
@@ -142,15 +142,12 @@ def printable(text: str) -> str:
 
 
 def _printable_line(line: str) -> str:
-    """Looks at every character, which takes a hundred times as long as ``isprintable``.
-
-    That also refuses the spaces of other scripts, which stay.
-    """
+    """Checks every character: ``isprintable``, a hundred times as fast, also rejects spaces of other scripts."""
     return "".join(_escaped(one) if unicodedata.category(one) in UNPRINTABLE else one for one in line)
 
 
 UNPRINTABLE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
-"""Categories of characters that a terminal obeys, or that nobody sees."""
+"""Unicode categories of characters that control a terminal or that are invisible."""
 
 
 def _escaped(character: str) -> str:
@@ -159,7 +156,7 @@ def _escaped(character: str) -> str:
 
 
 def _readable(value: object, name: str, levels: int) -> object:
-    """A copy without secrets, no deeper and no longer than anybody reads."""
+    """A copy without secrets, with at most ``levels`` levels, and :data:`MOST_ENTRIES` entries in each."""
     if value is None or isinstance(value, bool):
         return value
     if is_secret_name(name) or _is_pem(value):
@@ -179,7 +176,7 @@ def _readable(value: object, name: str, levels: int) -> object:
 
 
 def _named(value: object) -> Iterator[tuple[object, str, object]]:
-    """What is in a table or list: its key, the name that says what it is, and itself. Only as much as is shown."""
+    """The entries of a table or list that are shown, each as key, descriptive name and value."""
     if isinstance(value, Mapping):
         table = cast("Mapping[object, object]", value)
         # In a list of variables the name is a value, too: `name: HF_TOKEN`, `value: …`.
@@ -203,7 +200,7 @@ def _is_pem(value: object) -> bool:
 
 
 def secrets_in(value: object, name: str = "") -> Iterator[str]:
-    """Texts inside a value that are secret by the names beside them: nothing else tells that they are."""
+    """Texts inside a value that are secret only because of the names beside them."""
     waiting: list[tuple[str, object, int]] = [(name, value, DEEPEST)]
     while waiting:
         name, one, levels = waiting.pop()
@@ -214,7 +211,7 @@ def secrets_in(value: object, name: str = "") -> Iterator[str]:
 
 
 def texts_in(value: object) -> Iterator[str]:
-    """Every text and number inside a value, as text: what must not be repeated where the whole is secret."""
+    """Every text and number inside a value, as text: none may appear in a message if the whole value is secret."""
     waiting = [value]
     while waiting:
         one = waiting.pop()

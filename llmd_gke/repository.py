@@ -1,8 +1,8 @@
-"""Where the repository is."""
+"""The location of the repository."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 CLONE = Path(__file__).resolve().parents[1]
-"""The clone that this package belongs to."""
+"""The root of the clone that contains this package."""

@@ -146,7 +146,7 @@ def _items(value: Value) -> Sequence[Value]:
 def _unpacked(kind: Kind, value: Value) -> Iterator[tuple[Kind, Value]]:
     """The object and those that it contains, or the objects of a list, which may be lists themselves.
 
-    For the provider a list is what has ``items``, whatever its kind is called.
+    To the provider every object with ``items`` is a list, whatever its kind.
     """
     if kind.group == "gcp" or not isinstance(value, Mapping):
         yield kind, value
@@ -239,7 +239,7 @@ def _unpatched(kind: Kind, type_: str) -> tuple[Kind, bool]:
 
 
 def _written_kind(inputs: Value) -> Kind | None:
-    """The kind an object names itself."""
+    """The kind in an object's ``apiVersion`` and ``kind``; ``None`` if it has none."""
     if not isinstance(inputs, Mapping):
         return None
     version, kind = inputs.get("apiVersion"), inputs.get("kind")
@@ -303,7 +303,7 @@ def _check_depth(document: str) -> None:
 
 
 def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
-    """JSON that is no YAML for its reader: indented by tabs, or several objects one after the other."""
+    """Reads JSON that the YAML reader rejects: indented by tabs, or several objects in sequence."""
     decoder, documents, rest = json.JSONDecoder(), list[Value](), text.strip()
     try:
         while rest:
@@ -316,7 +316,7 @@ def _json(text: str, where: str, *, secret: bool) -> Iterator[Value]:
 
 
 def plain(value: object, *, secret: bool = False) -> Value:
-    """What a YAML reader returns, as plain values. Raises :class:`TooLarge`."""
+    """Converts what a YAML reader returns to plain values. Raises :class:`TooLarge`."""
     left = LARGEST_DOCUMENT
 
     def convert(part: object, depth: int = 0) -> Value:

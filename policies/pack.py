@@ -85,7 +85,7 @@ def message(rule: Rule, label: str, finding: Finding) -> str:
 
 
 def policy(rule: Rule, collected: Collected) -> Policy:
-    """The policy that a rule becomes."""
+    """The CrossGuard policy for a rule."""
     schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
     level = _level(rule, rule.settings({}, _stack()))
     validate = _validate(rule) if rule.check is not None else _validate_program(rule, collected)
@@ -188,14 +188,14 @@ def _settings(rule: Rule, config: Mapping[str, object]) -> Settings:
 
 
 class PolicyServer(Protocol):
-    """The used part of the SDK's server, which has no type hints."""
+    """The part of the SDK's server that we use, typed: the SDK has no type hints for it."""
 
     def Analyze(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
         """Checks a resource."""
         ...
 
     def Configure(self, request: analyzer_pb2.ConfigureAnalyzerRequest, _context: object) -> empty_pb2.Empty:  # noqa: N802
-        """Takes configuration."""
+        """Applies the pack's configuration."""
         ...
 
 
@@ -209,8 +209,8 @@ class _Servicer(_PolicyAnalyzerServicer):
     def _get_enforcement_level(self, policy: Policy) -> EnforcementLevel:
         """The configured level, or else the rule's own.
 
-        The engine configures every policy, those that nobody has configured with the level that the pack has told it:
-        that level is no choice of anybody's, and where it goes by the stack, the configured ``stacks`` decide.
+        The engine configures every policy; to one without configuration it passes the level that the pack reported.
+        That is nobody's choice: if the rule's level depends on the stack, the configured ``stacks`` decide.
         """
         level = super()._get_enforcement_level(policy)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         rule = self._rules[policy.name]
@@ -221,7 +221,7 @@ class _Servicer(_PolicyAnalyzerServicer):
 
 
 class Analyzer(_PolicyAnalyzerServicer):
-    """The pack's server: behind it an SDK server for each set of rules that some resource asks for."""
+    """The pack's server, which delegates to one SDK server for each set of rules that applies to a resource."""
 
     def __init__(self, rules: Iterable[Rule] = ALL) -> None:
         self.rules = {rule.name: rule for rule in rules}
@@ -307,9 +307,9 @@ class Analyzer(_PolicyAnalyzerServicer):
 def _without_secrets(
     response: analyzer_pb2.AnalyzeResponse, secrets: Callable[[], Iterable[str]]
 ) -> analyzer_pb2.AnalyzeResponse:
-    """Takes values that the wire marks as secret out of every message. Rules do not quote them: this is the net.
+    """Removes values that the wire marks as secret from every message, as a safety net: rules do not quote them.
 
-    What looks like a secret goes, too, and so does what a terminal obeys. A message has 2 KB at most.
+    Also removed are texts that look like secrets, and characters that control a terminal. A message has at most 2 KB.
     """
     if response.diagnostics:
         texts = set(secrets())

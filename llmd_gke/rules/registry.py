@@ -16,7 +16,7 @@ EXAMPLE = "europe-west4-docker.pkg.dev/PROJECT/docker-hub"
 
 
 def mirrors(table: registries.Mirrors) -> Iterator[Finding]:
-    """A mirror names registries, and has all that this program installs from: one that is left out is still asked."""
+    """A mirror maps registries to registries, and includes all that this program installs from."""
     for host, prefix in table.items():
         if not HOST.fullmatch(host) or "." not in host:
             yield Finding(

@@ -53,7 +53,7 @@ def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> boo
 
 
 def timeouts(route: Node) -> Iterator[Finding]:
-    """No rule has ``timeouts``: GKE refuses even ``0s``, and with the route every later change of the Gateway."""
+    """No rule has ``timeouts``: GKE rejects even ``0s``, and then applies no further change to the Gateway."""
     for rule in route.get("rules").each():
         if rule.get("timeouts").present():
             yield Finding(
@@ -75,7 +75,7 @@ def _refused(path: str, feature: RouteFeature) -> Finding:
 
 
 def refused_features(route: Node) -> Iterator[Finding]:
-    """Nothing in the route that GKE rejects, besides timeouts."""
+    """The route uses no feature that GKE rejects (:func:`timeouts` are checked separately)."""
     for rule in route.get("rules").each():
         if rule.get("retry").present():
             yield _refused(f"{rule.path}.retry", features.REFUSED["retry"])
@@ -113,7 +113,7 @@ def _unclaimed(path: str, feature: RouteFeature) -> Finding:
 
 
 def unclaimed_features(route: Node) -> Iterator[Finding]:
-    """Nothing in the route that GKE's conformance reports do not claim."""
+    """The route uses only features that GKE's conformance reports list as supported."""
     for parent in route.get("parentRefs").each():
         if parent.get("port").present():
             yield _unclaimed(f"{parent.path}.port", features.UNCLAIMED["parent_port"])

@@ -12,7 +12,7 @@ PLUGIN_NAME = re.compile(r"[a-z0-9]([-a-z0-9]{0,62})")
 
 
 def plugins(entries: Sequence[tuple[str, int | None]], *, prefix_caching: bool) -> Iterator[Finding]:
-    """A list of plugins (type and weight) of which the picker can make one profile."""
+    """The plugins (type and weight) form one valid profile of the endpoint picker."""
     seen: set[str] = set()
     for kind, weight in entries:
         scorer = kind.endswith(scheduling.SCORER_SUFFIX)
@@ -35,7 +35,7 @@ def plugins(entries: Sequence[tuple[str, int | None]], *, prefix_caching: bool) 
 
 
 def saturation(kinds: Sequence[str]) -> Iterator[Finding]:
-    """Thresholds are said in one place: as settings, or as a plugin of one's own."""
+    """Thresholds of saturation are set once: by the setting ``saturation``, or by a plugin in ``plugins``."""
     if scheduling.SATURATION_DETECTOR in kinds:
         yield _plugin(
             f"{scheduling.SATURATION_DETECTOR} is in the list of plugins, but saturation also configures it",

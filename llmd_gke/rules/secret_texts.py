@@ -1,4 +1,4 @@
-"""What looks like a secret: names of variables and arguments, and texts with a shape of their own."""
+"""Recognizes secrets by the names of variables and arguments, and by the shape of texts."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ CONFIGURED_NAME = re.compile(
     re.IGNORECASE,
 )
 NO_VALUE = re.compile(r"[$<{%/!|>&*\[(]|(?:true|false|null|none)$", re.IGNORECASE)
-"""Begins of values that stand for others: variables, templates, paths."""
+"""Beginnings of values that refer to other values: variables, templates, paths."""
 ELEMENT = re.compile(r"<([\w.-]{3,100})>\s*([^<\s]{4,})\s*</")
 GIVEN = re.compile(r"""\bprintf\s+-v\s+(\w+)\s+(?!["']?\$)\S|\bread\s+(?:-\w+\s+)*(\w+)\s*<<<\s*(?!["']?\$)\S""")
-"""Two more ways of a shell to give a variable a value."""
+"""Two more ways in which a shell assigns a value to a variable."""
 LOGIN = re.compile(
     r"""\bcurl\b[^|;&\n]{0,400}?\s(?:-u|--user)[ =]?["']?[^\s:$"']+:[^\s$"']"""
     r"""|^\s*machine\s+\S+\s.{0,200}\bpassword\s+\S""",
@@ -54,14 +54,14 @@ LOGIN = re.compile(
 DOCKER_AUTH = re.compile(r"""["']auth["']\s*:\s*["'][\w+/=]{8,}""")
 ENCODED = re.compile(r"(?<![\w+/])[A-Za-z0-9+/]{24,4096}={0,2}(?![\w+/])")
 MOST_ENCODED = 64
-"""Encoded pieces of one text that are looked into."""
+"""Base64 pieces of one text that are decoded, at most."""
 COMMAND = re.compile(r"\$\(\s*(?:echo|printf)\s+(?:-\w+\s+)*[\"']?[^\s$\"')]")
 DEFAULT = re.compile(r"\$\{\w+:?[-=+][\"']?[^\s$}\"']")
 
 PLACEHOLDER = re.compile(r"\{\{((?:[^{}\"'`]|\"[^\"]*\"|'[^']*'|`[^`]*`)*)\}\}")
 QUOTED = re.compile(r"\"[^\"]*\"|'[^']*'|`[^`]*`")
 FALLBACK = re.compile(r"\b(?:default|coalesce|ternary|or|printf|print|cat|list|if|with)\b")
-"""Functions of templates that may give back a text that is written out."""
+"""Functions of templates that may return a literal text."""
 FORM = re.compile(r"[:=@/]\s*[\"']?\{\{")
 """A URL or a setting whose value is a placeholder."""
 
@@ -74,7 +74,7 @@ def is_name(name: str) -> bool:
 def without_placeholders(text: str) -> str:
     """A text without the placeholders (``{{ .Values.token }}``) of templates of Helm and External Secrets.
 
-    A placeholder refers to a value. What has a text of its own to fall back on is none.
+    A placeholder only refers to a value. One that contains a literal as fallback is kept.
     """
     return PLACEHOLDER.sub(lambda match: "" if _refers(match[1]) else match[0], text)
 
@@ -91,7 +91,7 @@ def is_form(text: str) -> bool:
 
 
 def is_header(name: str) -> bool:
-    """Whether a header of HTTP carries a secret."""
+    """Whether an HTTP header of that name carries a secret."""
     return HEADER.fullmatch(name) is not None
 
 
@@ -106,7 +106,7 @@ def has_shape(text: str) -> bool:
 
 
 def _decoded(text: str) -> Iterator[str]:
-    """What stands in base64 in a text."""
+    """The decoded base64 pieces of a text."""
     for number, match in enumerate(ENCODED.finditer(text)):
         if number >= MOST_ENCODED:
             return
@@ -117,9 +117,9 @@ def _decoded(text: str) -> Iterator[str]:
 
 
 def assigned(script: str) -> Iterator[str]:
-    """Names of secrets that a shell script gives a value: ``HF_TOKEN=… vllm serve``. Values of variables are fine.
+    """Names of secrets to which a shell script assigns a literal: ``HF_TOKEN=… vllm serve``. References are allowed.
 
-    A variable's default (``${HF_TOKEN:-…}``) and the output of ``echo`` are values that are written out, too.
+    A variable's default (``${HF_TOKEN:-…}``) and the output of ``echo`` are literals, too.
     """
     for match in ASSIGNMENT.finditer(script):
         name, value, rest = match[1], match[3], script[match.start(3) :]
@@ -132,7 +132,7 @@ def assigned(script: str) -> Iterator[str]:
 
 
 def configured(text: str) -> Iterator[str]:
-    """Names of secrets that a configuration file gives a value, as YAML, JSON, TOML, INI or properties."""
+    """Names of secrets to which a configuration file (YAML, JSON, TOML, INI, properties) assigns a value."""
     text = text.replace('\\"', '"')
     for name, value in (*CONFIGURED.findall(text), *ELEMENT.findall(text)):
         last = name.replace("-", "_").rsplit(".", 1)[-1]

@@ -20,7 +20,7 @@ MOST_POOL_PORTS = 8
 
 
 def model_uri(spec: Node) -> Iterator[Finding]:
-    """KServe loads the model and its adapters, unless told that nothing is to be loaded."""
+    """KServe can download the model and its adapters, unless the storage initializer is disabled."""
     if spec.get("storageInitializer", "enabled").flag() is False:
         return
     model = spec.get("model")
@@ -32,7 +32,7 @@ def model_uri(spec: Node) -> Iterator[Finding]:
 
 
 def model_images(spec: Node) -> Iterator[Finding]:
-    """Models and adapters in images are pinned as every image is."""
+    """Images of models and adapters are pinned, as every image is."""
     model = spec.get("model")
     for source in (model, *model.get("lora", "adapters").each()):
         scheme, _, reference = (source.get("uri").text() or "").partition("://")
@@ -42,7 +42,7 @@ def model_images(spec: Node) -> Iterator[Finding]:
 
 
 def model_secrets(spec: Node) -> Iterator[Finding]:
-    """No address of a model holds a password: KServe writes it into the arguments of the pod that downloads it."""
+    """No URI of a model contains a password: KServe copies the URI into the arguments of the pod that downloads it."""
     model = spec.get("model")
     for source in (model, *model.get("lora", "adapters").each()):
         if secret_texts.has_shape(source.get("uri").text() or ""):
@@ -58,7 +58,7 @@ def _shape(problem: str, fix: str) -> Finding:
 
 
 def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
-    """No combination that KServe's webhook refuses or with which the service never becomes Ready."""
+    """The router has no combination that KServe's webhook rejects or with which the service never becomes Ready."""
     router = spec.get("router")
     gateway, route, http = router.get("gateway"), router.get("route"), router.get("route", "http")
     refs = list(http.get("refs").each())
@@ -114,7 +114,7 @@ def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
 
 
 def managed_route(spec: Node) -> Iterator[Finding]:
-    """The route is ours: one that KServe makes from its preset has timeouts on every rule."""
+    """The service refers to a route: one that KServe creates from its preset has timeouts on every rule."""
     http = spec.get("router", "route", "http")
     if not spec.get("router", "route").present() or http.get("spec").present() or http.get("spec").notes.unknown:
         return
@@ -128,7 +128,7 @@ def managed_route(spec: Node) -> Iterator[Finding]:
 
 
 def inline_route(spec: Node) -> Iterator[Finding]:
-    """An inline route is written by KServe, which overwrites the group of the pool with v1alpha2."""
+    """The service has no inline route: KServe would create it, and overwrite the group of the pool with v1alpha2."""
     inline = spec.get("router", "route", "http", "spec")
     if inline.present():
         yield Finding(
@@ -140,9 +140,9 @@ def inline_route(spec: Node) -> Iterator[Finding]:
 
 
 def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
-    """A worker has something to do, and the kinds of parallelism fit.
+    """A ``worker`` comes with parallelism that uses it, and kinds of parallelism do not conflict.
 
-    A Config (``config``) may leave the parallelism to the services that are based on it: the webhook does not look.
+    A Config (``config``) may leave the parallelism to the services based on it: the webhook does not check it there.
     """
     for section in (spec, spec.get("prefill")):
         kinds = section.get("parallelism")
@@ -168,7 +168,7 @@ def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
 
 
 def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
-    """Configs that KServe refers to for pipeline-parallel workers and never ships, each with what it means."""
+    """Configs that KServe refers to for pipeline-parallel workers but does not ship: name, and the finding about it."""
     prefill = spec.get("prefill")
     for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
         if section.get("worker").present() and section.get("parallelism", "pipeline").present():
@@ -199,7 +199,7 @@ def pool_ports(ports: Node) -> Iterator[Finding]:
 
 
 def name_length(name: str) -> Iterator[Finding]:
-    """Names that KServe derives stay predictable: routes and policies must name them before they exist."""
+    """The name is short enough that KServe derives predictable names: routes and policies refer to them beforehand."""
     for finding in names.label(name, "LLMInferenceService name", names.MODEL_NAME_LIMIT):
         if finding.rule == "name-length":
             problem = f"{finding.problem}: beyond that KServe truncates and hashes the names of pool and Service"
@@ -207,7 +207,7 @@ def name_length(name: str) -> Iterator[Finding]:
 
 
 def scaling(spec: Node) -> Iterator[Finding]:
-    """KServe hands scaling to an autoscaler that somebody else has to install."""
+    """The service does not set ``scaling``: KServe delegates it to an autoscaler that must be installed separately."""
     for section in (spec, spec.get("prefill")):
         if section.get("scaling").present():
             yield Finding(
@@ -219,7 +219,7 @@ def scaling(spec: Node) -> Iterator[Finding]:
 
 
 def kv_offloading(spec: Node, kind: Accelerator) -> Iterator[Finding]:
-    """KV cache offloading is a CUDA feature."""
+    """The service does not offload its KV cache, which only works with CUDA."""
     if spec.get("kvCacheOffloading").present():
         yield Finding(
             kind.rule("server-argument"),

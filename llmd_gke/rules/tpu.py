@@ -20,7 +20,7 @@ ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")
 
 
 def listed(values: Iterable[str]) -> str:
-    """Values in a stable order, for messages."""
+    """Values sorted and joined by commas, for messages."""
     return ", ".join(sorted(values))
 
 
@@ -53,7 +53,7 @@ def topology(machine_type: str, topology: str) -> Iterator[Finding]:
 
 
 def zone(machine_type: str, zone: str) -> Iterator[Finding]:
-    """GKE offers the family in the zone: an error where it is known not to, a warning for a zone nobody knows."""
+    """GKE offers the family in the zone: an error if it is known not to, a warning for a zone not in the catalogue."""
     family = accelerators.family_of(machine_type)
     if family is None or zone in zones.GKE_ZONES[family.name]:
         return
@@ -87,7 +87,7 @@ def zone(machine_type: str, zone: str) -> Iterator[Finding]:
 
 
 def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) -> Iterator[Finding]:
-    """Single-host pools have 0..N independent nodes, a multi-host slice exists in whole or not at all."""
+    """Node counts fit: a single-host pool has 0 to N independent nodes, a multi-host slice all of its nodes or none."""
     if minimum > maximum:
         yield Finding(
             "tpu-node-count",
@@ -110,7 +110,7 @@ def node_counts(machine_type: str, topology: str, minimum: int, maximum: int) ->
 
 
 def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Finding]:
-    """Flex-start is offered in few zones (calendar and flex-start exist nowhere in europe-west4-a)."""
+    """Flex-start is offered in the zone, as it is in few (not in europe-west4-a)."""
     family = accelerators.family_of(machine_type)
     if family is None or capacity != "flex-start":
         return
@@ -125,9 +125,10 @@ def capacity(capacity: Capacity, machine_type: str, zone: str) -> Iterator[Findi
 
 
 def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours: int | None) -> Iterator[Finding]:
-    """A reservation goes with capacity ``reservation``, a longest run with ``flex-start``, and with nothing else.
+    """A reservation is set with capacity ``reservation`` only, ``max_run_hours`` with ``flex-start`` only.
 
-    Modes exclude each other (GoogleCloudPlatform/cluster-toolkit ``modules/compute/gke-node-pool/main.tf`` @10470803).
+    The modes exclude each other (GoogleCloudPlatform/cluster-toolkit ``modules/compute/gke-node-pool/main.tf``
+    @10470803).
     """
     if capacity == "reservation" and not reservation:
         yield Finding(
@@ -153,7 +154,7 @@ def capacity_settings(capacity: Capacity, reservation: str | None, max_run_hours
 
 
 def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> Iterator[Finding]:
-    """Google recommends flex-start for single hosts (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
+    """Flex-start is used for single hosts, as Google recommends (https://cloud.google.com/kubernetes-engine/docs/concepts/dws)."""
     shape = accelerators.find_slice(machine_type, topology)
     if capacity == "flex-start" and shape is not None and shape.multi_host:
         yield Finding(
@@ -166,7 +167,7 @@ def flex_start_slice(capacity: Capacity, machine_type: str, topology: str) -> It
 
 
 def gke_version(machine_type: str, minimum: str) -> Iterator[Finding]:
-    """The oldest control plane that the settings accept knows the family."""
+    """The oldest control plane that the settings accept supports the family."""
     family = accelerators.family_of(machine_type)
     if family is None or family.minimum_gke is None:
         return
@@ -209,7 +210,7 @@ def boot_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
 def placement(machine_type: str, topology: str, placement_type: str | None) -> Iterator[Finding]:
     """Single-host pools carry no placement policy; multi-host ones need COMPACT (tpu7x: a workload policy instead).
 
-    GKE refuses a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
+    GKE rejects a pool of single hosts with a topology (AI-Hypercomputer/xpk ``nodepool.py``), and a multi-host pool
     without one never forms a slice.
     """
     shape = accelerators.find_slice(machine_type, topology)
@@ -233,15 +234,15 @@ def placement(machine_type: str, topology: str, placement_type: str | None) -> I
 
 
 def surge_pods(replicas: int) -> int:
-    """Pods a rolling update of that many replicas starts beyond them: Kubernetes' default of 25 %, rounded up."""
+    """Number of extra pods that a rolling update starts: Kubernetes' default of 25 % of ``replicas``, rounded up."""
     return ceil(replicas / 4)
 
 
 def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
-    """A model update must find a spare host.
+    """The pool has surge capacity: a spare host for the pod that an update of a model adds.
 
-    KServe has no setting for the rollout strategy: the default 25 % surge starts one pod more, which stays
-    Pending forever when every host is taken, while the LLMInferenceService still says Ready.
+    KServe has no setting for the rollout strategy. The pod of the default surge of 25 % stays Pending forever if all
+    hosts are in use, while the LLMInferenceService is still Ready.
     """
     counts = list(replicas)
     if not counts:

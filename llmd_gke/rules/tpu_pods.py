@@ -16,7 +16,7 @@ from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 
 PRESET_STARTUP_MINUTES = 10
-"""Budget of the startup probe in KServe's preset: image, weights and the first XLA compilation need more."""
+"""Minutes that the startup probe of KServe's preset allows: image, weights and the first XLA compilation need more."""
 
 COMPUTE_CLASS = "cloud.google.com/compute-class"
 
@@ -36,8 +36,8 @@ TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"
 def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
     """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
 
-    ``complete`` False: the rest of the pod is merged in from elsewhere, so what is missing here is not judged. The
-    same holds for a pod that is recognized by its shape only; what seems to be its containers may be several pods.
+    Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported. Nor
+    are they for a pod that is recognized by its shape only, whose apparent containers may belong to several pods.
     """
     if accelerator(pod) is not TPU:
         return
@@ -184,7 +184,7 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
 
 
 def environment(pod: Node) -> Iterator[Finding]:
-    """Nothing in the environment that belongs to GPUs or that GKE sets itself."""
+    """The environment has no variables for GPUs, and none that GKE sets itself."""
     for container in containers(pod):
         for variable in container.get("env").each():
             name = variable.get("name").text() or ""

@@ -17,11 +17,11 @@ from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
 
 DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
 LONGEST_RUN = 604800
-"""Seconds: seven days."""
+"""Seconds of the longest run that flex-start allows: seven days."""
 
 
 def _parts(pool: Node) -> tuple[str, str | None, str | None]:
-    """Machine type, topology and placement type."""
+    """Machine type (empty if unknown), topology and placement type of a pool."""
     placement = pool.get("placementPolicy")
     return (
         pool.get("nodeConfig", "machineType").text() or "",
@@ -44,7 +44,7 @@ def topology(pool: Node) -> Iterator[Finding]:
 
 
 def zone(pool: Node) -> Iterator[Finding]:
-    """GKE offers the family in every zone of the pool; a zone nobody knows is a warning."""
+    """GKE offers the family in every zone of the pool; a zone that is not in the catalogue is a warning."""
     if accelerator(pool) is TPU:
         for name in pool_zones(pool):
             yield from slices.zone(_parts(pool)[0], name)
@@ -86,7 +86,7 @@ def _placement(problem: str, allowed: str) -> Finding:
 
 
 def upgrade(pool: Node) -> Iterator[Finding]:
-    """Multi-host slices are upgraded by surge: compact placement does not go with blue-green."""
+    """Multi-host slices use surge upgrades: compact placement does not support blue-green ones."""
     name, shape, _ = _parts(pool)
     slice_shape = accelerators.find_slice(name, shape) if shape else None
     if slice_shape and slice_shape.multi_host and pool.get("upgradeSettings", "strategy").text() == "BLUE_GREEN":
@@ -99,7 +99,7 @@ def upgrade(pool: Node) -> Iterator[Finding]:
 
 
 def node_counts(pool: Node) -> Iterator[Finding]:
-    """A multi-host slice exists in whole or not at all."""
+    """A pool of a multi-host slice has all of its nodes or none."""
     name, shape, _ = _parts(pool)
     if accelerator(pool) is not TPU:
         return
@@ -121,7 +121,7 @@ def node_counts(pool: Node) -> Iterator[Finding]:
 
 
 def capacity(pool: Node) -> Iterator[Finding]:
-    """The capacity mode exists in the zone, and its settings fit each other."""
+    """The capacity mode exists in the zone, and its settings do not conflict."""
     if accelerator(pool) is not TPU:
         return
     mode = capacity_mode(pool)
@@ -169,7 +169,7 @@ def _capacity(problem: str, allowed: str) -> Finding:
 
 
 def boot_disk(pool: Node) -> Iterator[Finding]:
-    """The boot disk attaches: left out, GKE takes pd-balanced."""
+    """The type of the boot disk can be attached to the machine. GKE's default is pd-balanced."""
     if accelerator(pool) is not TPU:
         return
     config = pool.get("nodeConfig")
@@ -183,7 +183,7 @@ def boot_disk(pool: Node) -> Iterator[Finding]:
 
 
 def taint(pool: Node) -> Iterator[Finding]:
-    """GKE adds the TPU taint itself."""
+    """The pool does not set the TPU taint, which GKE adds."""
     for entry in pool.get("nodeConfig", "taints").each():
         if entry.get("key").text() == TPU.resource:
             yield Finding(

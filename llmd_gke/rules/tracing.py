@@ -23,7 +23,7 @@ class Receiver(NamedTuple):
 
 
 def receiver(endpoint: str) -> Receiver | None:
-    """The receiver that an endpoint names; ``None`` for one that NetworkPolicies cannot open."""
+    """The receiver that an OTLP endpoint names; ``None`` for one to which NetworkPolicies cannot allow traffic."""
     try:
         parts = urlsplit(endpoint)
         host, port = parts.hostname or "", parts.port
@@ -43,7 +43,7 @@ def receiver(endpoint: str) -> Receiver | None:
 
 
 def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]:
-    """Traces go to one place, which the pods can reach."""
+    """Traces have exactly one receiver, which the pods can reach."""
     if (endpoint is None) != cloud_trace:
         yield Finding(
             "traces-destination",
@@ -62,7 +62,7 @@ def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]
 
 
 def managed(version: str) -> Iterator[Finding]:
-    """GKE has its own collector from one version on. ``version`` is the oldest that the cluster may have."""
+    """GKE is new enough to have its own collector. ``version`` is the oldest that the cluster may have."""
     current, least = version_of(version), version_of(tracing.MANAGED_SINCE)
     exact = len(version.split(".")) > 2
     if current and least and (current < least if exact else current[:2] < least[:2]):
@@ -75,7 +75,7 @@ def managed(version: str) -> Iterator[Finding]:
 
 
 def server(arguments: Iterable[str], variables: Iterable[str]) -> Iterator[Finding]:
-    """A server is not told twice where its traces go: KServe keeps what it finds, and the two would differ."""
+    """The server's arguments and variables do not set the receiver, too: KServe would not overwrite them."""
     own = {one.partition("=")[0] for one in arguments} & set(tracing.ARGUMENTS)
     own |= set(variables) & set(tracing.VARIABLES)
     if own:

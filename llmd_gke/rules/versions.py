@@ -17,7 +17,7 @@ def version_of(text: str) -> tuple[int, ...] | None:
 
 
 def gke(version: str, floor: str, key: str) -> Iterator[Finding]:
-    """The control plane is new enough to own the InferencePool CRD. ``key`` is how the caller's field is called."""
+    """The control plane is new enough to provide the InferencePool CRD. ``key`` is the name of the caller's field."""
     current, least = version_of(version), version_of(floor)
     # "1.34" means the newest patch of 1.34.
     exact = len(version.split(".")) > 2

@@ -34,7 +34,7 @@ def _text(node: Node, default: str | None = "") -> str | None:
 
 
 def _other_classes(program: Program) -> set[str]:
-    """Gateways of the program whose class is not GKE's, or may turn out not to be."""
+    """Names of the program's Gateways whose class is not GKE's, or is not known yet."""
     classes: set[str] = set()
     for gateway in program.of(GATEWAY):
         name = _text(gateway.spec.get("gatewayClassName"), CLASS_PREFIX)

@@ -28,7 +28,7 @@ HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-yo
 
 
 def on_inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
-    """A check of a resource's inputs as they are."""
+    """Turns a check of a resource's inputs into a rule's ``check``."""
 
     def run(subject: Subject, _settings: Settings) -> Iterable[Finding]:
         return check(subject.node)

@@ -19,8 +19,8 @@ FOLDER = Path(__file__).parents[1] / "examples"
 class Example:
     """Objects as YAML (several are divided by ``---``), as they are in a program, and what they show.
 
-    ``unknown`` is the path of a field which decides: with it unknown, the rule must say that it cannot judge. ``stack``
-    is the stack the program runs as, ``protect`` whether its resources are protected.
+    ``unknown`` is the path of a field that decides: if it is unknown, the rule must report that it cannot judge.
+    ``stack`` is the name of the program's stack, ``protect`` whether its resources are protected.
     """
 
     yaml: str

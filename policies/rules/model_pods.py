@@ -1,4 +1,4 @@
-"""What the rules of model pods share: which pods those are, and examples of them."""
+"""What the rules about model pods share: which pods of an object are model pods."""
 
 from __future__ import annotations
 

@@ -78,12 +78,12 @@ class Settings:
     stack: str = ""
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list parameter."""
+        """The value of a list parameter; a single text counts as a list of one."""
         value = self.values[name]
         return value if isinstance(value, tuple) else (str(value),)
 
     def text(self, name: str) -> str:
-        """A text parameter."""
+        """The value of a text parameter."""
         return str(self.values[name])
 
     @property
@@ -92,7 +92,7 @@ class Settings:
         return any(fnmatchcase(self.stack.lower(), pattern.lower()) for pattern in self.texts("stacks"))
 
     def number(self, name: str) -> int:
-        """A number parameter."""
+        """The value of a number parameter; 0 if it is not a number."""
         value = self.values[name]
         return value if isinstance(value, int) else 0
 
@@ -132,7 +132,7 @@ class Subject:
     def namespace(self) -> str | None:
         """``metadata.namespace``; ``default`` where it is left out, ``None`` where it is not known yet, which is noted.
 
-        A rule that compares namespaces must not take ``None`` for a place: two unknown ones may differ.
+        A rule that compares namespaces must not treat ``None`` as a namespace: two unknown ones may differ.
         """
         node = self.node.get("metadata", "namespace")
         return "default" if node.value is None else node.text()
@@ -157,9 +157,9 @@ class Subject:
 
 @dataclass
 class Program:
-    """The inputs of every object the rules about the whole program asked for, and what could not be looked into.
+    """The objects of the program that rules about the whole program need.
 
-    ``opaque`` names resources whose objects the engine does not show (charts): they may hold what seems missing.
+    ``opaque`` names resources whose objects the engine does not show (charts): they may contain what seems missing.
     """
 
     subjects: Sequence[Subject]
@@ -245,7 +245,7 @@ ANY_GOOGLE = Kind("gcp", "any Google Cloud resource")
 """Resources of the gcp package, and objects in a cluster that represent such resources."""
 
 GOOGLE_GROUPS = (".cnrm.cloud.google.com", ".gcp.upbound.io", ".gcp.m.upbound.io", ".gcp.crossplane.io")
-"""Ends of the API groups of Config Connector and of Crossplane's Google providers."""
+"""Suffixes of the API groups of Config Connector and of Crossplane's Google providers."""
 
 ANY_POLICY = Kind("*", "any kind with a target")
 """Objects that refer to a target or to backends in the Gateway API's way, whatever their kind."""

@@ -42,7 +42,7 @@ def _complete(subject: Subject) -> bool:
 
 
 def on_tpu(subject: Subject) -> bool:
-    """Whether any pod of the object is for TPU."""
+    """Whether any pod of the object uses TPUs."""
     return any(pods.accelerator(pod) is TPU for pod in all_pods(subject))
 
 

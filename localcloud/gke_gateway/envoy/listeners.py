@@ -12,15 +12,13 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 CLIENT_IDLE_SECONDS = 610
 """https://cloud.google.com/load-balancing/docs/https#timeouts_and_retries: client HTTP keepalive timeout."""
 
-_FULL_DUPLEX: JsonObject = {
-    "request_header_mode": "SEND",
-    "request_body_mode": "FULL_DUPLEX_STREAMED",
-    "request_trailer_mode": "SEND",
-    "response_header_mode": "SEND",
-    "response_body_mode": "FULL_DUPLEX_STREAMED",
-    "response_trailer_mode": "SEND",
+_NOTHING: JsonObject = {
+    "request_header_mode": "SKIP",
+    "request_trailer_mode": "SKIP",
+    "response_header_mode": "SKIP",
+    "response_trailer_mode": "SKIP",
 }
-"""How GKE's data plane talks to a picker: headers and bodies of both directions, as they arrive."""
+"""Where no route names a picker. Envoy answers what is no HTTP request before it has a route: no picker is asked."""
 
 _ACCESS_LOG: JsonObject = {
     "time": "%START_TIME%",
@@ -128,7 +126,7 @@ def _picker_filter() -> JsonObject:
         PICKER_FILTER,
         "envoy.extensions.filters.http.ext_proc.v3.ExternalProcessor",
         grpc_service={"envoy_grpc": {"cluster_name": NOWHERE}},
-        processing_mode=_FULL_DUPLEX,
+        processing_mode=_NOTHING,
         message_timeout=seconds(10),
         # A picker may set any header, as it may at Google's.
         mutation_rules={"allow_all_routing": True, "allow_envoy": False},

@@ -14,6 +14,15 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 PICKER_FILTER = "envoy.filters.http.ext_proc"
 PICKER_SECONDS = 10
+_FULL_DUPLEX: JsonObject = {
+    "request_header_mode": "SEND",
+    "request_body_mode": "FULL_DUPLEX_STREAMED",
+    "request_trailer_mode": "SEND",
+    "response_header_mode": "SEND",
+    "response_body_mode": "FULL_DUPLEX_STREAMED",
+    "response_trailer_mode": "SEND",
+}
+"""How GKE's data plane talks to a picker: headers and bodies of both directions, as they arrive."""
 
 UNMATCHED = "fault filter abort"
 """What Google's Envoy-based load balancers answer to a request that no route matches, with 404.
@@ -158,6 +167,7 @@ def _ask(picker: PoolPicker | None) -> JsonObject:
             "envoy_grpc": {"cluster_name": picker.cluster, "authority": "endpoint-picker"},
             "timeout": seconds(PICKER_SECONDS),
         },
+        "processing_mode": _FULL_DUPLEX,
         "failure_mode_allow": picker.fail_open,
     }
     return {PICKER_FILTER: typed("envoy.extensions.filters.http.ext_proc.v3.ExtProcPerRoute", overrides=overrides)}

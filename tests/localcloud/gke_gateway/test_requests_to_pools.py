@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -101,6 +102,15 @@ def test_the_picker_of_a_route_that_another_filter_selects_decides(
         assert answer.json()["pod"] == pod.address
     away = lab.client.get("/llm/qwen/v1/models", headers={"x-path": "/no/route"})
     assert (away.status_code, away.text) == (404, UNMATCHED)
+
+
+@pytest.mark.usefixtures("pool")
+def test_what_is_no_http_request_is_refused_without_a_picker(lab: Lab) -> None:
+    """Envoy answers it before it has a route: nothing has named a picker by then, or switched pickers off."""
+    assert lab.client.base_url.port
+    with socket.create_connection((lab.client.base_url.host, lab.client.base_url.port), 10) as connection:
+        connection.sendall(b"nonsense\r\n\r\n")
+        assert connection.recv(12) == b"HTTP/1.1 400"
 
 
 @pytest.mark.usefixtures("pool")

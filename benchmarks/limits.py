@@ -100,9 +100,9 @@ def adopt() -> None:
         raise OSError(ctypes.get_errno(), "prctl")
 
 
-def reap(patience: float = 10.0) -> None:
+def reap(patience_seconds: float = 10.0) -> None:
     """Waits for every process that was adopted, and not for one that stays."""
-    ends = time.monotonic() + patience
+    ends = time.monotonic() + patience_seconds
     while time.monotonic() < ends:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)

@@ -40,10 +40,10 @@ from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
 from policies.pack import Analyzer, policy  # noqa: E402
 from policies.rules import ALL  # noqa: E402
-from policies.stack_inputs import Collected  # noqa: E402
+from policies.stack_inputs import StackInputs  # noqa: E402
 
 STACK = "eu4a"
-LONG = 5.0
+LONG_SECONDS = 5.0
 CRD_TYPE = "kubernetes:apiextensions.k8s.io/v1:CustomResourceDefinition"
 CRD_PROGRAM = """
 import json
@@ -153,7 +153,7 @@ def per_resource(name: str, requests: list[analyzer_pb2.AnalyzeRequest], analyze
         for one in requests:
             analyze(one, None)
         rounds.append(time.perf_counter() - started)
-        if rounds[0] > LONG:
+        if rounds[0] > LONG_SECONDS:
             break
     print(f"{name:<50} {min(rounds) * 1000 / len(requests):9.2f} ms per resource   {min(rounds):6.3f} s in all")
 
@@ -171,7 +171,7 @@ def main() -> None:
     programs = {f"stack {STACK}": [request(n.type, n.name, dict(n.inputs)) for n in nodes]}
     if crds is not None:
         programs[f"{len(crds)} CRDs"] = [request(CRD_TYPE, f"crd-{i}", crd) for i, crd in enumerate(crds)]
-    plain = [policy(rule, Collected([])) for rule in ALL]
+    plain = [policy(rule, StackInputs([])) for rule in ALL]
     sdk = _PolicyAnalyzerServicer("llmd-gke", "0", plain, EnforcementLevel.ADVISORY)
     analyze = cast("Callable[..., object]", sdk.Analyze)  # pyright: ignore[reportUnknownMemberType]
     for name, requests in programs.items():

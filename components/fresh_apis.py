@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pulumi
 
-PAUSE = 15
+PAUSE_SECONDS = 15
 RETRIES = 20
 """Five minutes: Google asks to wait "a few minutes" after an API was enabled."""
 
@@ -32,7 +32,7 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
         return None
     if SERVICE_USAGE.search(newest):
         return None
-    return PAUSE
+    return PAUSE_SECONDS
 
 
 async def try_again(args: pulumi.ErrorHookArgs) -> bool:

@@ -14,7 +14,7 @@ from llmd_gke.settings import GatewaySettings
 
 PAUSES = (3, 6, 12)
 """Seconds before the first attempts after a failed one: the classes often appear shortly after the cluster's nodes."""
-LAST_PAUSE = 30
+LAST_PAUSE_SECONDS = 30
 RETRIES = 90
 """45 minutes: the longest time that GatewayClasses took. The engine allows 100 attempts."""
 
@@ -99,7 +99,7 @@ def pause(operation: str, errors: Sequence[str]) -> int | None:
     newest = errors[0].lower() if errors else ""
     if operation != "create" or len(errors) > RETRIES or not any(sign in newest for sign in NOT_THERE_YET):
         return None
-    return PAUSES[len(errors) - 1] if len(errors) <= len(PAUSES) else LAST_PAUSE
+    return PAUSES[len(errors) - 1] if len(errors) <= len(PAUSES) else LAST_PAUSE_SECONDS
 
 
 async def try_again(args: pulumi.ErrorHookArgs) -> bool:

@@ -130,8 +130,8 @@ def not_ready(model: ModelSettings) -> Callable[[pulumi.ErrorHookArgs], bool]:
     """Called by the engine after the service failed: logs the advice, and never retries."""
 
     def answer(args: pulumi.ErrorHookArgs) -> bool:
-        if (said := hint(model, args.errors)) is not None:
-            pulumi.log.warn(said)
+        if (warning := hint(model, args.errors)) is not None:
+            pulumi.log.warn(warning)
         return False
 
     return answer

@@ -14,7 +14,7 @@ from llmd_gke.problems import BadInput, Problem, SetUpFailed
 from localcloud import binaries
 from localcloud.binaries import pruning
 from localcloud.cluster import cli as cluster_cli
-from localcloud.common.workdir import CLOUD, KINDS, Kind, Workdir, cache_folder, kind_of_environment
+from localcloud.common.workdir import CLOUD, KINDS, CloudKind, Workdir, cache_folder, kind_of_environment
 from localcloud.google_api import cli as google_cli
 from localcloud.pulumi_cli import resolve
 from localcloud.workflow import backend, cloud_files, commands, new_stack, processes, removal, shell, state
@@ -50,7 +50,7 @@ def choose_cloud(
 ) -> None:
     """Selects the cloud for the command."""
     global chosen
-    kind: Kind | None = next((one for one in KINDS if one == cloud), None)
+    kind: CloudKind | None = next((one for one in KINDS if one == cloud), None)
     if kind is None:
         raise BadInput(f"CLOUD={cloud} is not a local cloud. Allowed: {', '.join(KINDS)}.\nFix: CLOUD=rehearsal")
     if context.invoked_subcommand == "cluster":  # the rehearsal has none
@@ -114,7 +114,7 @@ def env() -> None:
 def setup(quiet: Annotated[bool, typer.Option(help="Print nothing if everything is already set up.")] = False) -> None:
     """Set up the engine, for the laptop cloud also its programs, and do nothing else."""
     engine = resolve.ensure(cache_folder(), console)
-    backend.of(workdir()).get_binaries(console)
+    backend.of(workdir()).ensure_binaries(console)
     if not quiet:
         say(console, f"engine: {engine.version}, {engine.origin} ({engine.pulumi})")
 

@@ -28,7 +28,7 @@ class Rehearsal:
     def check_stack(self, stack: str) -> None:
         """Its clouds are files, which the workflow compares with the state."""
 
-    def get_binaries(self, console: Console, stack: str | None = None) -> None:
+    def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
         """Its providers are Python."""
 
     def start(self, console: Console) -> None:

@@ -14,7 +14,7 @@ from operations.exits import NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud
 from operations.target import Target
 
-SECONDS = 60
+ANSWER_SECONDS = 60
 """How long a state in a bucket or at Pulumi Cloud may take to answer."""
 
 NOT_SIGNED_IN = 3
@@ -110,12 +110,12 @@ def _ask(target: Target, *arguments: str) -> str:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=SECONDS,
+            timeout=ANSWER_SECONDS,
             check=False,
         )
     except subprocess.TimeoutExpired:
         raise Unreachable(
-            f"Reading the state of stack {target.stack} took longer than {SECONDS} s.\n"
+            f"Reading the state of stack {target.stack} took longer than {ANSWER_SECONDS} s.\n"
             "Fix: check the network and `pulumi whoami -v`, then run the command again."
         ) from None
     if done.returncode:

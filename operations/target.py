@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from llmd_gke.repository import CLONE
-from localcloud.common.workdir import Kind, Workdir
+from localcloud.common.workdir import CloudKind, Workdir
 from operations.exits import BadInput
 from operations.options import Cloud
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # the settings take longest to import: only whoever reads the
     from llmd_gke.settings.parse import Checked
     from llmd_gke.settings.sections import StackSettings
 
-KINDS: dict[Cloud, Kind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
+KINDS: dict[Cloud, CloudKind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
 """The clouds of this machine, as the laptop's own code calls them."""
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import yaml
 
-from llmd_gke.rules.inputs import UNKNOWN, Node, SecretText, Unknown, Value
+from llmd_gke.rules.inputs import UNKNOWN, Input, SecretText, Unknown, Value
 from policies.rules.rule import CHART, CLUSTER, MANIFEST, NODE_POOL, RELEASE, Kind, Subject
 
 if TYPE_CHECKING:
@@ -100,10 +100,10 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
     """The objects in a resource: itself, the target of a ``…Patch``, the items of a list, the parts of a bundle."""
     if type_ in BUNDLES:
         for kind, value in _bundle(inputs):
-            yield Subject(kind, Node(value), urn, name)
+            yield Subject(kind, Input(value), urn, name)
     if type_ in COMPONENTS and (written := _written_kind(inputs)) is not None:
         for kind, value in _unpacked(written, inputs):
-            yield Subject(kind, Node(value), urn, name)
+            yield Subject(kind, Input(value), urn, name)
     if type_ in BUNDLES:
         return
     kind = kind_in(type_, inputs)
@@ -113,18 +113,18 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
     if kind in (RELEASE, CHART):
         inputs, unread = _with_files(inputs)
         for document in unread:
-            yield Subject(MANIFEST, Node(document), urn, name)
+            yield Subject(MANIFEST, Input(document), urn, name)
         for single, value in _objects_in_texts(inputs):
-            yield Subject(single, Node(value), urn, name)
+            yield Subject(single, Input(value), urn, name)
     items = [*_unpacked(kind, inputs)]
     if len(items) != 1 or items[0][1] is not inputs:
         for single, value in items:
-            yield Subject(single, Node(value), urn, name, partial=partial)
+            yield Subject(single, Input(value), urn, name, partial=partial)
         return
-    yield Subject(kind, Node(inputs), urn, name, partial=partial, protect=protect)
+    yield Subject(kind, Input(inputs), urn, name, partial=partial, protect=protect)
     if kind == CLUSTER and isinstance(inputs, Mapping):
         for value in _pools_within(inputs):
-            yield Subject(NODE_POOL, Node(value), urn, name, inline=True)
+            yield Subject(NODE_POOL, Input(value), urn, name, inline=True)
 
 
 def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:

@@ -41,12 +41,12 @@ from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies import wire
 from policies.extract import kind_in, subjects
 from policies.rules import ALL, page_of
 from policies.rules.rule import CRD, Rule, Settings, Subject
-from policies.stack_inputs import Collected
+from policies.stack_inputs import StackInputs
 
 if TYPE_CHECKING:
     from pulumi.runtime.proto import analyzer_pb2
@@ -65,7 +65,7 @@ LONGEST_MESSAGE = 2048
 """Maximum bytes of a message about one object."""
 
 
-class Undecided(UnknownValueError):
+class NotYetKnown(UnknownValueError):
     """Raised at the end by a policy that could not check everything; the SDK turns it into an advisory message."""
 
     def __init__(self, why: str) -> None:
@@ -84,12 +84,12 @@ def message(rule: Rule, label: str, finding: Finding) -> str:
     return " ".join(parts)
 
 
-def policy(rule: Rule, collected: Collected) -> Policy:
+def policy(rule: Rule, stack_inputs: StackInputs) -> Policy:
     """The CrossGuard policy for a rule."""
     schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
     level = _level(rule, rule.settings({}, _stack()))
-    validate = _validate(rule) if rule.check is not None else _validate_program(rule, collected)
-    make = ResourceValidationPolicy if rule.check is not None else StackValidationPolicy
+    validate = _validate(rule) if rule.check_resource is not None else _validate_program(rule, stack_inputs)
+    make = ResourceValidationPolicy if rule.check_resource is not None else StackValidationPolicy
     return make(
         rule.name,
         rule.title,
@@ -102,60 +102,60 @@ def policy(rule: Rule, collected: Collected) -> Policy:
 
 
 def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
-    check = rule.check
+    check = rule.check_resource
     assert check is not None  # noqa: S101 - narrowed by the caller
 
     def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
         settings = _settings(rule, args.get_config())
         # Notes of one rule are nothing to the next: each gets nodes of its own.
-        judged = [replace(one, node=Node(one.node.value)) for one in _shown.get() if rule.covers(one)]
-        if not judged:
+        checked = [replace(one, node=Input(one.node.value)) for one in _shown.get() if rule.covers(one)]
+        if not checked:
             args.not_applicable(f"{rule.name} does not apply to this kind of object")
         unknown: list[str] = []
-        for subject in judged:
+        for subject in checked:
             for finding in _guarded(lambda subject=subject: check(subject, settings)):
                 if finding.severity == "error":
                     report(message(rule, subject.label, finding), None)
             notes = subject.node.notes
             for wrong in notes.malformed:
-                report(message(rule, subject.label, _misshapen(rule, wrong)), None)
+                report(message(rule, subject.label, _wrong_shape(rule, wrong)), None)
             unknown += [f"{subject.label}: {path}" for path in notes.unknown]
         if unknown:
-            raise Undecided(f"not known yet: {', '.join(unknown)}. It is checked as soon as the value is known.")
+            raise NotYetKnown(f"not known yet: {', '.join(unknown)}. It is checked as soon as the value is known.")
 
     return validate
 
 
-def _validate_program(rule: Rule, collected: Collected) -> Callable[[StackValidationArgs, ReportViolation], None]:
-    judge = rule.judge
-    assert judge is not None  # noqa: S101 - narrowed by the caller
+def _validate_program(rule: Rule, stack_inputs: StackInputs) -> Callable[[StackValidationArgs, ReportViolation], None]:
+    check_stack = rule.check_stack
+    assert check_stack is not None  # noqa: S101 - narrowed by the caller
 
     def validate(args: StackValidationArgs, report: ReportViolation) -> None:
         settings = _settings(rule, args.get_config())
-        program = collected.program()
-        unsure: list[str] = []
+        program = stack_inputs.program()
+        uncertain: list[str] = []
         try:
-            for verdict in judge(program, settings):
-                text = message(rule, verdict.subject.label, verdict.finding)
-                if verdict.unsure:
-                    unsure.append(f"{text} This is not certain: {verdict.unsure}")
+            for stack_finding in check_stack(program, settings):
+                text = message(rule, stack_finding.subject.label, stack_finding.finding)
+                if stack_finding.uncertain_because:
+                    uncertain.append(f"{text} This is not certain: {stack_finding.uncertain_because}")
                 else:
-                    report(text, verdict.subject.urn)
+                    report(text, stack_finding.subject.urn)
         except Exception as error:
             report(_broken(error), None)
         for subject in program.of(*rule.kinds):
-            unsure += [f"{subject.label}: {path} is not known yet." for path in subject.node.notes.unknown]
+            uncertain += [f"{subject.label}: {path} is not known yet." for path in subject.node.notes.unknown]
             for wrong in subject.node.notes.malformed:
-                report(message(rule, subject.label, _misshapen(rule, wrong)), subject.urn)
-        unseen = collected.unseen((resource.urn, resource.resource_type) for resource in args.resources)
-        unsure += [f"{urn} was not shown to the pack." for urn in unseen]
-        if unsure:
-            raise Undecided(" ".join(unsure))
+                report(message(rule, subject.label, _wrong_shape(rule, wrong)), subject.urn)
+        unseen = stack_inputs.unseen((resource.urn, resource.resource_type) for resource in args.resources)
+        uncertain += [f"{urn} was not shown to the pack." for urn in unseen]
+        if uncertain:
+            raise NotYetKnown(" ".join(uncertain))
 
     return validate
 
 
-def _misshapen(rule: Rule, wrong: str) -> Finding:
+def _wrong_shape(rule: Rule, wrong: str) -> Finding:
     return Finding(rule.name, wrong, fix="use the type that the API requires")
 
 
@@ -225,10 +225,10 @@ class Analyzer(_PolicyAnalyzerServicer):
 
     def __init__(self, rules: Iterable[Rule] = ALL) -> None:
         self.rules = {rule.name: rule for rule in rules}
-        self.collected = Collected([rule for rule in self.rules.values() if rule.judge is not None])
-        self._policies = {name: policy(rule, self.collected) for name, rule in self.rules.items()}
+        self.stack_inputs = StackInputs([rule for rule in self.rules.values() if rule.check_stack is not None])
+        self._policies = {name: policy(rule, self.stack_inputs) for name, rule in self.rules.items()}
         super().__init__(NAME, VERSION, list(self._policies.values()), EnforcementLevel.ADVISORY)
-        self._single = [rule for rule in self.rules.values() if rule.check is not None]
+        self._single = [rule for rule in self.rules.values() if rule.check_resource is not None]
         self._servers: dict[tuple[str, ...], PolicyServer] = {}
         self._configuration: analyzer_pb2.ConfigureAnalyzerRequest | None = None
 
@@ -249,9 +249,9 @@ class Analyzer(_PolicyAnalyzerServicer):
             inputs["spec"] = {}
         protect = request.options.protect
         extracted = list(subjects(request.type, inputs, urn=request.urn, name=request.name, protect=protect))
-        if self.collected.wants(request.type, extracted):
-            self.collected.add(extracted, request.urn, request.type)
-            self.collected.secrets.update(wire.secret_texts(inputs))
+        if self.stack_inputs.wants(request.type, extracted):
+            self.stack_inputs.add(extracted, request.urn, request.type)
+            self.stack_inputs.secrets.update(wire.secret_texts(inputs))
         names = tuple(rule.name for rule in self._single if any(rule.covers(subject) for subject in extracted))
         if not names:
             return proto.AnalyzeResponse()
@@ -272,7 +272,7 @@ class Analyzer(_PolicyAnalyzerServicer):
             ]
         )
         response = super().AnalyzeStack(bare, _context)  # pyright: ignore[reportUnknownMemberType]
-        return _without_secrets(response, lambda: self.collected.secrets)
+        return _without_secrets(response, lambda: self.stack_inputs.secrets)
 
     def Remediate(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.RemediateResponse:  # noqa: N802, ARG002
         """Does nothing, because no rule changes inputs. The SDK would deserialise every resource before finding that

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.extract import BUNDLES, kind_of
 from policies.rules.rule import CHART, MANIFEST, RELEASE, Program, Rule, Subject
 
@@ -14,7 +14,7 @@ HARMLESS_CHARTS = ("cert-manager", "lws", "kserve")
 
 
 @dataclass
-class Collected:
+class StackInputs:
     """What the engine has shown so far, by URN: shown twice, an object replaces itself.
 
     ``secrets`` are the texts that the wire marked as secret in them.
@@ -48,7 +48,9 @@ class Collected:
     def program(self) -> Program:
         """Everything collected so far, with new notes, because several rules read the same objects."""
         subjects = [
-            replace(subject, node=Node(subject.node.value)) for urn in self._subjects for subject in self._subjects[urn]
+            replace(subject, node=Input(subject.node.value))
+            for urn in self._subjects
+            for subject in self._subjects[urn]
         ]
         return Program(subjects, list(self._opaque.values()))
 

@@ -294,15 +294,15 @@ def scheduler_config(model: ModelSettings) -> JsonObject:
 
 def _limits(model: ModelSettings) -> JsonObject | None:
     """The parameters of the saturation detector; ``None`` if the settings have none."""
-    said = model.scheduler.saturation
-    if said is None:
+    saturation = model.scheduler.saturation
+    if saturation is None:
         return None
-    stale = said.metrics_staleness_milliseconds
+    stale = saturation.metrics_staleness_milliseconds
     limits: JsonObject = {
-        "queueDepthThreshold": said.queue_depth_threshold,
-        "kvCacheUtilThreshold": said.kv_cache_util_threshold,
+        "queueDepthThreshold": saturation.queue_depth_threshold,
+        "kvCacheUtilThreshold": saturation.kv_cache_util_threshold,
         "metricsStalenessThreshold": None if stale is None else f"{stale}ms",
-        "headroom": said.headroom,
+        "headroom": saturation.headroom,
     }
     return {key: value for key, value in limits.items() if value is not None}
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from llmd_gke.rules import exposure, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, SecretText, Value
+from llmd_gke.rules.inputs import Input, SecretText, Value
 
 FIREWALLS = ("networkpolic", "firewall")
 """Parts of the names, in small letters, of tables whose ``ingress`` has rules about traffic."""
@@ -19,7 +19,7 @@ OF_INGRESSES = ("hosts", "hostname", "className", "ingressClassName", "class", "
 """Fields that charts give an Ingress, and no NetworkPolicy."""
 
 
-def services(values: Node) -> Iterator[Finding]:
+def services(values: Input) -> Iterator[Finding]:
     """No chart creates a Service with a public address."""
     for section in _tables(values):
         table = section.mapping()
@@ -28,10 +28,10 @@ def services(values: Node) -> Iterator[Finding]:
         kind = table.get("type", table.get("serviceType"))
         if kind in ("LoadBalancer", "NodePort"):
             object_: Value = {"spec": {**table, "type": kind}, "metadata": {"annotations": table.get("annotations")}}
-            yield from _at(section, exposure.service(Node(object_)))
+            yield from _at(section, exposure.service(Input(object_)))
 
 
-def ingresses(values: Node) -> Iterator[Finding]:
+def ingresses(values: Input) -> Iterator[Finding]:
     """No chart creates a public Ingress."""
     for section in _tables(values):
         last = section.path.rsplit(".", 1)[-1].lower()
@@ -39,42 +39,42 @@ def ingresses(values: Node) -> Iterator[Finding]:
         if last.endswith("ingress") and table.get("enabled") in (True, "true") and not _is_firewall(section):
             name = next((table[key] for key in ("className", "ingressClassName", "class") if table.get(key)), None)
             object_: Value = {"spec": {"ingressClassName": name}, "metadata": {"annotations": table.get("annotations")}}
-            yield from _at(section, exposure.ingress(Node(object_)))
+            yield from _at(section, exposure.ingress(Input(object_)))
 
 
-def _is_firewall(ingress: Node) -> bool:
+def _is_firewall(ingress: Input) -> bool:
     """Whether ``ingress`` are the ingress rules of a NetworkPolicy or a firewall, rather than an Ingress."""
     above = ingress.path.lower().rpartition(".")[0]
     return any(name in above for name in FIREWALLS) and not any(ingress.mapping().get(key) for key in OF_INGRESSES)
 
 
-def tokens(values: Node) -> Iterator[Finding]:
+def tokens(values: Input) -> Iterator[Finding]:
     """No value looks like a token unless the program marked it as secret. The value itself is not repeated."""
     for text in _texts(values):
         if not isinstance(text.value, SecretText) and secret_texts.has_shape(str(text.value)):
             yield exposure.plain(f"{text.path} looks like a token or a password, and the state stores it in plain text")
 
 
-def _at(section: Node, findings: Iterator[Finding]) -> Iterator[Finding]:
+def _at(section: Input, findings: Iterator[Finding]) -> Iterator[Finding]:
     for finding in findings:
         yield replace(finding, problem=f"{section.path}: {finding.problem}")
 
 
-def _tables(node: Node) -> Iterator[Node]:
+def _tables(node: Input) -> Iterator[Input]:
     if isinstance(node.value, Mapping):
         yield node
-        for _, item in node.pairs():
+        for _, item in node.entries():
             yield from _tables(item)
     elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
         for item in node.each():
             yield from _tables(item)
 
 
-def _texts(node: Node) -> Iterator[Node]:
+def _texts(node: Input) -> Iterator[Input]:
     if isinstance(node.value, str):
         yield node
     elif isinstance(node.value, Mapping):
-        for _, item in node.pairs():
+        for _, item in node.entries():
             yield from _texts(item)
     elif isinstance(node.value, Sequence):
         for item in node.each():

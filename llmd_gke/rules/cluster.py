@@ -14,7 +14,7 @@ from llmd_gke.catalog import accelerators, zones
 from llmd_gke.gateways.gke import PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import addresses, versions
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 SMALLEST_PROXY_PREFIX = 26
 WIDEST_PROXY_PREFIX = 16
@@ -24,10 +24,10 @@ HYPERDISK_ONLY = frozenset({"n4", "c4"})
 WITHOUT_HYPERDISK = frozenset({"e2", "n1"})
 
 
-def gateway_api(cluster: Node) -> Iterator[Finding]:
+def gateway_api(cluster: Input) -> Iterator[Finding]:
     """The cluster has what GKE's Gateway needs from the start."""
     channel = cluster.get("gatewayApiConfig", "channel")
-    autopilot = cluster.get("enableAutopilot").flag() is True
+    autopilot = cluster.get("enableAutopilot").boolean() is True
     if channel.text() not in (None, "CHANNEL_STANDARD") or (channel.value is None and not autopilot):
         yield _cluster(
             "cluster-gateway-api",
@@ -36,7 +36,7 @@ def gateway_api(cluster: Node) -> Iterator[Finding]:
             "CHANNEL_STANDARD",
             "set gatewayApiConfig.channel: CHANNEL_STANDARD",
         )
-    if cluster.get("addonsConfig", "httpLoadBalancing", "disabled").flag() is True:
+    if cluster.get("addonsConfig", "httpLoadBalancing", "disabled").boolean() is True:
         yield _cluster(
             "cluster-gateway-api",
             "addonsConfig.httpLoadBalancing.disabled: GKE's Gateway controller is part of that add-on",
@@ -56,7 +56,7 @@ def _cluster(rule: str, problem: str, allowed: str, fix: str) -> Finding:
     return Finding(rule, problem, allowed=allowed, fix=fix)
 
 
-def version(cluster: Node, floor: str) -> Iterator[Finding]:
+def version(cluster: Input, floor: str) -> Iterator[Finding]:
     """The control plane is new enough to provide the InferencePool CRD. Without a version the release channel
     decides.
     """
@@ -64,13 +64,13 @@ def version(cluster: Node, floor: str) -> Iterator[Finding]:
         yield from versions.gke(cluster.get(key).text() or "", floor, key)
 
 
-def dataplane(cluster: Node) -> Iterator[Finding]:
+def dataplane(cluster: Input) -> Iterator[Finding]:
     """Dataplane V2 comes without the older NetworkPolicy add-on, and TPUs without the retired TPU-node settings."""
     if cluster.get("datapathProvider").text() == "ADVANCED_DATAPATH":
         addon = cluster.get("addonsConfig", "networkPolicyConfig", "disabled")
         for path, on in (
-            ("networkPolicy.enabled", cluster.get("networkPolicy", "enabled").flag() is True),
-            ("addonsConfig.networkPolicyConfig", addon.flag() is False),
+            ("networkPolicy.enabled", cluster.get("networkPolicy", "enabled").boolean() is True),
+            ("addonsConfig.networkPolicyConfig", addon.boolean() is False),
         ):
             if on:
                 yield _cluster(
@@ -91,10 +91,10 @@ def dataplane(cluster: Node) -> Iterator[Finding]:
             )
 
 
-def workload_identity(cluster: Node) -> Iterator[Finding]:
+def workload_identity(cluster: Input) -> Iterator[Finding]:
     """Pods have their own identities."""
     identity = cluster.get("workloadIdentityConfig")
-    if cluster.get("enableAutopilot").flag() is True or (identity.value is not None and not identity.present()):
+    if cluster.get("enableAutopilot").boolean() is True or (identity.value is not None and not identity.present()):
         return
     pool = identity.get("workloadPool")
     if pool.value is None or (pool.text() is not None and not WORKLOAD_POOL.fullmatch(pool.text() or "")):
@@ -107,7 +107,7 @@ def workload_identity(cluster: Node) -> Iterator[Finding]:
         )
 
 
-def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
+def ai_zones(places: Input, location: Input) -> Iterator[Finding]:
     """AI zones offer accelerators, but neither control planes nor non-TPU nodes."""
     for node in (location, *places.each()):
         zone = node.text()
@@ -121,7 +121,7 @@ def ai_zones(places: Node, location: Node) -> Iterator[Finding]:
             )
 
 
-def proxy_subnet(subnet: Node) -> Iterator[Finding]:
+def proxy_subnet(subnet: Input) -> Iterator[Finding]:
     """A proxy-only subnet is active and large enough for the Envoys of a region."""
     if subnet.get("purpose").text() != PROXY_SUBNET_PURPOSE:
         return
@@ -162,7 +162,7 @@ def proxy_range(cidr: str) -> Iterator[Finding]:
         )
 
 
-def control_plane_open(cluster: Node) -> Iterator[Finding]:
+def control_plane_open(cluster: Input) -> Iterator[Finding]:
     """The control plane's IP endpoint is not open to the whole Internet."""
     networks = cluster.get("masterAuthorizedNetworksConfig")
     listed = [text for block in networks.get("cidrBlocks").each() if (text := block.get("cidrBlock").text())]
@@ -174,11 +174,11 @@ def control_plane_open(cluster: Node) -> Iterator[Finding]:
     ]
     dns = cluster.get("controlPlaneEndpointsConfig", "dnsEndpointConfig")
     for key in ("enableK8sTokensViaDns", "enableK8sCertsViaDns"):
-        if dns.get("allowExternalTraffic").flag() is True and dns.get(key).flag() is True:
+        if dns.get("allowExternalTraffic").boolean() is True and dns.get(key).boolean() is True:
             problems.append(
                 f"{dns.path}.{key} admits anyone who holds a token or certificate of the cluster, without IAM"
             )
-    if networks.get("gcpPublicCidrsAccessEnabled").flag() is True:
+    if networks.get("gcpPublicCidrsAccessEnabled").boolean() is True:
         problems.append(
             f"{networks.path}.gcpPublicCidrsAccessEnabled admits every virtual machine on Google "
             f"Cloud, including other customers' machines"
@@ -191,8 +191,8 @@ def control_plane_open(cluster: Node) -> Iterator[Finding]:
             f"which IAM protects",
             "list your ranges, or set controlPlaneEndpointsConfig.ipEndpointsConfig.enabled: false",
         )
-    by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").flag() is not False
-    private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").flag() is True
+    by_ip = cluster.get("controlPlaneEndpointsConfig", "ipEndpointsConfig", "enabled").boolean() is not False
+    private = cluster.get("privateClusterConfig", "enablePrivateEndpoint").boolean() is True
     if by_ip and not private and networks.value is None and not cluster.notes.unknown:
         yield _cluster(
             "production-control-plane",
@@ -202,9 +202,9 @@ def control_plane_open(cluster: Node) -> Iterator[Finding]:
         )
 
 
-def private_nodes(cluster: Node) -> Iterator[Finding]:
+def private_nodes(cluster: Input) -> Iterator[Finding]:
     """Nodes have no public addresses."""
-    if cluster.get("privateClusterConfig", "enablePrivateNodes").flag() is not True and not cluster.notes.unknown:
+    if cluster.get("privateClusterConfig", "enablePrivateNodes").boolean() is not True and not cluster.notes.unknown:
         yield _cluster(
             "production-private-nodes",
             "privateClusterConfig.enablePrivateNodes is not true: nodes get public IP addresses",
@@ -213,9 +213,9 @@ def private_nodes(cluster: Node) -> Iterator[Finding]:
         )
 
 
-def private_pool(pool: Node) -> Iterator[Finding]:
+def private_pool(pool: Input) -> Iterator[Finding]:
     """Nodes of a pool have no public addresses. The default is the cluster's setting."""
-    if pool.get("networkConfig", "enablePrivateNodes").flag() is False:
+    if pool.get("networkConfig", "enablePrivateNodes").boolean() is False:
         yield _cluster(
             "production-private-nodes",
             "networkConfig.enablePrivateNodes of the pool is false: its nodes get public IP addresses, whatever "
@@ -253,9 +253,9 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
         )
 
 
-def deletion_protection(cluster: Node) -> Iterator[Finding]:
+def deletion_protection(cluster: Input) -> Iterator[Finding]:
     """The provider rejects the deletion of the cluster. The default is true."""
-    if cluster.get("deletionProtection").flag() is False:
+    if cluster.get("deletionProtection").boolean() is False:
         yield _cluster(
             "production-protect",
             "deletionProtection is false",

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from llmd_gke.rules import addresses, names
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 NAME = re.compile(r"(\*\.)?([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?\.)+[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
@@ -131,14 +131,14 @@ def remote_code(arguments: Sequence[str], mode: str) -> Iterator[Finding]:
         )
 
 
-def ready_for_names(cluster: Node) -> Iterator[Finding]:
+def ready_for_names(cluster: Input) -> Iterator[Finding]:
     """A cluster supports FQDNNetworkPolicy only with Dataplane V2 and its own option; otherwise the kind does not
     exist.
     """
     data_plane, switch = cluster.get("datapathProvider"), cluster.get("enableFqdnNetworkPolicy")
     for node, due in ((data_plane, "ADVANCED_DATAPATH"), (switch, "true")):
-        fits = node.flag() is True if due == "true" else node.text() == due
-        if not fits and (node.value is None or node.text() is not None or node.flag() is not None):
+        fits = node.boolean() is True if due == "true" else node.text() == due
+        if not fits and (node.value is None or node.text() is not None or node.boolean() is not None):
             yield Finding(
                 "fqdn-network-policy",
                 f"{node.path} is not {due}: the cluster does not have the kind FQDNNetworkPolicy",

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 from llmd_gke.rules import addresses, pod_shapes, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, SecretText, Unknown, Value
+from llmd_gke.rules.inputs import Input, SecretText, Unknown, Value
 
 INTERNAL_ANNOTATIONS = ("networking.gke.io/load-balancer-type", "cloud.google.com/load-balancer-type")
 INTERNAL_CLASS = "networking.gke.io/l4-regional-internal"
@@ -40,7 +40,7 @@ PROFILES = ("seccompProfile", "appArmorProfile")
 PRIVILEGED_LABEL = "pod-security.kubernetes.io/enforce"
 
 
-def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
+def service(node: Input, *, partial: bool = False) -> Iterator[Finding]:
     """A Service has no address outside the cluster, or an internal one, or one limited to given ranges.
 
     ``partial``: a patch, whose Service may be of any type. A whole Service without a type is a ClusterIP.
@@ -80,7 +80,7 @@ def service(node: Node, *, partial: bool = False) -> Iterator[Finding]:
         )
 
 
-def ingress(node: Node) -> Iterator[Finding]:
+def ingress(node: Input) -> Iterator[Finding]:
     """No Ingress: it creates its own load balancer, which the rules about Gateways do not cover."""
     annotation = node.get("metadata", "annotations", INGRESS_ANNOTATION)
     name = node.get("spec", "ingressClassName") if annotation.value is None else annotation  # GKE's order
@@ -93,7 +93,7 @@ def ingress(node: Node) -> Iterator[Finding]:
         )
 
 
-def open_role(node: Node) -> Iterator[Finding]:
+def open_role(node: Input) -> Iterator[Finding]:
     """No rules are added to a role that the API server itself binds to everyone."""
     name = node.get("metadata", "name").text()
     if name in OPEN_ROLES and (list(node.get("rules").each()) or node.get("aggregationRule").value is not None):
@@ -105,7 +105,7 @@ def open_role(node: Node) -> Iterator[Finding]:
         )
 
 
-def binding(node: Node) -> Iterator[Finding]:
+def binding(node: Input) -> Iterator[Finding]:
     """No role of the cluster is bound to everyone."""
     for subject in node.get("subjects").each():
         name = subject.get("name").text() or ""
@@ -119,7 +119,7 @@ def binding(node: Node) -> Iterator[Finding]:
             )
 
 
-def cluster(node: Node) -> Iterator[Finding]:
+def cluster(node: Input) -> Iterator[Finding]:
     """No option of a cluster admits everyone."""
     switches = (
         "enableLegacyAbac",
@@ -128,7 +128,7 @@ def cluster(node: Node) -> Iterator[Finding]:
         "rbacBindingConfig.enableInsecureBindingSystemAuthenticated",
     )
     for path in switches:
-        if node.get(*path.split(".")).flag() is True:
+        if node.get(*path.split(".")).boolean() is True:
             yield _exposed(
                 "anonymous-binding",
                 f"{path} is true: it bypasses the restrictions of RBAC",
@@ -142,7 +142,7 @@ def cluster(node: Node) -> Iterator[Finding]:
         )
 
 
-def pod(spec: Node) -> Iterator[Finding]:
+def pod(spec: Input) -> Iterator[Finding]:
     """A pod uses only its own namespaces, files and network."""
     for key in pod_shapes.HOST_NAMESPACES:
         if _is_on(spec.get(key)):
@@ -162,16 +162,16 @@ def pod(spec: Node) -> Iterator[Finding]:
                 yield _host(f"{port.path}.hostPort opens a port on the node", "remove hostPort")
 
 
-def _at(node: Node) -> str:
+def _at(node: Input) -> str:
     return f"{node.path}." if node.path else ""
 
 
-def _is_on(switch: Node) -> bool:
+def _is_on(switch: Input) -> bool:
     """Whether a switch is on. Templates of charts take the text ``true``, too."""
-    return switch.value == "true" or switch.flag() is True
+    return switch.value == "true" or switch.boolean() is True
 
 
-def _context(context: Node) -> Iterator[Finding]:
+def _context(context: Input) -> Iterator[Finding]:
     if _is_on(context.get("privileged")):
         yield _host(f"{context.path}.privileged is true", "remove it: on GKE 1.28 and later TPU pods do not need it")
     for profile in PROFILES:
@@ -195,23 +195,23 @@ def _host(problem: str, fix: str) -> Finding:
     return _exposed("privileged-pod", f"{problem}: whoever compromises the pod controls its node", allowed, fix)
 
 
-def volume(node: Node) -> Iterator[Finding]:
+def volume(node: Input) -> Iterator[Finding]:
     """A PersistentVolume is not a folder of a node."""
     for key in ("hostPath", "local"):
         if node.get("spec", key).value is not None:
             yield _host(f"spec.{key} mounts a folder of the node", "use a disk, a claim or a bucket")
 
 
-def namespace(node: Node) -> Iterator[Finding]:
+def namespace(node: Input) -> Iterator[Finding]:
     """A namespace does not admit privileged pods."""
     if node.get("metadata", "labels", PRIVILEGED_LABEL).text() == "privileged":
         yield _host(f"label {PRIVILEGED_LABEL} is privileged: the namespace admits privileged pods", "use baseline")
 
 
-def secret_values(node: Node) -> Iterator[Finding]:
+def secret_values(node: Input) -> Iterator[Finding]:
     """The values of a Kubernetes Secret are also Pulumi secrets; otherwise the state stores them in plain text."""
     for key in ("data", "stringData"):
-        for name, value in node.get(key).pairs():
+        for name, value in node.get(key).entries():
             text = value.text()
             if text and not isinstance(text, SecretText) and not _is_filled_in(name, text):
                 yield plain(f"{key}.{name} is not marked as secret: the state stores it in plain text")
@@ -225,10 +225,10 @@ def _is_filled_in(name: str, text: str) -> bool:
     return not rest.strip() or (secret_texts.is_form(text) and not _is_secret(name, rest))
 
 
-def config_values(node: Node) -> Iterator[Finding]:
+def config_values(node: Input) -> Iterator[Finding]:
     """A ConfigMap contains no tokens or passwords."""
     for key in ("data", "binaryData"):
-        for name, value in node.get(key).pairs():
+        for name, value in node.get(key).entries():
             if _is_secret(name, value.value):
                 yield plain(f"{key}.{name} of a ConfigMap looks like a token or a password")
 

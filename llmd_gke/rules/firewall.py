@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from llmd_gke import gateways
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 
 SOURCES = ("sourceRanges", "sourceTags", "sourceServiceAccounts")
 POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags")
@@ -18,27 +18,27 @@ POLICY_SOURCES = ("srcIpRanges", "srcAddressGroups", "srcFqdns", "srcSecureTags"
 Internet."""
 
 
-def rule(node: Node) -> Iterator[Finding]:
+def rule(node: Input) -> Iterator[Finding]:
     """A firewall rule that allows ingress limits its sources. Also as an object of Config Connector or Crossplane."""
     for section in (node, node.get("spec"), node.get("spec", "forProvider")):
         allows = [*section.get("allows").each(), *section.get("allow").each()]
-        if allows and section.get("direction").text() != "EGRESS" and section.get("disabled").flag() is not True:
+        if allows and section.get("direction").text() != "EGRESS" and section.get("disabled").boolean() is not True:
             yield from _sources(section, SOURCES, "sourceRanges")
 
 
-def policy(node: Node) -> Iterator[Finding]:
+def policy(node: Input) -> Iterator[Finding]:
     """A rule of a firewall policy that allows ingress limits its sources, as in :func:`rule`."""
     rules = [node] if node.get("match").value is not None else list(node.get("rules").each())
     for one in rules:
         action, direction = (one.get("action").text() or "").lower(), one.get("direction").text()
-        if not action.startswith(("allow", "apply")) or direction == "EGRESS" or one.get("disabled").flag() is True:
+        if not action.startswith(("allow", "apply")) or direction == "EGRESS" or one.get("disabled").boolean() is True:
             continue
         match = one.get("match")
         if (match.get("srcNetworkScope").text() or match.get("srcNetworkType").text()) in (None, "INTERNET"):
             yield from _sources(match, POLICY_SOURCES, "srcIpRanges")
 
 
-def _sources(section: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
+def _sources(section: Input, keys: tuple[str, ...], ranges: str) -> Iterator[Finding]:
     written = [text for entry in section.get(ranges).each() if (text := entry.text())]
     wide = addresses.not_naming(written)
     if wide or not any(_names_somebody(section.get(key)) for key in keys):
@@ -52,7 +52,7 @@ def _sources(section: Node, keys: tuple[str, ...], ranges: str) -> Iterator[Find
         )
 
 
-def _names_somebody(entries: Node) -> bool:
+def _names_somebody(entries: Input) -> bool:
     """Whether a list has an entry. An entry that is not known yet counts as limited, because it comes from another
     resource.
     """

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from llmd_gke.gateways import gke
 from llmd_gke.gateways.gateway import INFERENCE_POOL_GROUP
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 
 GENERATED_SERVICE = re.compile(r".+-ip-[0-9a-f]{6,}|gke(gw|mcs|mci)\d*-.+|.*[0-9a-f]{32}(-[-a-z0-9]+)?")
 """Services that are generated with a hash in their names, which changes: GKE's ``POOL-ip-HASH`` for an InferencePool
@@ -63,7 +63,7 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
             )
 
 
-def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
+def gateway_class(name: Input, allowed: Collection[str]) -> Iterator[Finding]:
     """Of GKE's classes, only those that support an InferencePool. Other classes are not checked."""
     value = name.text()
     if value is None or not value.startswith(gke.CLASS_PREFIX) or value in allowed:
@@ -84,7 +84,7 @@ def gateway_class(name: Node, allowed: Collection[str]) -> Iterator[Finding]:
     )
 
 
-def may_face_the_internet(name: Node, *, partial: bool) -> bool:
+def may_face_the_internet(name: Input, *, partial: bool) -> bool:
     """Whether a Gateway of that class may have a public address: all but GKE's internal ones may.
 
     ``partial``: a patch, or listeners added to a Gateway, which need not name the class.
@@ -95,7 +95,7 @@ def may_face_the_internet(name: Node, *, partial: bool) -> bool:
     return not (value.startswith(gke.CLASS_PREFIX) and "rilb" in value.split("-"))
 
 
-def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
+def plain_http(spec: Input, *, partial: bool = False) -> Iterator[Finding]:
     """No HTTP listener serves models: in addition to HTTPS one may exist for redirects, closed to other namespaces.
 
     The Gateway API's default for ``allowedRoutes.namespaces.from`` is ``Same``, so left out it is closed, too. In a
@@ -124,7 +124,7 @@ def plain_http(spec: Node, *, partial: bool = False) -> Iterator[Finding]:
         )
 
 
-def unclaimed_gateway_features(spec: Node) -> Iterator[Finding]:
+def unclaimed_gateway_features(spec: Input) -> Iterator[Finding]:
     """Nothing in a Gateway that GKE's conformance reports list as unsupported."""
     if spec.get("infrastructure").present():
         yield _unclaimed("spec.infrastructure", "GatewayInfrastructurePropagation", "remove it")
@@ -143,12 +143,12 @@ def _unclaimed(path: str, feature: str, fix: str) -> Finding:
     )
 
 
-def targets(node: Node) -> Iterator[Node]:
+def targets(node: Input) -> Iterator[Input]:
     """What an object refers to in the Gateway API's way, recognized by its shape: targets of policies, backends."""
     yield from targets_in(node.get("spec"))
 
 
-def targets_in(spec: Node) -> Iterator[Node]:
+def targets_in(spec: Input) -> Iterator[Input]:
     """The same for a ``spec`` alone, as a service holds its route."""
     if not isinstance(spec.value, Mapping):
         return
@@ -166,13 +166,13 @@ def targets_in(spec: Node) -> Iterator[Node]:
                         yield from _mirrors(backend)
 
 
-def _mirrors(node: Node) -> Iterator[Node]:
+def _mirrors(node: Input) -> Iterator[Input]:
     for used in node.get("filters").each():
         if isinstance(used.value, Mapping) and used.value.get("requestMirror") is not None:
             yield used.get("requestMirror", "backendRef")
 
 
-def generated_target(reference: Node) -> Iterator[Finding]:
+def generated_target(reference: Input) -> Iterator[Finding]:
     """Nothing targets a Service whose name GKE generates: the name is not stable and policies do not attach to it."""
     name = reference.get("name").text()
     kind = reference.get("kind").text() or "Service"

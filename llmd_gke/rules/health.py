@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from llmd_gke.catalog import kserve
 from llmd_gke.gateways import INFERENCE_POOL_GROUP, gke
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 BLOCKS: Mapping[str, str] = {
     "TCP": "tcpHealthCheck",
@@ -21,16 +21,16 @@ BLOCKS: Mapping[str, str] = {
     "GRPC": "grpcHealthCheck",
 }
 GROUP_OF = {"InferencePool": INFERENCE_POOL_GROUP, "Service": "", gke.IMPORT_KIND: gke.GROUP}
-LONGEST_INTERVAL = 300
+LONGEST_INTERVAL_SECONDS = 300
 LARGEST_PORT = 65535
-LONGEST_TIMEOUT = 2147483647
+LONGEST_TIMEOUT_SECONDS = 2147483647
 MOST_PROBES = 10
-LONGEST_DRAINING = 3600
+LONGEST_DRAINING_SECONDS = 3600
 FULL_SAMPLE_RATE = 1_000_000
 HIGHEST_RATE = 1_000_000_000
 
 
-def target(reference: Node) -> Iterator[Finding]:
+def target(reference: Input) -> Iterator[Finding]:
     """``targetRef`` says group (also the empty one), kind and name, and the group fits the kind."""
     group, kind = reference.get("group"), reference.get("kind").text()
     if reference.value is None or (group.value is None and isinstance(reference.value, Mapping)):
@@ -49,7 +49,7 @@ def target(reference: Node) -> Iterator[Finding]:
         )
 
 
-def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
+def same_namespace(reference: Input, namespace: str | None) -> Iterator[Finding]:
     """A policy can only target objects in its own namespace. ``namespace`` is the policy's, ``None`` if unknown."""
     written = reference.text()
     if written and namespace is not None and written != namespace:
@@ -61,7 +61,7 @@ def same_namespace(reference: Node, namespace: str | None) -> Iterator[Finding]:
         )
 
 
-def _within(node: Node, least: int, most: int, fix: str) -> Iterator[Finding]:
+def _within(node: Input, least: int, most: int, fix: str) -> Iterator[Finding]:
     value = node.integer()
     if value is not None and not least <= value <= most:
         yield _wrong(node.path, f"is {value}", f"{least} to {most}", fix)
@@ -71,7 +71,7 @@ def _wrong(path: str, problem: str, allowed: str, fix: str) -> Finding:
     return Finding("health-check-shape", f"{path} {problem}", allowed=allowed, fix=fix)
 
 
-def health_check(spec: Node) -> Iterator[Finding]:
+def health_check(spec: Input) -> Iterator[Finding]:
     """A HealthCheckPolicy that is valid in every published version of the CRD."""
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
@@ -99,12 +99,12 @@ def health_check(spec: Node) -> Iterator[Finding]:
         yield from _block(config.get(BLOCKS[kind]))
 
 
-def _times(default: Node) -> Iterator[Finding]:
+def _times(default: Input) -> Iterator[Finding]:
     interval, timeout = default.get("checkIntervalSec"), default.get("timeoutSec")
     for node in (interval, timeout):
         value = node.integer()
-        if value is not None and not 1 <= value <= LONGEST_INTERVAL:
-            yield _wrong(node.path, f"is {value}", f"1 to {LONGEST_INTERVAL} seconds", "set them to 15 and 5")
+        if value is not None and not 1 <= value <= LONGEST_INTERVAL_SECONDS:
+            yield _wrong(node.path, f"is {value}", f"1 to {LONGEST_INTERVAL_SECONDS} seconds", "set them to 15 and 5")
     if (interval.value is None) != (timeout.value is None):
         missing = interval if interval.value is None else timeout
         yield _wrong(
@@ -118,7 +118,7 @@ def _times(default: Node) -> Iterator[Finding]:
         yield _wrong(timeout.path, f"{at_most} is more than the interval {every}", f"at most {every}", "lower it")
 
 
-def _block(block: Node) -> Iterator[Finding]:
+def _block(block: Input) -> Iterator[Finding]:
     path = block.get("requestPath").text()
     if path is not None and not path.startswith("/"):
         yield _wrong(
@@ -150,7 +150,7 @@ def _block(block: Node) -> Iterator[Finding]:
         )
 
 
-def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
+def model_server(spec: Input, protocols: Collection[str]) -> Iterator[Finding]:
     """A health check of a model server requests ``/health`` with a protocol that the server supports. ``/`` returns
     404: never healthy.
     """
@@ -179,18 +179,18 @@ def model_server(spec: Node, protocols: Collection[str]) -> Iterator[Finding]:
         )
 
 
-def backend_policy(spec: Node) -> Iterator[Finding]:
+def backend_policy(spec: Input) -> Iterator[Finding]:
     """A GCPBackendPolicy that attaches, with its numbers in range: seconds, parts of a million, requests a second."""
     yield from target(spec.get("targetRef"))
     default = spec.get("default")
     yield from _within(
         default.get("timeoutSec"),
         1,
-        LONGEST_TIMEOUT,
+        LONGEST_TIMEOUT_SECONDS,
         "set it to the duration of the longest generation, for example 600",
     )
     draining = default.get("connectionDraining", "drainingTimeoutSec")
-    yield from _within(draining, 0, LONGEST_DRAINING, "set at most an hour (3600)")
+    yield from _within(draining, 0, LONGEST_DRAINING_SECONDS, "set at most an hour (3600)")
     sampling = default.get("logging", "sampleRate")
     yield from _within(sampling, 0, FULL_SAMPLE_RATE, "give the rate per million: 1000000 logs every request")
     yield from _within(

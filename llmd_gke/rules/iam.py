@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 
 EVERYBODY = re.compile(
     r"\ball(?:authenticated)?users\b|\bpublicread(?:write)?\b|principalset://goog/public:all"
@@ -29,10 +29,10 @@ ROLE_KEY = re.compile(r"role|policydata", re.IGNORECASE)
 OPEN_SWITCHES = ("invokerIamDisabled", "run.googleapis.com/invoker-iam-disabled")
 
 
-def _texts(node: Node, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Node]:
+def _texts(node: Input, wanted: re.Pattern[str], *, inside: bool = False) -> Iterator[Input]:
     """The texts below keys that a pattern finds."""
     if isinstance(node.value, Mapping):
-        for key, item in node.pairs():
+        for key, item in node.entries():
             yield from _texts(item, wanted, inside=inside or wanted.search(key) is not None)
     elif isinstance(node.value, Sequence) and not isinstance(node.value, str):
         for item in node.each():
@@ -49,10 +49,10 @@ def _decoded(text: str) -> str:
         return text
 
 
-def _switches(node: Node) -> Iterator[Node]:
+def _switches(node: Input) -> Iterator[Input]:
     """Options that admit everyone without any member, as a field or as an annotation."""
     if isinstance(node.value, Mapping):
-        for key, item in node.pairs():
+        for key, item in node.entries():
             if key in OPEN_SWITCHES and str(item.value).lower() == "true":
                 yield item
             yield from _switches(item)
@@ -61,7 +61,7 @@ def _switches(node: Node) -> Iterator[Node]:
             yield from _switches(item)
 
 
-def members(node: Node) -> Iterator[Finding]:
+def members(node: Input) -> Iterator[Finding]:
     """Nothing on Google Cloud is granted to everybody, in whatever field members can be written.
 
     A member that is not known yet comes from another resource, so it is an account, and not everybody.
@@ -84,7 +84,7 @@ def members(node: Node) -> Iterator[Finding]:
             )
 
 
-def roles(node: Node) -> Iterator[Finding]:
+def roles(node: Input) -> Iterator[Finding]:
     """No one gets a basic role, which allows nearly every change, or a role that can grant one."""
     for role in _texts(node, ROLE_KEY):
         match = BASIC_ROLE.search(_decoded(role.text() or ""))

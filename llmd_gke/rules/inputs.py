@@ -1,6 +1,6 @@
 """Walks through an object's fields that may be missing, unknown, or of the wrong shape.
 
-Rules about whole objects (HTTPRoutes, node pools …) get a :class:`Node` and never have to handle errors: unknown
+Rules about whole objects (HTTPRoutes, node pools …) get a :class:`Input` and never have to handle errors: unknown
 values and wrong types are noted while reading, so that the caller of the rule can report them.
 """
 
@@ -45,7 +45,7 @@ class Notes:
         if path not in self.unknown:
             self.unknown.append(path)
 
-    def note_malformed(self, path: str, value: Value, due: str) -> None:
+    def note_malformed(self, path: str, value: Value, expected: str) -> None:
         """Remembers a wrong shape, once. The value itself may be a secret: only its type is kept."""
         type_name = "a string" if isinstance(value, str) else type(value).__name__
         type_name = {
@@ -55,7 +55,7 @@ class Notes:
             "dict": "a map",
             "list": "a list",
         }.get(type_name, type_name)
-        text = f"{path or 'the object'} is {type_name} but must be {due}"
+        text = f"{path or 'the object'} is {type_name} but must be {expected}"
         if text not in self.malformed:
             self.malformed.append(text)
 
@@ -66,7 +66,7 @@ LONGEST_NUMBER = 19
 """Digits of such a number."""
 
 
-class Node:
+class Input:
     """A value inside an object, with its path."""
 
     __slots__ = ("notes", "path", "value")
@@ -76,54 +76,54 @@ class Node:
         self.path = path
         self.notes = Notes() if notes is None else notes
 
-    def get(self, *keys: str) -> Node:
+    def get(self, *keys: str) -> Input:
         """The value behind a chain of keys: missing where a link is missing or malformed, unknown below an unknown."""
         node = self
         for key in keys:
             if isinstance(node.value, Unknown):
                 return node
             path = f"{node.path}.{key}" if node.path else key
-            node = Node(node.mapping().get(key), path, self.notes)
+            node = Input(node.mapping().get(key), path, self.notes)
         return node
 
     def mapping(self) -> Mapping[str, Value]:
         """The value as a map; empty where it is not one."""
         if isinstance(self.value, Mapping):
             return self.value
-        self._refused("a map")
+        self._wrong_type("a map")
         return {}
 
-    def pairs(self) -> Iterator[tuple[str, Node]]:
+    def entries(self) -> Iterator[tuple[str, Input]]:
         """The entries of a map."""
         for key in self.mapping():
             yield key, self.get(key)
 
-    def each(self) -> Iterator[Node]:
+    def each(self) -> Iterator[Input]:
         """The items of a list; none where it is not one."""
         if isinstance(self.value, Sequence) and not isinstance(self.value, str):
             for position, item in enumerate(self.value):
-                yield Node(item, f"{self.path}[{position}]", self.notes)
+                yield Input(item, f"{self.path}[{position}]", self.notes)
         else:
-            self._refused("a list")
+            self._wrong_type("a list")
 
     def text(self) -> str | None:
         """The value as text, or ``None``."""
-        return self.value if isinstance(self.value, str) else self._refused("a string")
+        return self.value if isinstance(self.value, str) else self._wrong_type("a string")
 
     def integer(self) -> int | None:
         """The value as a whole number, also where it is written as text (``"4"``), or ``None``."""
         value = self.value
         if isinstance(value, bool):
-            return self._refused("a number")
+            return self._wrong_type("a number")
         if isinstance(value, str) and len(value) <= LONGEST_NUMBER and value.strip().isdecimal():
             return int(value)
         if isinstance(value, int | float) and abs(value) < LARGEST_NUMBER and value == int(value):
             return int(value)
-        return self._refused("a whole number")
+        return self._wrong_type("a whole number")
 
-    def flag(self) -> bool | None:
+    def boolean(self) -> bool | None:
         """The value as a boolean, or ``None``."""
-        return self.value if isinstance(self.value, bool) else self._refused("true or false")
+        return self.value if isinstance(self.value, bool) else self._wrong_type("true or false")
 
     def present(self) -> bool:
         """Whether there is a value. An unknown one is noted and counts as absent."""
@@ -132,8 +132,8 @@ class Node:
             return False
         return self.value is not None
 
-    def _refused(self, due: str) -> None:
+    def _wrong_type(self, expected: str) -> None:
         if isinstance(self.value, Unknown):
             self.notes.note_unknown(self.path)
         elif self.value is not None:
-            self.notes.note_malformed(self.path, self.value, due)
+            self.notes.note_malformed(self.path, self.value, expected)

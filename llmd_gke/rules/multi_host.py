@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 
 from llmd_gke.catalog.accelerators import ACCELERATORS, DEFAULT, Accelerator, Slice
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 
 def opt_in(pool: str, shape: Slice, *, opted: bool) -> Iterator[Finding]:
@@ -77,7 +77,7 @@ def compile_cache(cache: str | None, shape: Slice) -> Iterator[Finding]:
         )
 
 
-def room(
+def slices_for_replicas(
     pool: str, shape: Slice, maximum: int, replicas: Iterable[int], kind: Accelerator = DEFAULT
 ) -> Iterator[Finding]:
     """Each replica has a slice to itself.
@@ -97,7 +97,7 @@ def room(
         )
 
 
-def group(parallelism: Node, pod: Node) -> Iterator[Finding]:
+def group(parallelism: Input, pod: Input) -> Iterator[Finding]:
     """``parallelism`` of a service (or Config) with workers describes the slice that its pods select."""
     selector = pod.get("nodeSelector")
     kind = next((kind for kind in ACCELERATORS if selector.get(kind.family_label).value is not None), DEFAULT)

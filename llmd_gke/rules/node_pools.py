@@ -10,15 +10,15 @@ from collections.abc import Iterator
 from llmd_gke.catalog.accelerators import Accelerator, accelerator_of
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 
-def accelerator(pool: Node) -> Accelerator | None:
+def accelerator(pool: Input) -> Accelerator | None:
     """What a node pool's machines have, by the machine type's name; ``None`` for ordinary machines."""
     return accelerator_of(pool.get("nodeConfig", "machineType").text() or "")
 
 
-def node_hardening(pool: Node) -> Iterator[Finding]:
+def node_hardening(pool: Input) -> Iterator[Finding]:
     """Nodes are shielded, hide their own credentials from pods, and run as a service account made for them."""
     config = pool.get("nodeConfig")
     wanted = (
@@ -45,7 +45,7 @@ def node_hardening(pool: Node) -> Iterator[Finding]:
         )
 
 
-def cluster_hardening(cluster: Node) -> Iterator[Finding]:
+def cluster_hardening(cluster: Input) -> Iterator[Finding]:
     """The cluster's settings for nodes that GKE creates itself: by auto-provisioning, or as defaults of all pools."""
     ports = (
         "nodePoolDefaults.nodeConfigDefaults.insecureKubeletReadonlyPortEnabled",
@@ -57,11 +57,11 @@ def cluster_hardening(cluster: Node) -> Iterator[Finding]:
                 f"{path} is TRUE: the kubelet's read-only port has no authentication", "FALSE", "set it to FALSE"
             )
     scaling = cluster.get("clusterAutoscaling")
-    if scaling.get("enabled").flag() is not True or cluster.get("enableAutopilot").flag() is True:
+    if scaling.get("enabled").boolean() is not True or cluster.get("enableAutopilot").boolean() is True:
         return
     defaults = scaling.get("autoProvisioningDefaults")
     boot = defaults.get("shieldedInstanceConfig", "enableSecureBoot")
-    if boot.value is None or boot.flag() is False:
+    if boot.value is None or boot.boolean() is False:
         yield _hard(f"{boot.path}: secure boot of auto-provisioned nodes is off", "True", "set it to True")
     account = defaults.get("serviceAccount")
     if account.value is None or account.text() == "default":
@@ -77,19 +77,19 @@ def _hard(problem: str, allowed: str, fix: str) -> Finding:
     return Finding("node-hardening", problem, allowed=allowed, fix=fix)
 
 
-def pool_zones(pool: Node) -> list[str]:
+def pool_zones(pool: Input) -> list[str]:
     """The zones of a pool's nodes; none where a region says nothing about them."""
     listed = [zone for node in pool.get("nodeLocations").each() if (zone := node.text())]
     location = pool.get("location").text() or ""
     return listed or ([location] if location.count("-") > 1 else [])
 
 
-def capacity_mode(pool: Node) -> Capacity:
+def capacity_mode(pool: Input) -> Capacity:
     """How the pool's nodes are obtained."""
     config = pool.get("nodeConfig")
-    if config.get("spot").flag() or config.get("preemptible").flag():
+    if config.get("spot").boolean() or config.get("preemptible").boolean():
         return "spot"
-    if config.get("flexStart").flag():
+    if config.get("flexStart").boolean():
         return "flex-start"
     if config.get("reservationAffinity", "consumeReservationType").text() == "SPECIFIC_RESERVATION":
         return "reservation"

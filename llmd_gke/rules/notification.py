@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from llmd_gke.rules import secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 KINDS = ("email", "slack", "pagerDuty", "webhook", "pubSub")
 
@@ -141,7 +141,7 @@ def _address(url: str) -> Iterator[Finding]:
         )
 
 
-def notifies(policies: Sequence[Node]) -> Iterator[Finding]:
+def notifies(policies: Sequence[Input]) -> Iterator[Finding]:
     """At least one of a stack's alert policies has a notification channel."""
     listed = [policy.get("notificationChannels") for policy in policies]
     # What is unknown is noted, and may be a channel.

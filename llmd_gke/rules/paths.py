@@ -50,12 +50,12 @@ def paths(values: Sequence[str], *, at_root: bool) -> Iterator[Finding]:
             yield Finding("route-path", f"{value} is already covered by {outer}", fix=f"keep {outer}")
     needed = rules_of_route(len(values), at_root=at_root)
     if needed > endpoints.ROUTE_RULES:
-        room = endpoints.ROUTE_RULES - rules_of_route(0, at_root=at_root)
+        left = endpoints.ROUTE_RULES - rules_of_route(0, at_root=at_root)
         yield Finding(
             "route-rules",
             f"{len(values)} more paths need {needed} rules, one per path; an HTTPRoute has at most "
             f"{endpoints.ROUTE_RULES}",
-            allowed=f"at most {room} more paths" + (" for a model at the root" if at_root else ""),
+            allowed=f"at most {left} more paths" + (" for a model at the root" if at_root else ""),
             fix="use a common prefix, or fewer paths",
         )
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote
 from llmd_gke.catalog import kserve, versions
 from llmd_gke.rules import addresses
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown, Value
+from llmd_gke.rules.inputs import Input, Unknown, Value
 from llmd_gke.rules.versions import version_of
 
 GKE_OWNED = re.compile(r"(inferencepools\.inference\.networking\.(x-)?k8s\.io|[a-z]+\.gateway\.networking\.k8s\.io)")
@@ -46,7 +46,7 @@ def is_folder(chart: str) -> bool:
     return chart.startswith((".", "/", "file:"))
 
 
-def kserve_namespace(chart: str, namespace: Node) -> Iterator[Finding]:
+def kserve_namespace(chart: str, namespace: Input) -> Iterator[Finding]:
     """KServe's charts go to the namespace that their CRDs' conversion webhook names."""
     value = namespace.text()
     if chart in kserve.CHARTS and (namespace.value is None or value not in (None, kserve.NAMESPACE)):
@@ -59,12 +59,12 @@ def kserve_namespace(chart: str, namespace: Node) -> Iterator[Finding]:
         )
 
 
-def bundled_crds(chart: str, values: Node) -> Iterator[Finding]:
+def bundled_crds(chart: str, values: Input) -> Iterator[Finding]:
     """KServe's chart does not install CRDs that GKE manages."""
     if chart != kserve.CONTROLLER_CHART:
         return
     switch = values.get("kserve", "llmisvc", "createGIECRDs")
-    if switch.value is None or switch.flag() is True:
+    if switch.value is None or switch.boolean() is True:
         yield Finding(
             "crd-ownership",
             f"{kserve.CONTROLLER_CHART} would install the InferencePool CRDs (createGIECRDs is true unless switched "
@@ -73,7 +73,7 @@ def bundled_crds(chart: str, values: Node) -> Iterator[Finding]:
         )
 
 
-def owned_crd(name: Node) -> Iterator[Finding]:
+def owned_crd(name: Input) -> Iterator[Finding]:
     """No CRD that GKE installs itself once its Gateway API channel is on."""
     value = name.text()
     if value is not None and GKE_OWNED.fullmatch(value):
@@ -85,7 +85,7 @@ def owned_crd(name: Node) -> Iterator[Finding]:
         )
 
 
-def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
+def preset_deletion(chart: str, values: Input) -> Iterator[Finding]:
     """The controller allows the deletion of its presets on a destroy."""
     if chart != kserve.CONTROLLER_CHART:
         return
@@ -102,7 +102,7 @@ def preset_deletion(chart: str, values: Node) -> Iterator[Finding]:
         )
 
 
-def chart_version(release: Node, floors: Mapping[str, str], why: Mapping[str, str]) -> Iterator[Finding]:
+def chart_version(release: Input, floors: Mapping[str, str], why: Mapping[str, str]) -> Iterator[Finding]:
     """The chart has one version, which is not older than its floor. ``floors`` by the start of the chart's name.
 
     A version can stand beside the chart, in its address, or among the options for fetching it.
@@ -132,7 +132,7 @@ def _chart_version(problem: str, floor: str) -> Finding:
     return Finding("platform-version", problem, allowed=f"{floor} or newer", fix=f"use {floor} or newer")
 
 
-def kserve_tls(data: Node) -> Iterator[Finding]:
+def kserve_tls(data: Input) -> Iterator[Finding]:
     """KServe serves plain HTTP: GKE's Gateway cannot be told another protocol than the Service's."""
     text = data.get("ingress").text()
     try:
@@ -151,14 +151,14 @@ def kserve_tls(data: Node) -> Iterator[Finding]:
         )
 
 
-def _selectors(spec: Node) -> Iterator[Node]:
+def _selectors(spec: Input) -> Iterator[Input]:
     yield spec.get("podSelector")
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
             yield from (peer.get("podSelector") for peer in rule.get(peers).each())
 
 
-def stale_labels(spec: Node) -> Iterator[Finding]:
+def stale_labels(spec: Input) -> Iterator[Finding]:
     """Selectors use labels that KServe actually sets."""
     for selector in _selectors(spec):
         label, value = STALE_LABEL
@@ -176,7 +176,7 @@ def stale_labels(spec: Node) -> Iterator[Finding]:
                 )
 
 
-def open_policy(spec: Node) -> Iterator[Finding]:
+def open_policy(spec: Input) -> Iterator[Finding]:
     """A NetworkPolicy restricts something: peers or ports in each rule, and no peer that admits everyone."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
@@ -195,7 +195,7 @@ def open_policy(spec: Node) -> Iterator[Finding]:
             yield _open(f"spec.policyTypes does not list {key.capitalize()}: spec.{key} has no effect")
 
 
-def _every_port(ports: Node) -> bool:
+def _every_port(ports: Input) -> bool:
     """Whether a rule is about all ports: it names none, or one that stands for all of a protocol."""
     entries = list(ports.each())
     if not entries:
@@ -211,14 +211,14 @@ def _every_port(ports: Node) -> bool:
     return any(span > MANY_PORTS for span in spans.values())
 
 
-def _every_pod(peer: Node) -> bool:
+def _every_pod(peer: Input) -> bool:
     """Whether a peer selects every pod: a selector for namespaces that excludes little, and none for pods."""
     return _selects_all(peer.get("namespaceSelector")) and (
         peer.get("podSelector").value is None or _selects_all(peer.get("podSelector"))
     )
 
 
-def _selects_all(selector: Node) -> bool:
+def _selects_all(selector: Input) -> bool:
     if not isinstance(selector.value, Mapping) or selector.get("matchLabels").value:
         return False
     return all(
@@ -231,7 +231,7 @@ def _selects_all(selector: Node) -> bool:
     )
 
 
-def open_names(spec: Node) -> Iterator[Finding]:
+def open_names(spec: Input) -> Iterator[Finding]:
     """A policy by names does not allow every name, or every name of a top-level domain."""
     for rule in spec.get("egress").each():
         for match in rule.get("matches").each():
@@ -245,7 +245,7 @@ def _every_name(pattern: str) -> bool:
     return "*" in pattern and len([label for label in pattern.split(".") if label.strip("*")]) < 2
 
 
-def open_admin_policy(spec: Node) -> Iterator[Finding]:
+def open_admin_policy(spec: Input) -> Iterator[Finding]:
     """A policy of the cluster's administrator allows neither everyone nor every namespace."""
     for key, peers in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
@@ -259,11 +259,11 @@ def open_admin_policy(spec: Node) -> Iterator[Finding]:
                     yield _open(f"{peer.path} allows everyone and overrides the NetworkPolicies of the namespaces")
 
 
-def open_cluster_policy(spec: Node) -> Iterator[Finding]:
+def open_cluster_policy(spec: Input) -> Iterator[Finding]:
     """A policy of Cilium's kind admits neither the world nor everything, and denies what it does not admit."""
     for key in ("ingress", "egress"):
         default = spec.get("enableDefaultDeny", key)
-        if default.flag() is False and list(spec.get(key).each()):
+        if default.boolean() is False and list(spec.get(key).each()):
             yield _open(f"{default.path} is false: spec.{key} restricts nothing")
     for key, side in (("ingress", "from"), ("egress", "to")):
         for rule in spec.get(key).each():
@@ -284,7 +284,7 @@ def open_cluster_policy(spec: Node) -> Iterator[Finding]:
                     yield _open(f"{endpoint.path} admits every pod")
 
 
-def _any_namespace(endpoint: Node) -> bool:
+def _any_namespace(endpoint: Input) -> bool:
     """Whether a selector of Cilium's reaches beyond the policy's namespace, to all pods of all others."""
     if not isinstance(endpoint.value, Mapping) or endpoint.get("matchLabels").value:
         return False

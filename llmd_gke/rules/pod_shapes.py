@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules.inputs import Node, Notes, Unknown, Value
+from llmd_gke.rules.inputs import Input, Notes, Unknown, Value
 
 CONTAINER_LISTS = ("containers", "initContainers", "ephemeralContainers")
 HOST_NAMESPACES = ("hostNetwork", "hostPID", "hostIPC")
@@ -22,7 +22,7 @@ OF_CONTAINERS = ("privileged", "capabilities", "procMount")
 NOT_ASKED_FOR = ("metadata", "status")
 
 
-def pods_within(node: Node) -> Iterator[Node]:
+def pods_within(node: Input) -> Iterator[Input]:
     """Every pod template inside an object of any kind: lists of containers or single ones, host namespaces, folders of
     the node, a profile of a whole pod.
 
@@ -43,20 +43,20 @@ def pods_within(node: Node) -> Iterator[Node]:
             yield from pods_within(item)
 
 
-def by_shape(pod: Node) -> bool:
+def by_shape(pod: Input) -> bool:
     """Whether nothing but its shape makes it a pod: it has no list of containers."""
     return not (isinstance(pod.value, Mapping) and _lists_containers(pod.value))
 
 
-def without_types(node: Node) -> Node:
+def without_types(node: Input) -> Input:
     """The same value where wrong types are nobody's mistake: charts have ``image: {repository, tag}`` and alike.
 
     What is not known yet is noted as before.
     """
-    return Node(node.value, node.path, Notes(unknown=node.notes.unknown))
+    return Input(node.value, node.path, Notes(unknown=node.notes.unknown))
 
 
-def containers(pod: Node) -> Iterator[Node]:
+def containers(pod: Input) -> Iterator[Input]:
     """Containers, init containers and ephemeral ones, and what is a container by its shape."""
     for key in CONTAINER_LISTS:
         yield from pod.get(key).each()
@@ -73,13 +73,13 @@ def containers(pod: Node) -> Iterator[Node]:
             yield from (without_types(entry) for entry in pod.get(key).each() if _is_part(entry.value))
 
 
-def contexts(container: Node) -> Iterator[Node]:
+def contexts(container: Input) -> Iterator[Input]:
     """The security contexts of a container: one, or in the values of a chart several by other names."""
     if isinstance(container.value, Mapping):
         yield from (container.get(key) for key in container.value if key.lower().endswith(SECURITY_CONTEXT))
 
 
-def node_folders(pod: Node) -> Iterator[Node]:
+def node_folders(pod: Input) -> Iterator[Input]:
     """Volumes that are folders of the node, in ``volumes`` or wherever an operator or a chart has them."""
     if not isinstance(pod.value, Mapping):
         return

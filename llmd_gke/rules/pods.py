@@ -14,7 +14,7 @@ from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import environment, models, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import containers
 from llmd_gke.rules.versions import version_of
 
@@ -28,7 +28,7 @@ PICKER_FLOORS: Mapping[str, str] = {
 """Endpoint pickers by the end of their image's name, and the first version whose TLS offers h2 by ALPN."""
 
 
-def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
+def pod_specs(kind: str, spec: Input) -> Iterator[Input]:
     """The model pods in the ``spec`` of a KServe object, a workload or a pod; ``pods_within`` has the rest."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
         for section in (spec, spec.get("prefill")):
@@ -42,7 +42,7 @@ def pod_specs(kind: str, spec: Node) -> Iterator[Node]:
         yield spec.get("template", "spec")
 
 
-def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
+def serving_pods(kind: str, spec: Input) -> Iterator[Input]:
     """As :func:`pod_specs`, without workers beside a leader, which serve nothing themselves."""
     if kind in ("LLMInferenceService", "LLMInferenceServiceConfig"):
         for section in (spec, spec.get("prefill")):
@@ -51,18 +51,18 @@ def serving_pods(kind: str, spec: Node) -> Iterator[Node]:
         yield from list(pod_specs(kind, spec))[:1]
 
 
-def chips(container: Node) -> int | None:
+def chips(container: Input) -> int | None:
     """Chips a container asks for; extended resources have equal limits and requests."""
     counts = (_chips(container, resource) for resource in accelerators.RESOURCES)
     return next((number for number in counts if number is not None), None)
 
 
-def _chips(container: Node, resource: str) -> int | None:
+def _chips(container: Input, resource: str) -> int | None:
     counts = (container.get("resources", key, resource).integer() for key in ("limits", "requests"))
     return next((number for number in counts if number is not None), None)
 
 
-def accelerator(pod: Node) -> Accelerator | None:
+def accelerator(pod: Input) -> Accelerator | None:
     """What a pod is for: by its node selector or its request; ``None`` for an ordinary pod."""
     selector, asking = pod.get("nodeSelector"), list(containers(pod))
     for kind in accelerators.ACCELERATORS:
@@ -74,7 +74,7 @@ def accelerator(pod: Node) -> Accelerator | None:
     return None
 
 
-def arguments(container: Node) -> list[str]:
+def arguments(container: Input) -> list[str]:
     """The words of command and arguments, also those inside a shell script or ``VLLM_ADDITIONAL_ARGS``."""
     texts = [word for key in ("command", "args") for node in container.get(key).each() if (word := node.text())]
     for variable in container.get("env").each():
@@ -90,7 +90,7 @@ def _script_words(text: str) -> list[str]:
         return text.split()
 
 
-def server_arguments(pod: Node, *, kind: Accelerator | None) -> Iterator[Finding]:
+def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes only arguments that vLLM never had are checked."""
     for container in containers(pod):
         for finding in models.server_arguments(arguments(container), kind or accelerators.DEFAULT, refuse_owned=False):
@@ -98,7 +98,7 @@ def server_arguments(pod: Node, *, kind: Accelerator | None) -> Iterator[Finding
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 
 
-def images(pod: Node) -> Iterator[Finding]:
+def images(pod: Input) -> Iterator[Finding]:
     """Every image is pinned, those of image volumes, too."""
     places = [(container, container.get("image")) for container in containers(pod)]
     places += [(volume, volume.get("image", "reference")) for volume in pod.get("volumes").each()]
@@ -109,7 +109,7 @@ def images(pod: Node) -> Iterator[Finding]:
                 yield replace(finding, problem=f"{owner.path}.{finding.problem}")
 
 
-def plain_secrets(pod: Node) -> Iterator[Finding]:
+def plain_secrets(pod: Input) -> Iterator[Finding]:
     """No token or password in plain text. Its value is never repeated."""
     fix = "store it in a Secret and refer to it with valueFrom.secretKeyRef"
     for container in containers(pod):
@@ -130,7 +130,7 @@ def _holds_secret(text: str) -> bool:
     return secret_texts.has_shape(text) or any(secret_texts.assigned(text)) or any(secret_texts.configured(text))
 
 
-def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
+def _secrets_in_scripts(container: Input, fix: str) -> Iterator[Finding]:
     scripts = [container.get(key) for key in ("command", "args")]
     hooks = [container.get("lifecycle", key, "exec", "command") for key in ("postStart", "preStop")]
     probes = [container.get(f"{key}Probe", "exec", "command") for key in ("startup", "readiness", "liveness")]
@@ -151,7 +151,7 @@ def _secrets_in_scripts(container: Node, fix: str) -> Iterator[Finding]:
             yield Finding("plain-secret", f"{header.path}: the header's value is in plain text", fix=fix)
 
 
-def open_servers(pod: Node) -> Iterator[Finding]:
+def open_servers(pod: Input) -> Iterator[Finding]:
     """No environment variable gives clients more than inference."""
     for container in containers(pod):
         for variable in container.get("env").each():
@@ -180,14 +180,14 @@ CAPABILITIES = frozenset(
 """Linux capabilities as Kubernetes writes them, without ``CAP_`` (capabilities(7))."""
 
 
-def privileges(pod: Node, *, refused: Collection[str] = ()) -> Iterator[Finding]:
+def privileges(pod: Input, *, refused: Collection[str] = ()) -> Iterator[Finding]:
     """A model server runs unprivileged and with no capability but those of its image's needs.
 
     ``refused``: capabilities that another rule judges, and privileged containers with them.
     """
     for container in containers(pod):
         context = container.get("securityContext")
-        if not refused and context.get("privileged").flag() is True:
+        if not refused and context.get("privileged").boolean() is True:
             yield Finding(
                 "model-privileges",
                 f"{context.path}.privileged is true: the server has full access to the node",
@@ -215,7 +215,7 @@ def capabilities(names: Sequence[str]) -> Iterator[Finding]:
             )
 
 
-def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
+def endpoint_picker(pod: Input, floors: Mapping[str, str]) -> Iterator[Finding]:
     """An endpoint picker is new enough to talk TLS with GKE's Gateway, and does so."""
     for container in containers(pod):
         image = container.get("image").text() or ""
@@ -241,7 +241,7 @@ def endpoint_picker(pod: Node, floors: Mapping[str, str]) -> Iterator[Finding]:
                 )
 
 
-def picker_ceiling(pod: Node, ceiling: str) -> Iterator[Finding]:
+def picker_ceiling(pod: Input, ceiling: str) -> Iterator[Finding]:
     """Rejects an endpoint picker newer than the one that KServe's preset starts: it lacks flags that the preset sets.
 
     llm-d-router 0.10.0 removed ``--model-server-metrics-*`` (commit 936f064ac). ``ceiling`` is the newest version that

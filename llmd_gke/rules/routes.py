@@ -10,17 +10,17 @@ from collections.abc import Iterable, Iterator
 from llmd_gke.gateways import INFERENCE_POOL_GROUP, RouteFeature
 from llmd_gke.gateways import gke_routes as features
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 
 OLD_POOL_GROUP = "inference.networking.x-k8s.io"
 
 
-def inline_route(spec: Node) -> Node:
+def inline_route(spec: Input) -> Input:
     """The route inside the ``spec`` of an LLMInferenceService or LLMInferenceServiceConfig."""
     return spec.get("router", "route", "http", "spec")
 
 
-def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: Iterable[str]) -> bool:
+def belongs_elsewhere(parents: Iterable[Input], namespace: str | None, others: Iterable[str]) -> bool:
     """Whether every parent is a Service (a mesh) or one of the Gateways ``others``: ``NAME`` or ``NAMESPACE/NAME``.
 
     ``namespace`` is the route's, ``None`` while it is not known. A parent that may be one of the others counts as one:
@@ -40,7 +40,7 @@ def belongs_elsewhere(parents: Iterable[Node], namespace: str | None, others: It
     return seen
 
 
-def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> bool:
+def _may_be_one_of(others: set[str], parent: Input, namespace: str | None) -> bool:
     name, parent_namespace = parent.get("name"), parent.get("namespace")
     if isinstance(name.value, Unknown):
         return bool(others) and name.text() is None
@@ -52,7 +52,7 @@ def _may_be_one_of(others: set[str], parent: Node, namespace: str | None) -> boo
     return where in places or (where is None and bool(places))
 
 
-def timeouts(route: Node) -> Iterator[Finding]:
+def timeouts(route: Input) -> Iterator[Finding]:
     """No rule has ``timeouts``: GKE rejects even ``0s``, and then applies no further change to the Gateway."""
     for rule in route.get("rules").each():
         if rule.get("timeouts").present():
@@ -74,7 +74,7 @@ def _refused(path: str, feature: RouteFeature) -> Finding:
     )
 
 
-def refused_features(route: Node) -> Iterator[Finding]:
+def refused_features(route: Input) -> Iterator[Finding]:
     """The route uses no feature that GKE rejects (:func:`timeouts` are checked separately)."""
     for rule in route.get("rules").each():
         if rule.get("retry").present():
@@ -91,7 +91,7 @@ def refused_features(route: Node) -> Iterator[Finding]:
                 yield _refused(f"{backend.path}.filters", features.REFUSED["backend_filter"])
 
 
-def _refused_filter(used: Node) -> Iterator[Finding]:
+def _refused_filter(used: Input) -> Iterator[Finding]:
     if used.get("urlRewrite", "path", "type").text() == "ReplaceFullPath":
         yield _refused(f"{used.path}.urlRewrite.path", features.REFUSED["full_path"])
     if used.get("type").text() == "CORS" or used.get("cors").present():
@@ -112,7 +112,7 @@ def _unclaimed(path: str, feature: RouteFeature) -> Finding:
     )
 
 
-def unclaimed_features(route: Node) -> Iterator[Finding]:
+def unclaimed_features(route: Input) -> Iterator[Finding]:
     """The route uses only features that GKE's conformance reports list as supported."""
     for parent in route.get("parentRefs").each():
         if parent.get("port").present():
@@ -133,13 +133,13 @@ def unclaimed_features(route: Node) -> Iterator[Finding]:
                 yield _unclaimed(f"{match.path}.queryParams", features.UNCLAIMED["query"])
 
 
-def backends(route: Node) -> Iterator[Node]:
+def backends(route: Input) -> Iterator[Input]:
     """Every ``backendRef`` of the route."""
     for rule in route.get("rules").each():
         yield from rule.get("backendRefs").each()
 
 
-def pool_groups(references: Iterable[Node]) -> Iterator[Finding]:
+def pool_groups(references: Iterable[Input]) -> Iterator[Finding]:
     """References to InferencePools name the v1 group: GKE has no v1alpha2 pool, and other groups no pool at all."""
     for reference in references:
         if reference.get("kind").text() != "InferencePool":

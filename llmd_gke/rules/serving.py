@@ -13,15 +13,15 @@ from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import Accelerator
 from llmd_gke.rules import models, names, secret_texts
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 MOST_POOL_PORTS = 8
 """``maxItems`` of ``spec.targetPorts`` in gateway-api-inference-extension's v1 CRD."""
 
 
-def model_uri(spec: Node) -> Iterator[Finding]:
+def model_uri(spec: Input) -> Iterator[Finding]:
     """KServe can download the model and its adapters, unless the storage initializer is disabled."""
-    if spec.get("storageInitializer", "enabled").flag() is False:
+    if spec.get("storageInitializer", "enabled").boolean() is False:
         return
     model = spec.get("model")
     for source in (model, *model.get("lora", "adapters").each()):
@@ -31,7 +31,7 @@ def model_uri(spec: Node) -> Iterator[Finding]:
                 yield replace(finding, problem=f"{source.path}.uri: {finding.problem}")
 
 
-def model_images(spec: Node) -> Iterator[Finding]:
+def model_images(spec: Input) -> Iterator[Finding]:
     """Images of models and adapters are pinned, as every image is."""
     model = spec.get("model")
     for source in (model, *model.get("lora", "adapters").each()):
@@ -41,7 +41,7 @@ def model_images(spec: Node) -> Iterator[Finding]:
                 yield replace(finding, problem=f"{source.path}.uri: {finding.problem}")
 
 
-def model_secrets(spec: Node) -> Iterator[Finding]:
+def model_secrets(spec: Input) -> Iterator[Finding]:
     """No URI of a model contains a password: KServe copies the URI into the arguments of the pod that downloads it."""
     model = spec.get("model")
     for source in (model, *model.get("lora", "adapters").each()):
@@ -57,7 +57,7 @@ def _shape(problem: str, fix: str) -> Finding:
     return Finding("router-shape", problem, fix=fix)
 
 
-def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
+def router_shape(spec: Input, name: str, *, config: bool) -> Iterator[Finding]:
     """The router has no combination that KServe's webhook rejects or with which the service never becomes Ready."""
     router = spec.get("router")
     gateway, route, http = router.get("gateway"), router.get("route"), router.get("route", "http")
@@ -95,7 +95,7 @@ def router_shape(spec: Node, name: str, *, config: bool) -> Iterator[Finding]:
         yield _shape(f"{picker.path}: inline and ref exclude each other", "keep inline")
 
 
-def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
+def _parents(gateways: list[Input], parents: Input) -> Iterator[Finding]:
     """Parents of an inline route are the Gateways that the router names, compared as the webhook does: as written."""
     written = list(parents.each())
     if not gateways or not written:
@@ -113,7 +113,7 @@ def _parents(gateways: list[Node], parents: Node) -> Iterator[Finding]:
         )
 
 
-def managed_route(spec: Node) -> Iterator[Finding]:
+def managed_route(spec: Input) -> Iterator[Finding]:
     """The service refers to a route: one that KServe creates from its preset has timeouts on every rule."""
     http = spec.get("router", "route", "http")
     if not spec.get("router", "route").present() or http.get("spec").present() or http.get("spec").notes.unknown:
@@ -127,7 +127,7 @@ def managed_route(spec: Node) -> Iterator[Finding]:
         )
 
 
-def inline_route(spec: Node) -> Iterator[Finding]:
+def inline_route(spec: Input) -> Iterator[Finding]:
     """The service has no inline route: KServe would create it, and overwrite the group of the pool with v1alpha2."""
     inline = spec.get("router", "route", "http", "spec")
     if inline.present():
@@ -139,7 +139,7 @@ def inline_route(spec: Node) -> Iterator[Finding]:
         )
 
 
-def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
+def parallelism(spec: Input, *, config: bool) -> Iterator[Finding]:
     """A ``worker`` comes with parallelism that uses it, and kinds of parallelism do not conflict.
 
     A Config (``config``) may leave the parallelism to the services based on it: the webhook does not check it there.
@@ -167,7 +167,7 @@ def parallelism(spec: Node, *, config: bool) -> Iterator[Finding]:
             )
 
 
-def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
+def missing_presets(spec: Input) -> Iterator[tuple[str, Finding]]:
     """Configs that KServe refers to for pipeline-parallel workers but does not ship: name, and the finding about it."""
     prefill = spec.get("prefill")
     for section, role in ((spec, "decode-" if prefill.value is not None else ""), (prefill, "prefill-")):
@@ -186,7 +186,7 @@ def missing_presets(spec: Node) -> Iterator[tuple[str, Finding]]:
             )
 
 
-def pool_ports(ports: Node) -> Iterator[Finding]:
+def pool_ports(ports: Input) -> Iterator[Finding]:
     """An InferencePool has as many ports as its CRD admits."""
     count = len(list(ports.each()))
     if count > MOST_POOL_PORTS:
@@ -206,7 +206,7 @@ def name_length(name: str) -> Iterator[Finding]:
             yield replace(finding, rule="model-name-length", problem=problem)
 
 
-def scaling(spec: Node) -> Iterator[Finding]:
+def scaling(spec: Input) -> Iterator[Finding]:
     """The service does not set ``scaling``: KServe delegates it to an autoscaler that must be installed separately."""
     for section in (spec, spec.get("prefill")):
         if section.get("scaling").present():
@@ -218,7 +218,7 @@ def scaling(spec: Node) -> Iterator[Finding]:
             )
 
 
-def kv_offloading(spec: Node, kind: Accelerator) -> Iterator[Finding]:
+def kv_offloading(spec: Input, kind: Accelerator) -> Iterator[Finding]:
     """The service does not offload its KV cache, which only works with CUDA."""
     if spec.get("kvCacheOffloading").present():
         yield Finding(

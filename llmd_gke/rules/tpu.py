@@ -238,7 +238,7 @@ def surge_pods(replicas: int) -> int:
     return ceil(replicas / 4)
 
 
-def room_for_updates(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
+def surge_capacity(pool: str, maximum: int, replicas: Iterable[int]) -> Iterator[Finding]:
     """The pool has surge capacity: a spare host for the pod that an update of a model adds.
 
     KServe has no setting for the rollout strategy. The pod of the default surge of 25 % stays Pending forever if all

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from llmd_gke.catalog.accelerators import TPU, Family
 from llmd_gke.rules import models
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import by_shape
 from llmd_gke.rules.pods import accelerator, arguments, chips, containers
 
@@ -33,7 +33,7 @@ TPU_ENVIRONMENT: Mapping[str, str] = {
 TPU_ENVIRONMENT_PREFIXES = {"NVIDIA_": "a GPU setting", "NCCL_": "a GPU setting"}
 
 
-def tpu_pod(pod: Node, *, complete: bool) -> Iterator[Finding]:
+def tpu_pod(pod: Input, *, complete: bool) -> Iterator[Finding]:
     """A TPU pod asks for all chips of its node in one container and selects accelerator and topology.
 
     Without ``complete`` the rest of the pod is merged in from another object, so missing fields are not reported. Nor
@@ -63,7 +63,7 @@ def _pod(problem: str, allowed: str, fix: str = "request all chips of the node i
     return Finding("tpu-pod", problem, allowed=allowed, fix=fix)
 
 
-def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
+def _selectors(selector: Input, complete: bool) -> Iterator[Finding]:
     accelerator, topology = selector.get(TPU.family_label), selector.get(TPU.topology_label)
     if complete and selector.get(COMPUTE_CLASS).value is None:
         for label in (accelerator, topology):
@@ -89,7 +89,7 @@ def _selectors(selector: Node, complete: bool) -> Iterator[Finding]:
         yield _pod(f"{topology.path}: {family.name} has no topology {shape}", allowed, "use one of these")
 
 
-def _chips(selector: Node, family: Family, container: Node, asked: int) -> Iterator[Finding]:
+def _chips(selector: Input, family: Family, container: Input, asked: int) -> Iterator[Finding]:
     topology, count = (
         selector.get(TPU.topology_label).text(),
         selector.get(TPU.count_label).integer(),
@@ -111,7 +111,7 @@ def _chips(selector: Node, family: Family, container: Node, asked: int) -> Itera
         )
 
 
-def tensor_parallel(pod: Node, parallelism: Node) -> Iterator[Finding]:
+def tensor_parallel(pod: Input, parallelism: Input) -> Iterator[Finding]:
     """On one host the server spans all chips it asks for: by ``parallelism.tensor`` or ``--tensor-parallel-size``."""
     selector = pod.get("nodeSelector")
     family = TPU.family_by_label(selector.get(TPU.family_label).text())
@@ -147,7 +147,7 @@ def _spans_hosts(family: Family | None, topology: str | None, asked: int) -> boo
     return any(shape.multi_host for shape in shapes)
 
 
-def startup_probe(pod: Node, minutes: int) -> Iterator[Finding]:
+def startup_probe(pod: Input, minutes: int) -> Iterator[Finding]:
     """The server has time for image, weights and the first XLA compilation before it is killed."""
     for container in pod.get("containers").each():
         if chips(container) is None:
@@ -183,7 +183,7 @@ def _probe(path: str, problem: str, minutes: int) -> Finding:
     )
 
 
-def environment(pod: Node) -> Iterator[Finding]:
+def environment(pod: Input) -> Iterator[Finding]:
     """The environment has no variables for GPUs, and none that GKE sets itself."""
     for container in containers(pod):
         for variable in container.get("env").each():

@@ -12,15 +12,15 @@ from llmd_gke.catalog import accelerators
 from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import tpu as slices
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.node_pools import accelerator, capacity_mode, pool_zones
 
 DEFAULT_BOOT_DISK = accelerators.PD_BALANCED
-LONGEST_RUN = 604800
+LONGEST_RUN_SECONDS = 604800
 """Seconds of the longest run that flex-start allows: seven days."""
 
 
-def _parts(pool: Node) -> tuple[str, str | None, str | None]:
+def _parts(pool: Input) -> tuple[str, str | None, str | None]:
     """Machine type (empty if unknown), topology and placement type of a pool."""
     placement = pool.get("placementPolicy")
     return (
@@ -30,27 +30,27 @@ def _parts(pool: Node) -> tuple[str, str | None, str | None]:
     )
 
 
-def machine(pool: Node) -> Iterator[Finding]:
+def machine(pool: Input) -> Iterator[Finding]:
     """The machine type is a TPU host that GKE offers."""
     if accelerator(pool) is TPU:
         yield from slices.machine_type(_parts(pool)[0])
 
 
-def topology(pool: Node) -> Iterator[Finding]:
+def topology(pool: Input) -> Iterator[Finding]:
     """The machines can form the topology."""
     name, shape, _ = _parts(pool)
     if accelerator(pool) is TPU and shape is not None:
         yield from slices.topology(name, shape)
 
 
-def zone(pool: Node) -> Iterator[Finding]:
+def zone(pool: Input) -> Iterator[Finding]:
     """GKE offers the family in every zone of the pool; a zone that is not in the catalogue is a warning."""
     if accelerator(pool) is TPU:
         for name in pool_zones(pool):
             yield from slices.zone(_parts(pool)[0], name)
 
 
-def placement(pool: Node) -> Iterator[Finding]:
+def placement(pool: Input) -> Iterator[Finding]:
     """Single hosts have no placement policy; a multi-host slice has COMPACT, its topology and one zone."""
     if accelerator(pool) is not TPU:
         return
@@ -85,7 +85,7 @@ def _placement(problem: str, allowed: str) -> Finding:
     return Finding("tpu-placement", problem, allowed=allowed, fix=f"placementPolicy: {allowed}")
 
 
-def upgrade(pool: Node) -> Iterator[Finding]:
+def upgrade(pool: Input) -> Iterator[Finding]:
     """Multi-host slices use surge upgrades: compact placement does not support blue-green ones."""
     name, shape, _ = _parts(pool)
     slice_shape = accelerators.find_slice(name, shape) if shape else None
@@ -98,7 +98,7 @@ def upgrade(pool: Node) -> Iterator[Finding]:
         )
 
 
-def node_counts(pool: Node) -> Iterator[Finding]:
+def node_counts(pool: Input) -> Iterator[Finding]:
     """A pool of a multi-host slice has all of its nodes or none."""
     name, shape, _ = _parts(pool)
     if accelerator(pool) is not TPU:
@@ -120,7 +120,7 @@ def node_counts(pool: Node) -> Iterator[Finding]:
             yield from slices.node_counts(name, shape or "", least or 0, most)
 
 
-def capacity(pool: Node) -> Iterator[Finding]:
+def capacity(pool: Input) -> Iterator[Finding]:
     """The capacity mode exists in the zone, and its settings do not conflict."""
     if accelerator(pool) is not TPU:
         return
@@ -130,9 +130,9 @@ def capacity(pool: Node) -> Iterator[Finding]:
     config = pool.get("nodeConfig")
     affinity = config.get("reservationAffinity")
     reserved = affinity.get("consumeReservationType").text()
-    queued = pool.get("queuedProvisioning", "enabled").flag() is True
-    spot = config.get("spot").flag() is True
-    if spot and config.get("flexStart").flag():
+    queued = pool.get("queuedProvisioning", "enabled").boolean() is True
+    spot = config.get("spot").boolean() is True
+    if spot and config.get("flexStart").boolean():
         yield _capacity("spot and flexStart exclude each other", "one of them")
     if (spot or mode == "flex-start" or queued) and reserved not in (None, "NO_RESERVATION"):
         yield _capacity(
@@ -152,23 +152,23 @@ def capacity(pool: Node) -> Iterator[Finding]:
         yield from _flex_start(pool)
 
 
-def _flex_start(pool: Node) -> Iterator[Finding]:
-    if pool.get("management", "autoRepair").flag() is not False and not pool.notes.unknown:
+def _flex_start(pool: Input) -> Iterator[Finding]:
+    if pool.get("management", "autoRepair").boolean() is not False and not pool.notes.unknown:
         yield _capacity("flex-start nodes cannot be repaired", "management.autoRepair: false")
     if pool.get("nodeCount").value is not None:
         yield _capacity("flex-start does not support a fixed nodeCount", "autoscaling")
     if pool.get("autoscaling", "totalMaxNodeCount").value is not None:
         yield _capacity("flex-start TPU pools need limits per zone", "minNodeCount and maxNodeCount")
     longest = (pool.get("nodeConfig", "maxRunDuration").text() or "").removesuffix("s")
-    if longest.isdigit() and int(longest) > LONGEST_RUN:
-        yield _capacity(f"maxRunDuration {longest}s is more than seven days", f"at most {LONGEST_RUN}s")
+    if longest.isdigit() and int(longest) > LONGEST_RUN_SECONDS:
+        yield _capacity(f"maxRunDuration {longest}s is more than seven days", f"at most {LONGEST_RUN_SECONDS}s")
 
 
 def _capacity(problem: str, allowed: str) -> Finding:
     return Finding("tpu-capacity", problem, allowed=allowed, fix=f"use {allowed}")
 
 
-def boot_disk(pool: Node) -> Iterator[Finding]:
+def boot_disk(pool: Input) -> Iterator[Finding]:
     """The type of the boot disk can be attached to the machine. GKE's default is pd-balanced."""
     if accelerator(pool) is not TPU:
         return
@@ -182,7 +182,7 @@ def boot_disk(pool: Node) -> Iterator[Finding]:
     yield from slices.boot_disk(_parts(pool)[0], DEFAULT_BOOT_DISK)
 
 
-def taint(pool: Node) -> Iterator[Finding]:
+def taint(pool: Input) -> Iterator[Finding]:
     """The pool does not set the TPU taint, which GKE adds."""
     for entry in pool.get("nodeConfig", "taints").each():
         if entry.get("key").text() == TPU.resource:

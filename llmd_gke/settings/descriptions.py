@@ -22,12 +22,12 @@ _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 _CODE = re.compile(r"``([^`]+)``")
 
 
-def shapes_in(shape: type[BaseModel]) -> Iterator[type[BaseModel]]:
-    """The shape and every shape below it."""
-    yield shape
-    for field in shape.model_fields.values():
+def sections_in(section_type: type[BaseModel]) -> Iterator[type[BaseModel]]:
+    """The section and every section below it."""
+    yield section_type
+    for field in section_type.model_fields.values():
         for inner in _inside(field.annotation):
-            yield from shapes_in(inner)
+            yield from sections_in(inner)
 
 
 def _inside(annotation: object) -> Iterator[type[BaseModel]]:
@@ -38,14 +38,14 @@ def _inside(annotation: object) -> Iterator[type[BaseModel]]:
         yield from _inside(one)
 
 
-def about(shape: type[BaseModel]) -> str:
+def about(section_type: type[BaseModel]) -> str:
     """The description of a section: the first paragraph of its docstring."""
-    return _in_words(inspect.cleandoc(shape.__doc__ or "").split("\n\n")[0])
+    return _in_words(inspect.cleandoc(section_type.__doc__ or "").split("\n\n")[0])
 
 
-def keys(shape: type[BaseModel]) -> dict[str, str]:
+def keys(section_type: type[BaseModel]) -> dict[str, str]:
     """A description for each field that has a docstring, by the field's name in Python."""
-    body = cast("ast.ClassDef", ast.parse(textwrap.dedent(inspect.getsource(shape))).body[0]).body
+    body = cast("ast.ClassDef", ast.parse(textwrap.dedent(inspect.getsource(section_type))).body[0]).body
     descriptions: dict[str, str] = {}
     for field, below in itertools.pairwise(body):
         if (

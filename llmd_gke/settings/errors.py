@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 from llmd_gke import redaction
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings import wording
-from llmd_gke.settings.validation import Located
+from llmd_gke.settings.validation import SettingFinding
 
 LONGEST_LINE = 400
 """Characters of one line of a message. The longest lines list allowed values."""
@@ -24,33 +24,33 @@ LONGEST_REST = 500
 class SettingsError(Exception):
     """A stack's settings cannot be used. ``str()`` is the whole message for the user, all findings at once."""
 
-    def __init__(self, stack: str, located: Iterable[Located]) -> None:
+    def __init__(self, stack: str, findings: Iterable[SettingFinding]) -> None:
         self.stack = stack
-        self.located = tuple(located)
-        count = len(self.located)
+        self.findings = tuple(findings)
+        count = len(self.findings)
         head = f"Pulumi.{redaction.shown_text(stack, longest=60)}.yaml has {count} {_problems(count)}:"
-        super().__init__("\n".join([head, *_within(self.located, LONGEST_MESSAGE - len(head.encode()))]))
+        super().__init__("\n".join([head, *_within(self.findings, LONGEST_MESSAGE - len(head.encode()))]))
 
 
 def _problems(count: int) -> str:
     return "problem" if count == 1 else "problems"
 
 
-def _within(located: Sequence[Located], room: int) -> list[str]:
-    """Messages for as many findings as fit into ``room`` bytes, and one with the keys of the others."""
+def _within(findings: Sequence[SettingFinding], limit: int) -> list[str]:
+    """Messages for as many findings as fit into ``limit`` bytes, and one with the keys of the others."""
     whole: list[str] = []
     used, place_for_rest = 0, 0
-    for text in map(describe, located):
+    for text in map(describe, findings):
         used += len(text.encode()) + 1
-        if used > room:
+        if used > limit:
             break
         whole.append(text)
-        if used <= room - LONGEST_REST:
+        if used <= limit - LONGEST_REST:
             place_for_rest = len(whole)
-    if len(whole) == len(located):
+    if len(whole) == len(findings):
         return whole
     del whole[place_for_rest:]
-    others = located[len(whole) :]
+    others = findings[len(whole) :]
     keys = ", ".join(dict.fromkeys(redaction.shown_text(one.key, longest=80) for one in others[:20]))
     rest = f"\n  {len(others)} more, shown in full once these are corrected: {keys}"
     while len(rest.encode()) >= LONGEST_REST:
@@ -58,14 +58,14 @@ def _within(located: Sequence[Located], room: int) -> list[str]:
     return [*whole, rest]
 
 
-def describe(located: Located) -> str:
+def describe(one: SettingFinding) -> str:
     """The message for a finding: key and value, then what is wrong, what is allowed, and the fix.
 
     Values that look like secrets are masked: messages end up in logs and pull requests.
     """
-    finding, name = located.finding, located.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
-    value = "" if located.value is None else f" = {redaction.shown(located.value, name)}"
-    lines = [f"{_line(located.key)}{value}", f"  {_line(finding.problem)}  [{finding.rule}]"]
+    finding, name = one.finding, one.key.rsplit(":", 1)[-1].rsplit(".", 1)[-1]
+    value = "" if one.value is None else f" = {redaction.shown(one.value, name)}"
+    lines = [f"{_line(one.key)}{value}", f"  {_line(finding.problem)}  [{finding.rule}]"]
     if finding.allowed:
         lines.append(f"  allowed: {_line(finding.allowed)}")
     if finding.fix:
@@ -77,24 +77,24 @@ def _line(text: str) -> str:
     return redaction.shown_text(text, longest=LONGEST_LINE)
 
 
-def without(located: Located, secrets: Collection[str]) -> Located:
+def without(one: SettingFinding, secrets: Collection[str]) -> SettingFinding:
     """The finding with each of ``secrets`` masked, wherever it occurs."""
 
     def clean(text: str) -> str:
         return redaction.without(text, secrets)
 
-    finding = located.finding
-    return Located(
-        located.key,
-        redaction.without_in(located.value, secrets) if secrets else located.value,
+    finding = one.finding
+    return SettingFinding(
+        one.key,
+        redaction.without_in(one.value, secrets) if secrets else one.value,
         replace(finding, problem=clean(finding.problem), allowed=clean(finding.allowed), fix=clean(finding.fix)),
     )
 
 
-def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> Iterable[Located]:
+def from_pydantic(error: ValidationError, keys: dict[str, tuple[str, ...]]) -> Iterable[SettingFinding]:
     """Pydantic's errors as findings. ``keys`` maps the path of a section to the keys that it has."""
     for detail in essential(error):
-        yield _located(detail, keys)
+        yield _setting_finding(detail, keys)
 
 
 def essential(error: ValidationError) -> list[ErrorDetails]:
@@ -116,7 +116,7 @@ def key_of(path: tuple[int | str, ...]) -> str:
     return "gcp:project" if text == "project" else f"llmd-gke:{text}"
 
 
-def _located(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> Located:
+def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> SettingFinding:
     path = detail["loc"]
     section = ".".join(str(step) for step in path[:-1] if not isinstance(step, int))
     key, kind, value = key_of(path), detail["type"], detail["input"]
@@ -124,15 +124,15 @@ def _located(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> Located:
         fix = (
             "pulumi config set gcp:project PROJECT_ID" if key == "gcp:project" else f"add {path[-1]} to the stack file"
         )
-        return Located(key, None, Finding("missing-key", "this setting is missing", fix=fix))
+        return SettingFinding(key, None, Finding("missing-key", "this setting is missing", fix=fix))
     if kind == "extra_forbidden" and (refusal := _NOT_OFFERED.get((section, str(path[-1])))) is not None:
-        return Located(key, value, Finding("not-offered", *refusal))
+        return SettingFinding(key, value, Finding("not-offered", *refusal))
     if kind == "extra_forbidden":
         allowed = tuple(key for key in keys.get(section, ()) if (section, key) != ("", "project"))
         near = wording.nearest(str(path[-1]), allowed)
         fix = f"did you mean {near}?" if near else "remove it"
         # Nobody knows what the value is: `tlskey` holds a private key.
-        return Located(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
+        return SettingFinding(key, None, Finding("unknown-key", "there is no such setting", ", ".join(allowed), fix))
     if kind == "model_type":
         inside = ".".join(str(step) for step in path if not isinstance(step, int))
         problem, allowed, fix = (
@@ -142,7 +142,7 @@ def _located(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> Located:
         )
     else:
         problem, allowed, fix = wording.explain(detail)
-    return Located(key, value, Finding("wrong-value", problem, allowed, fix))
+    return SettingFinding(key, value, Finding("wrong-value", problem, allowed, fix))
 
 
 _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {

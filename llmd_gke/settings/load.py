@@ -10,7 +10,7 @@ from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, plain_secrets
 from llmd_gke.settings.secret_keys import is_secret_key
-from llmd_gke.settings.validation import Located
+from llmd_gke.settings.validation import SettingFinding
 
 
 def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked:
@@ -49,5 +49,5 @@ def read_config(root: Path, stack: str) -> dict[str, object]:
                 f"Pulumi.{stack}.yaml has no map `config:`", fix="see Pulumi.eu4a.yaml for a complete one"
             )
     except stack_files.Unusable as unusable:
-        raise SettingsError(stack, [Located(f"Pulumi.{stack}.yaml", None, unusable.finding)]) from None
+        raise SettingsError(stack, [SettingFinding(f"Pulumi.{stack}.yaml", None, unusable.finding)]) from None
     return {str(key): value for key, value in cast("Mapping[object, object]", config).items()}

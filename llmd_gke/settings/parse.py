@@ -21,7 +21,7 @@ from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.plain import Unreadable, plain, unfit
 from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS, STAND_IN_SECRET, is_secret_key
 from llmd_gke.settings.sections import StackSettings
-from llmd_gke.settings.validation import Located
+from llmd_gke.settings.validation import SettingFinding
 from llmd_gke.settings.wording import nearest
 
 
@@ -30,7 +30,7 @@ class Checked:
     """Settings without errors, and the warnings that remain."""
 
     settings: StackSettings
-    warnings: tuple[Located, ...]
+    warnings: tuple[SettingFinding, ...]
 
 
 def parse(
@@ -49,18 +49,18 @@ def parse(
     try:
         checked = _parse(raw, stack, secrets)
     except SettingsError as error:
-        raise SettingsError(stack, _without_secrets(error.located, raw, encrypted)) from None
+        raise SettingsError(stack, _without_secrets(error.findings, raw, encrypted)) from None
     return Checked(mirrored(checked.settings), tuple(_without_secrets(checked.warnings, raw, encrypted)))
 
 
 def _without_secrets(
-    located: Iterable[Located], raw: Mapping[str, object], encrypted: Collection[str]
-) -> list[Located]:
+    findings: Iterable[SettingFinding], raw: Mapping[str, object], encrypted: Collection[str]
+) -> list[SettingFinding]:
     secret_keys = [key for key in raw if key in encrypted or is_secret_key(key)]
     texts = {text for key in secret_keys for text in redaction.texts_in(raw[key])} | set(
         redaction.secrets_in(_ours(raw))
     )
-    return [without(replace(one, value=None) if _below(one.key, encrypted) else one, texts) for one in located]
+    return [without(replace(one, value=None) if _below(one.key, encrypted) else one, texts) for one in findings]
 
 
 def _below(key: str, parents: Collection[str]) -> bool:
@@ -73,24 +73,24 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
     try:
         ours = plain(_ours(raw))
     except Unreadable as unreadable:
-        raise SettingsError(stack, [Located(key_of(unreadable.path), None, unreadable.finding)]) from None
+        raise SettingsError(stack, [SettingFinding(key_of(unreadable.path), None, unreadable.finding)]) from None
     foreign = list(_foreign(raw))
-    findings = [*foreign, *(Located(key_of(path), value, finding) for path, value, finding in unfit(ours))]
+    findings = [*foreign, *(SettingFinding(key_of(path), value, finding) for path, value, finding in unfit(ours))]
     try:
         settings = StackSettings.model_validate(ours, by_alias=True, by_name=False)
     except ValidationError as error:
         findings.extend(from_pydantic(error, known_keys(StackSettings)))
-        findings.extend(_beyond(ours, error))
+        findings.extend(_findings_in_valid_rest(ours, error))
         # A section under a misspelt namespace is there: saying that it is missing would hide the key to correct.
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
         raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
     findings.extend(validation.check(settings))
     if secrets is not None:
         findings.extend(_missing_secrets(settings, secrets))
-    errors = _once(located for located in findings if located.finding.severity == "error")
+    errors = _once(one for one in findings if one.finding.severity == "error")
     if errors:
         raise SettingsError(stack, errors)
-    return Checked(settings, tuple(located for located in findings if located.finding.severity == "warning"))
+    return Checked(settings, tuple(one for one in findings if one.finding.severity == "warning"))
 
 
 def _ours(raw: Mapping[str, object]) -> dict[str, object]:
@@ -105,17 +105,17 @@ def _ours(raw: Mapping[str, object]) -> dict[str, object]:
     return ours
 
 
-def _once(findings: Iterable[Located]) -> list[Located]:
+def _once(findings: Iterable[SettingFinding]) -> list[SettingFinding]:
     """The findings without those that follow from invisible characters: such a text violates other rules, too."""
     all_of_them = list(findings)
-    hidden = {located.key for located in all_of_them if located.finding.rule == "characters"}
-    return [located for located in all_of_them if located.finding.rule == "characters" or located.key not in hidden]
+    hidden = {one.key for one in all_of_them if one.finding.rule == "characters"}
+    return [one for one in all_of_them if one.finding.rule == "characters" or one.key not in hidden]
 
 
-def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[Located]:
+def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[SettingFinding]:
     """Findings about secrets whose values are not encrypted, and thus readable in the repository and in the state."""
     return [
-        Located(
+        SettingFinding(
             key,
             None,
             Finding(
@@ -130,17 +130,17 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
     ]
 
 
-def _foreign(raw: Mapping[str, object]) -> Iterator[Located]:
+def _foreign(raw: Mapping[str, object]) -> Iterator[SettingFinding]:
     """Findings about keys without a namespace, or in a misspelt one: no program reads them."""
     keys = (*known_keys(StackSettings)[""], *SECRETS)
     for key in raw:
         namespace, colon, name = key.partition(":")
         if not colon and key in keys:
             fix = f"did you mean {NAMESPACE}:{key}?"
-            yield Located(key, None, Finding("unknown-key", "this key has no namespace", fix=fix))
+            yield SettingFinding(key, None, Finding("unknown-key", "this key has no namespace", fix=fix))
         elif namespace != NAMESPACE and name in keys and nearest(namespace.lower(), (NAMESPACE,), 0.75):
             fix = f"did you mean {NAMESPACE}:{name}?"
-            yield Located(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
+            yield SettingFinding(key, None, Finding("unknown-key", "no program reads this namespace", fix=fix))
 
 
 def required_secrets(settings: StackSettings) -> list[str]:
@@ -176,9 +176,9 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
     return {f"{NAMESPACE}:{key}": reason for key, reason in reasons.items()}
 
 
-def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Located]:
+def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[SettingFinding]:
     return [
-        Located(
+        SettingFinding(
             key,
             None,
             Finding("missing-secret", why, fix=f"pulumi config set --secret {key} (then paste {what})"),
@@ -188,7 +188,7 @@ def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Lo
     ]
 
 
-def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]:
+def _findings_in_valid_rest(ours: Mapping[str, object], error: ValidationError) -> list[SettingFinding]:
     """Findings of the rules about the valid rest of the settings, so that one run reports everything.
 
     Invalid values, as in ``error``, are replaced or removed first.
@@ -196,28 +196,28 @@ def _beyond(ours: Mapping[str, object], error: ValidationError) -> list[Located]
     rest = copy.deepcopy(dict(ours))
     aside = [detail["loc"] for detail in essential(error)]
     for path in aside:
-        _set_aside(rest, path)
+        _replace_invalid(rest, path)
     try:
-        settings = StackSettings.model_validate({**_STAND_IN, **rest}, by_alias=True, by_name=False)
+        settings = StackSettings.model_validate({**_PLACEHOLDERS, **rest}, by_alias=True, by_name=False)
     except ValidationError:
         return []
-    keys = {key_of(path) for path in aside} | {key_of((section,)) for section in _STAND_IN if section not in rest}
+    keys = {key_of(path) for path in aside} | {key_of((section,)) for section in _PLACEHOLDERS if section not in rest}
     return [
-        located
-        for located in validation.check(settings)
-        if located.finding.severity == "error"
-        and not _below(located.key, keys)
-        and not any(_blind(located.finding.rule, key) for key in keys)
+        one
+        for one in validation.check(settings)
+        if one.finding.severity == "error"
+        and not _below(one.key, keys)
+        and not any(_depends_on(one.finding.rule, key) for key in keys)
     ]
 
 
-def _set_aside(settings: dict[str, object], path: tuple[int | str, ...]) -> None:
+def _replace_invalid(settings: dict[str, object], path: tuple[int | str, ...]) -> None:
     """Replaces the value at a path by one that fits, or removes it, so that its default holds."""
     parent: object = settings
     for step in path[:-1]:
         parent = cast("Mapping[int | str, object]", parent)[step]
     section, last = path[0], path[-1]
-    example = _STAND_IN.get(str(section))
+    example = _PLACEHOLDERS.get(str(section))
     if isinstance(example, list) and len(path) > 1:
         example = cast("list[object]", example)[0]
     if isinstance(last, str) and len(path) > 1 and isinstance(example, Mapping):
@@ -231,7 +231,7 @@ def _set_aside(settings: dict[str, object], path: tuple[int | str, ...]) -> None
         cast("list[object]", parent)[last] = example
 
 
-_STAND_IN: dict[str, object] = {
+_PLACEHOLDERS: dict[str, object] = {
     "project": "some-project",
     "cluster": {"name": "some", "zone": "europe-west4-a"},
     "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
@@ -240,7 +240,7 @@ _STAND_IN: dict[str, object] = {
 _POOL = r"tpuPools(\[\d+\](\.({}))?)?"
 _MODEL = r"models(\[\d+\](\.({}))?)?"
 _ANY_POOL_OR_MODEL = r"(tpuPools|models).*"
-_BLIND: Mapping[str, str] = {
+_DEPENDS_ON: Mapping[str, str] = {
     "tpu-topology": _POOL.format("machineType"),
     "tpu-zone": _POOL.format("machineType"),
     "tpu-pool-region": r"cluster(\.zone)?",
@@ -282,16 +282,16 @@ _BLIND: Mapping[str, str] = {
 """Rules that compare several values, each with the keys (a pattern) without which it cannot judge."""
 
 
-def _blind(rule: str, misshapen: str) -> bool:
-    pattern = _BLIND.get(rule)
-    return pattern is not None and re.fullmatch(pattern, misshapen.removeprefix(f"{NAMESPACE}:")) is not None
+def _depends_on(rule: str, invalid: str) -> bool:
+    pattern = _DEPENDS_ON.get(rule)
+    return pattern is not None and re.fullmatch(pattern, invalid.removeprefix(f"{NAMESPACE}:")) is not None
 
 
-def known_keys(shape: type[BaseModel], prefix: str = "") -> dict[str, tuple[str, ...]]:
+def known_keys(section_type: type[BaseModel], prefix: str = "") -> dict[str, tuple[str, ...]]:
     """Every section of the settings with the keys it has, e.g. ``{"cluster": ("name", "zone", …)}``."""
     keys: dict[str, tuple[str, ...]] = {}
     names: list[str] = []
-    for name, field in shape.model_fields.items():
+    for name, field in section_type.model_fields.items():
         alias = field.alias or name
         names.append(alias)
         for inner in _models_in(field.annotation):

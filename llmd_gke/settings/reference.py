@@ -42,18 +42,18 @@ def _sections(schema: Object) -> Iterator[str]:
         if key in secrets:
             continue
         section = _table(raw)
-        shape = _shape(section, definitions)
+        definition = _definition(section, definitions)
         yield f"## {key}\n"
-        text = str(shape["description"]) if shape else str(section.get("description", ""))
+        text = str(definition["description"]) if definition else str(section.get("description", ""))
         must = "required" if key in needed else "optional"
         listed = "; a list with at least one entry" if section.get("minItems") else ""
         yield f"{text} ({must}{listed})\n" if text else f"({must}{listed})\n"
-        if shape:
+        if definition:
             yield "| Key | Type | Default | What | Allowed |"
             yield "|---|---|---|---|---|"
-            yield from _rows("", shape, definitions)
+            yield from _rows("", definition, definitions)
             yield ""
-            yield from _topologies(shape)
+            yield from _topologies(definition)
     yield "## Secrets\n"
     yield "Encrypted by Pulumi in the stack file or its service, never written in plain text:\n"
     yield from (f"- `pulumi config set --secret {key}`" for key in secrets)
@@ -63,11 +63,11 @@ def _sections(schema: Object) -> Iterator[str]:
     yield ""
 
 
-def _rows(prefix: str, shape: Object, definitions: Object) -> Iterator[str]:
-    required = _list(shape.get("required", []))
-    for key, raw in _table(shape["properties"]).items():
+def _rows(prefix: str, definition: Object, definitions: Object) -> Iterator[str]:
+    required = _list(definition.get("required", []))
+    for key, raw in _table(definition["properties"]).items():
         setting = _table(raw)
-        inner = _shape(setting, definitions)
+        inner = _definition(setting, definitions)
         default = "**required**" if key in required else _code(setting["default"]) if "default" in setting else "*none*"
         what = str(setting.get("description", ""))
         if inner:
@@ -79,9 +79,9 @@ def _rows(prefix: str, shape: Object, definitions: Object) -> Iterator[str]:
             yield from _rows(f"{prefix}{key}[]." if "items" in setting else f"{prefix}{key}.", inner, definitions)
 
 
-def _topologies(shape: Object) -> Iterator[str]:
+def _topologies(definition: Object) -> Iterator[str]:
     """Lines with the topologies of each machine type, if the section has a machine type."""
-    choices = [_table(one) for one in _list(shape.get("allOf", []))]
+    choices = [_table(one) for one in _list(definition.get("allOf", []))]
     if choices:
         yield "| `machineType` | `topology` |"
         yield "|---|---|"
@@ -93,14 +93,14 @@ def _topologies(shape: Object) -> Iterator[str]:
         yield ""
 
 
-def _shape(setting: Object, definitions: Object) -> Object | None:
+def _definition(setting: Object, definitions: Object) -> Object | None:
     """The section below a key, or ``None`` if its value is not a section."""
     for choice in _choices(setting):
         if "$ref" in choice:
             named = _named(choice, definitions)
             return named if "properties" in named else None
         if "items" in choice:
-            return _shape(_table(choice["items"]), definitions)
+            return _definition(_table(choice["items"]), definitions)
     return None
 
 
@@ -128,7 +128,7 @@ def _type(setting: Object, definitions: Object) -> str:
 
 def _one_type(choice: Object, definitions: Object) -> str:
     if "$ref" in choice:
-        return "section" if _shape(choice, definitions) else _type(_named(choice, definitions), definitions)
+        return "section" if _definition(choice, definitions) else _type(_named(choice, definitions), definitions)
     kind = choice.get("type")
     if kind == "array":
         return f"list of {_type(_table(choice['items']), definitions)}"

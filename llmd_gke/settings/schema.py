@@ -19,7 +19,7 @@ from llmd_gke.catalog import accelerators, zones
 from llmd_gke.rules import notification
 from llmd_gke.settings import descriptions
 from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS
-from llmd_gke.settings.sections import Shape, StackSettings
+from llmd_gke.settings.sections import Section, StackSettings
 
 Object = dict[str, JsonValue]
 
@@ -38,9 +38,9 @@ def stack_file() -> Object:
     Keys of other namespaces are left to their providers; below ``llmd-gke:`` an unknown key is rejected.
     """
     stack = StackSettings.model_json_schema(by_alias=True)
-    shapes = {shape.__name__: shape for shape in descriptions.shapes_in(StackSettings)}
+    section_types = {section_type.__name__: section_type for section_type in descriptions.sections_in(StackSettings)}
     definitions = {
-        name: definition(_object(raw), shapes[name]) if name in shapes else _object(raw)
+        name: definition(_object(raw), section_types[name]) if name in section_types else _object(raw)
         for name, raw in sorted(_object(stack["$defs"]).items())
     }
     _add_catalogue(definitions)
@@ -71,24 +71,24 @@ def stack_file() -> Object:
     }
 
 
-def definition(raw: Object, shape: type[BaseModel]) -> Object:
-    """A shape's schema with descriptions and all defaults, without pydantic's titles."""
-    said = descriptions.keys(shape)
+def definition(raw: Object, section_type: type[BaseModel]) -> Object:
+    """A section's schema with descriptions and all defaults, without pydantic's titles."""
+    described = descriptions.keys(section_type)
     given = _object(raw["properties"])
     properties: Object = {}
-    for name, field in shape.model_fields.items():
+    for name, field in section_type.model_fields.items():
         key = field.alias or name
         rest = {word: value for word, value in _object(given[key]).items() if word not in {"title", "default"}}
         # Draft 7 ignores what stands beside a reference.
         made: Object = {"allOf": [rest]} if "$ref" in rest else rest
-        if name in said:
-            made["description"] = said[name]
+        if name in described:
+            made["description"] = described[name]
         default: object = field.get_default(call_default_factory=True, validated_data={})
-        if default is not PydanticUndefined and default is not None and not isinstance(default, Shape):
+        if default is not PydanticUndefined and default is not None and not isinstance(default, Section):
             made["default"] = cast("JsonValue", json.loads(json.dumps(default)))
         properties[key] = made
     kept = {word: value for word, value in raw.items() if word not in {"title", "properties", "$defs", "description"}}
-    return {"description": descriptions.about(shape), **kept, "properties": properties}
+    return {"description": descriptions.about(section_type), **kept, "properties": properties}
 
 
 def _add_catalogue(definitions: Mapping[str, Object]) -> None:

@@ -10,10 +10,10 @@ from pydantic_core import ErrorDetails
 
 from llmd_gke.settings.sections.base import NO_SPACES
 
-Explanation = tuple[str, str, str]
+Wording = tuple[str, str, str]
 """Problem, what is allowed, fix."""
 
-_SHAPES: Mapping[str, Explanation] = {
+_SHAPES: Mapping[str, Wording] = {
     "int_type": ("this must be a whole number", "", "write a number without quotes"),
     "int_from_float": ("this must be a whole number", "", "write a number without a fraction"),
     "float_type": ("this must be a number", "", "write a number without quotes"),
@@ -33,7 +33,7 @@ _BOUNDS = {
 _NUMBER_OF_A_PROJECT = "gcloud projects describe {} --format 'value(projectId)' prints the project ID; set that"
 
 
-def explain(detail: ErrorDetails) -> Explanation:
+def explain(detail: ErrorDetails) -> Wording:
     """The explanation of pydantic's error about a value."""
     kind, value = detail["type"], detail["input"]
     path = [str(step) for step in detail["loc"] if not isinstance(step, int)]
@@ -58,7 +58,7 @@ def explain(detail: ErrorDetails) -> Explanation:
     return problem, allowed, _hint(path, kind, value) or fix
 
 
-def _choice(key: str, value: object, expected: str) -> Explanation:
+def _choice(key: str, value: object, expected: str) -> Wording:
     """For a value that is not among the allowed ones. ``expected``: pydantic's ``'on-demand', 'spot' or 'x'``."""
     choices = re.findall(r"'([^']*)'", expected)
     near = next((one for one in choices if one.lower() == str(value).lower()), None) or nearest(str(value), choices)

@@ -68,4 +68,4 @@ def _is_ours(candidate: Path) -> bool:
 @cache
 def _said(program: Path, ask: tuple[str, ...]) -> str:
     """What a program prints when it is asked for its version; empty when it cannot be run."""
-    return child_process.said([program, *ask], seconds=ANSWER_SECONDS) or ""
+    return child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or ""

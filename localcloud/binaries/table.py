@@ -172,13 +172,16 @@ def _monitoring() -> list[BuiltProgram]:
         without=("plugins/plugins.go",),
     )
     common, release = "github.com/prometheus/common/version", prometheus_release(prometheus)
-    said = {f"{common}.Version": release}
+    variables = {f"{common}.Version": release}
     return [
         BuiltProgram(
-            BuildTarget("promtool", f"{PROMETHEUS}/cmd/promtool", 190, said), wrapper, prometheus, by_default=False
+            BuildTarget("promtool", f"{PROMETHEUS}/cmd/promtool", 190, variables), wrapper, prometheus, by_default=False
         ),
         BuiltProgram(
-            BuildTarget("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, said), wrapper, prometheus, by_default=False
+            BuildTarget("prometheus", f"{PROMETHEUS}/cmd/prometheus", 50, variables),
+            wrapper,
+            prometheus,
+            by_default=False,
         ),
         BuiltProgram(
             BuildTarget("kube-state-metrics", KUBE_STATE_METRICS, 30, {f"{common}.Version": states}),

@@ -54,13 +54,13 @@ class LaptopCloud:
         """The cluster's data are still there."""
         lifecycle.check_data(self.workdir, stack)
 
-    def get_binaries(self, console: Console, stack: str | None = None) -> None:
+    def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
         """Kubernetes, KServe and what they need; charts and CRDs. The front door's where the stack has one."""
-        lifecycle.get_programs(self.workdir, console, stack)
+        lifecycle.ensure_binaries(self.workdir, console, stack)
 
     def start(self, console: Console) -> None:
         """The namespaces with the cluster in them."""
-        lifecycle.begin(self.workdir, console)
+        lifecycle.start_cluster(self.workdir, console)
 
     def tools(self) -> Mapping[str, str]:
         """`kubectl`, and the stub of Google's auth plugin."""
@@ -113,12 +113,12 @@ class LaptopCloud:
 
     def find_created(self, pending: Pending) -> str | None:
         """Asks the API server."""
-        return pending_creates.made(self.workdir, pending)
+        return pending_creates.find_created(self.workdir, pending)
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
         """The field manager, without which the object could never be changed."""
-        manager = pending_creates.manager(self.workdir, pending)
-        return {"outputs": {FIELD_MANAGER: manager}} if manager else {}
+        field_manager = pending_creates.field_manager(self.workdir, pending)
+        return {"outputs": {FIELD_MANAGER: field_manager}} if field_manager else {}
 
     def update(self, run: Update, console: Console) -> int:
         """Stops an update that waits for what keeps ending; repeats one that failed of something that passes."""
@@ -141,7 +141,7 @@ class LaptopCloud:
 
     def explain_failure(self, console: Console) -> None:
         """What is wrong with the cluster."""
-        lifecycle.explain(self.workdir, console)
+        lifecycle.diagnose(self.workdir, console)
 
     def tips(self) -> Mapping[str, str]:
         """`kubectl`, and where the logs are."""
@@ -166,7 +166,7 @@ class LaptopCloud:
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
         """Stops everything and removes cluster, state and the stand-in's cloud. Logs stay after a failure."""
         if failed:
-            lifecycle.explain(self.workdir, console)
+            lifecycle.diagnose(self.workdir, console)
             kept = self.workdir.home / "last-logs"
             shutil.rmtree(kept, ignore_errors=True)
             if (logs := Layout(self.workdir.home).logs).is_dir():
@@ -177,7 +177,7 @@ class LaptopCloud:
                 "Cloud some resources would remain. Logs are kept in {kept}.",
             )
         destroyed = had_stacks and not self.nothing_to_destroy()
-        lifecycle.end(self.workdir)
+        lifecycle.remove_cluster(self.workdir)
         # What was in the cluster goes with it; what is left at Google's would be left there, too.
         status = 0 if failed else cloud_files.remove(self.workdir, console, had_stacks=destroyed)
         for folder in (self.workdir.state, self.workdir.cloud, self.workdir.config):
@@ -186,4 +186,4 @@ class LaptopCloud:
 
     def stop(self) -> None:
         """The cluster, with its files."""
-        lifecycle.end(self.workdir)
+        lifecycle.remove_cluster(self.workdir)

@@ -1,4 +1,4 @@
-"""Is there room for a laptop cloud to run: memory and disk."""
+"""Is there enough memory and disk for a laptop cloud to run."""
 
 from __future__ import annotations
 

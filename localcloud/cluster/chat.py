@@ -53,7 +53,7 @@ def ask(url: str, model: str, address: str, question: str = QUESTION) -> tuple[s
 def patiently(url: str, model: str, address: str) -> tuple[str, float]:
     """The same, tried again for a minute while the gateway may not know the route yet."""
 
-    def passing(error: BaseException) -> bool:
+    def may_pass(error: BaseException) -> bool:
         return isinstance(error, httpx.TransportError) or (
             isinstance(error, NotYet) and any(f" answered {code}:" in str(error) for code in SOON)
         )
@@ -61,7 +61,7 @@ def patiently(url: str, model: str, address: str) -> tuple[str, float]:
     again = tenacity.Retrying(
         stop=tenacity.stop_after_delay(WAIT_SECONDS),
         wait=tenacity.wait_fixed(0.5),
-        retry=tenacity.retry_if_exception(passing),
+        retry=tenacity.retry_if_exception(may_pass),
         reraise=True,
     )
     return again(ask, url, model, address)

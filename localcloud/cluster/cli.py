@@ -18,7 +18,7 @@ from localcloud.common.lock import exclusive
 from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.linux_namespaces import discover, enter
-from localcloud.monitoring import asked
+from localcloud.monitoring import options
 
 app = typer.Typer(
     help="Manage only the cluster of a laptop cloud.", no_args_is_help=True, pretty_exceptions_enable=False
@@ -37,7 +37,7 @@ def start_(only: Only = None) -> None:
     here, console = workdir(), Console()
     wanted = [name for name in PROGRAMS if only is None or name in only]
     if only is None or "monitoring" in only:
-        wanted += asked.programs()
+        wanted += options.programs()
     with exclusive(here, "cluster start"):
         binaries.ensure(wanted, console)
         if only is None or "gateway" in only:

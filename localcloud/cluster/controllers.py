@@ -13,7 +13,7 @@ from localcloud.cluster import kubectl
 from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 
-SECONDS = 120
+WAIT_SECONDS = 120
 """How long controllers may take to come back."""
 
 
@@ -31,9 +31,9 @@ def wait(workdir: Workdir, console: Console) -> None:
         if not controllers:  # the update failed before it came to the first of them
             return
         # By a file, as kubectl takes several namespaces, and one time limit for all, no other way.
-        command = ["wait", "--for=condition=Available", f"--timeout={SECONDS}s", "-f", "-"]
+        command = ["wait", "--for=condition=Available", f"--timeout={WAIT_SECONDS}s", "-f", "-"]
         done = kubectl.run(
-            workdir, *command, said=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})
+            workdir, *command, stdin=json.dumps({"apiVersion": "v1", "kind": "List", "items": controllers})
         )
     for line in done.stderr.splitlines():
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)

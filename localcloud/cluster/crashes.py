@@ -143,8 +143,8 @@ class Watch:
         worst = next((one for one in crashed if one.ends >= TOO_OFTEN), None)
         if worst:
             self.cause = str(worst)
-            said = f"\ncluster: {worst}: this update waits for something that cannot happen. Stopping it."
-            self.console.print(said, highlight=False, soft_wrap=True, markup=False)
+            message = f"\ncluster: {worst}: this update waits for something that cannot happen. Stopping it."
+            self.console.print(message, highlight=False, soft_wrap=True, markup=False)
         return bool(worst)
 
     def _containers(self, layout: Layout) -> list[Crash]:

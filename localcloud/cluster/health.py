@@ -47,7 +47,7 @@ def problems(workdir: Workdir) -> list[str]:
     return sentences
 
 
-def etcd_health(workdir: Workdir, present: discover.Spaces) -> str:
+def etcd_health(workdir: Workdir, present: discover.NamespacedCluster) -> str:
     """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
     command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
     done = subprocess.run(command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False)

@@ -13,8 +13,8 @@ from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover, enter
 
 
-def run(workdir: Workdir, *arguments: str, said: str = "") -> subprocess.CompletedProcess[str]:
-    """Runs it to its end, with ``said`` as its input; its status is the caller's to judge.
+def run(workdir: Workdir, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Runs it to its end, with ``stdin`` as its input; its status is the caller's to judge.
 
     Raises ``Problem`` where no laptop cloud runs.
     """
@@ -27,7 +27,7 @@ def run(workdir: Workdir, *arguments: str, said: str = "") -> subprocess.Complet
     return subprocess.run(
         enter.command(running.init.pid, [str(binaries.path("kubectl")), *arguments]),
         env=clean(os.environ, workdir) | own,
-        input=said,
+        input=stdin,
         capture_output=True,
         text=True,
         check=False,

@@ -24,7 +24,7 @@ from localcloud.common.workdir import Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.linux_namespaces import discover, enter, rights
-from localcloud.monitoring import asked
+from localcloud.monitoring import options
 from localcloud.workflow import home, state
 
 
@@ -53,7 +53,7 @@ def has_data(workdir: Workdir) -> bool:
     return (layout.pki / "complete").exists() and (layout.etcd / "member").is_dir()
 
 
-def get_programs(workdir: Workdir, console: Console, stack: str | None = None) -> None:
+def ensure_binaries(workdir: Workdir, console: Console, stack: str | None = None) -> None:
     """Builds what is missing of programs, once, and lays out charts and CRDs: inside there is no network and no Go.
 
     Google's provider is left out where ``LLMD_GKE_GOOGLE`` chooses the one that is not built. The front door's programs
@@ -61,15 +61,15 @@ def get_programs(workdir: Workdir, console: Console, stack: str | None = None) -
     """
     unused = {GOOGLE_PROVIDER} - set(home.real_providers(workdir).values())
     has_door = stack is not None and front_door.asked(workdir, stack)
-    wanted = (*binaries.names(), *asked.programs(), *(front_door.PROGRAMS if has_door else ()))
+    wanted = (*binaries.names(), *options.programs(), *(front_door.PROGRAMS if has_door else ()))
     binaries.ensure([name for name in wanted if name not in unused], console)
     charts.prepare(workdir.charts, front_door=has_door)
     upstream.prepare(Layout(workdir.home).crds)
 
 
-def begin(workdir: Workdir, console: Console) -> None:
+def start_cluster(workdir: Workdir, console: Console) -> None:
     """Starts the cluster unless it runs."""
-    start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *asked.programs())}, console)
+    start.start(workdir, {name: binaries.path(name) for name in (*PROGRAMS, *options.programs())}, console)
 
 
 def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
@@ -97,11 +97,11 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
         console.print(f"\n{done.stdout.rstrip()}", highlight=False, soft_wrap=True, markup=False)
         failed = failed or done.returncode != 0
     if failed:
-        explain(workdir, console)
+        diagnose(workdir, console)
     return 1 if failed else 0
 
 
-def explain(workdir: Workdir, console: Console) -> None:
+def diagnose(workdir: Workdir, console: Console) -> None:
     """Says what is wrong with the cluster, after a failure that may come of it."""
     for line in health.problems(workdir):
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
@@ -112,7 +112,7 @@ def explain(workdir: Workdir, console: Console) -> None:
     )
 
 
-def end(workdir: Workdir) -> None:
+def remove_cluster(workdir: Workdir) -> None:
     """Stops everything and removes the cluster's files."""
     start.stop(workdir)
     root = Layout(workdir.home).root

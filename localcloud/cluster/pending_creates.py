@@ -24,7 +24,7 @@ UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
 """Helm refuses to go on with a release in such a state: "another operation is in progress"."""
 
 
-def made(workdir: Workdir, pending: Pending) -> str | None:
+def find_created(workdir: Workdir, pending: Pending) -> str | None:
     """The identity of what an unfinished create made, ``None`` when it made nothing.
 
     A release that Helm had begun only is forgotten, so that it can be installed again. Raises ``Problem`` when the API
@@ -40,7 +40,7 @@ def made(workdir: Workdir, pending: Pending) -> str | None:
     return identity if _kubectl(workdir, *arguments).strip() else None
 
 
-def manager(workdir: Workdir, pending: Pending) -> str | None:
+def field_manager(workdir: Workdir, pending: Pending) -> str | None:
     """The name under which the provider applied an object that it made, ``None`` for a release.
 
     It makes one up for every object, and only under that name can it change what it has set: under another the API

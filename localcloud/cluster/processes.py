@@ -14,7 +14,7 @@ from pathlib import Path
 from localcloud.cluster.service import Service, answers, written
 from localcloud.common.layout import Layout
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE, POD_RANGE, SERVICE_RANGE
-from localcloud.monitoring import asked
+from localcloud.monitoring import options
 
 ETCD, API_SERVER = "etcd", "kube-apiserver"
 CONTROLLERS, SCHEDULER = "kube-controller-manager", "kube-scheduler"
@@ -33,7 +33,7 @@ DAEMONS = {
 }
 """Processes of ours: name, module. Each calls :func:`localcloud.common.daemon.ready` with its name once it serves."""
 
-NEEDS = {"monitoring": asked.PROGRAMS}
+NEEDS = {"monitoring": options.PROGRAMS}
 """Programs without which a process of ours is not started: they are given where they are asked for."""
 
 GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}

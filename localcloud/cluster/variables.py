@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from llmd_gke.problems import BadInput
 from localcloud.cluster.processes import ETCD_QUOTA
-from localcloud.monitoring import asked
-from localcloud.nodes.timings import Knobs
+from localcloud.monitoring import options
+from localcloud.nodes.timings import Timings
 
 SIMULATOR = "LLMD_GKE_SIMULATOR_ARGS"
 QUOTA = "LLMD_GKE_ETCD_QUOTA_BYTES"
@@ -21,9 +21,9 @@ QUOTA = "LLMD_GKE_ETCD_QUOTA_BYTES"
 
 def check(environment: Mapping[str, str] = os.environ) -> None:
     """Raises ``BadInput`` for the first value that cannot be used."""
-    Knobs.read(environment)
+    Timings.read(environment)
     etcd_quota(environment)
-    asked.faster(environment)
+    options.faster(environment)
     try:
         shlex.split(environment.get(SIMULATOR, ""))
     except ValueError as error:

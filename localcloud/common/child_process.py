@@ -21,7 +21,9 @@ Stop = Sequence[tuple[signal.Signals, float]]
 """Signals, one after the other, and for how many seconds each may be the last."""
 
 
-def said(command: Sequence[str | Path], *, seconds: float, environment: Mapping[str, str] | None = None) -> str | None:
+def output_of(
+    command: Sequence[str | Path], *, seconds: float, environment: Mapping[str, str] | None = None
+) -> str | None:
     """What a command prints, without white space around it; ``None`` when it cannot be run, fails or is too slow."""
     try:
         done = subprocess.run(

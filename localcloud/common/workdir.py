@@ -47,7 +47,7 @@ def check_owner(folder: Path, consequence: str, fix: str) -> None:
         raise BadInput(f"{folder} {problem}: {consequence}.\nFix: {fix}.")
 
 
-Kind = Literal["rehearsal", "laptop"]
+CloudKind = Literal["rehearsal", "laptop"]
 """The rehearsal has stand-ins for both clouds, the laptop cloud only for Google's."""
 
 
@@ -64,16 +64,16 @@ class CloudTraits:
     namespaced: bool = False
 
 
-TRAITS: dict[Kind, CloudTraits] = {
+TRAITS: dict[CloudKind, CloudTraits] = {
     "rehearsal": CloudTraits("rehearsal"),
     "laptop": CloudTraits("laptop cloud", make="CLOUD=laptop", namespaced=True),
 }
 
 CLOUD = "LLMD_GKE_CLOUD"
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[CloudKind, ...] = get_args(CloudKind)
 
 
-def kind_of_environment() -> Kind:
+def kind_of_environment() -> CloudKind:
     """``$LLMD_GKE_CLOUD``, where it names one of the clouds of this machine; else the rehearsal."""
     return "laptop" if os.environ.get(CLOUD) == "laptop" else "rehearsal"
 
@@ -88,10 +88,10 @@ class Workdir:
 
     root: Path
     home: Path
-    kind: Kind = "rehearsal"
+    kind: CloudKind = "rehearsal"
 
     @classmethod
-    def of(cls, root: Path | None = None, kind: Kind | None = None) -> Workdir:
+    def of(cls, root: Path | None = None, kind: CloudKind | None = None) -> Workdir:
         """The cloud of that project folder; default: ``$LLMD_GKE_ROOT``, else this clone.
 
         ``$LLMD_GKE_HOME`` counts unless ``$LLMD_GKE_CLOUD`` says that it is the home of the other kind, as in a shell

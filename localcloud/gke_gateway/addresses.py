@@ -9,7 +9,7 @@ from typing import Protocol, cast
 
 from pyroute2 import IPRoute, NetlinkError  # pyright: ignore[reportMissingTypeStubs] - it has none
 
-from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.objects import full_name
 from localcloud.kubernetes.fields import each, text
 from localcloud.providers.google import pools_view
@@ -30,7 +30,7 @@ def reserved(cloud: Path) -> dict[str, str]:
     }
 
 
-def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> str:
+def address_of(gateway: JsonObject, gateway_class: GatewayClass, named: dict[str, str]) -> str:
     """The address of a Gateway; empty where it names one that does not exist."""
     wanted = each(gateway, "spec", "addresses")
     if wanted:
@@ -40,7 +40,7 @@ def address_of(gateway: JsonObject, of_class: Class, named: dict[str, str]) -> s
         return text(given[0], "value")
     # The same every time, and unlikely to be another's; the high end, since reserved ones are spread below.
     number = int(hashlib.sha256(full_name(gateway).encode()).hexdigest(), 16) % 200 + 50
-    return f"{INTERNAL_RANGE if of_class.internal else EXTERNAL_RANGE}{number}"
+    return f"{INTERNAL_RANGE if gateway_class.internal else EXTERNAL_RANGE}{number}"
 
 
 class _Network(Protocol):

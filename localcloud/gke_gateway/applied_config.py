@@ -70,7 +70,7 @@ def _read(file: Path) -> GatewayProgram:
     )
 
 
-def write_programs(programs: Mapping[Key, GatewayProgram], world: ClusterSnapshot, files: EnvoyFiles) -> bool:
+def write_programs(programs: Mapping[Key, GatewayProgram], snapshot: ClusterSnapshot, files: EnvoyFiles) -> bool:
     """Writes Envoy's files for all Gateways; whether anything changed.
 
     In the order in which nothing is ever missing: endpoints, certificates and clusters before routes and listeners
@@ -78,7 +78,7 @@ def write_programs(programs: Mapping[Key, GatewayProgram], world: ClusterSnapsho
     """
     files.prepare()
     every = _merged(programs)
-    assignments = {name: _assignment(name, source, world) for name, source in every.sources.items()}
+    assignments = {name: _assignment(name, source, snapshot) for name, source in every.sources.items()}
     changed = [
         write_folder(files.endpoints, assignments),
         _write_secrets(every, files),
@@ -105,8 +105,8 @@ def _merged(programs: Mapping[Key, GatewayProgram]) -> GatewayProgram:
     return merged
 
 
-def _assignment(cluster: str, source: EndpointSource, world: ClusterSnapshot) -> JsonObject:
-    return load_assignment(cluster, endpoints(source, world), source.health_port)
+def _assignment(cluster: str, source: EndpointSource, snapshot: ClusterSnapshot) -> JsonObject:
+    return load_assignment(cluster, endpoints(source, snapshot), source.health_port)
 
 
 def _write_secrets(program: GatewayProgram, files: EnvoyFiles) -> bool:

@@ -63,31 +63,37 @@ class Controller:
                 pass
             self.watched.changed.clear()
             try:
-                await self.reconcile(self.watched.world())
+                await self.reconcile(self.watched.snapshot())
             except (*Unreachable, KubeError) as error:
                 log.warning("statuses could not be written: %s", error)
                 self.watched.changed.set()
                 await asyncio.sleep(1)
 
-    async def reconcile(self, world: ClusterSnapshot) -> None:
+    async def reconcile(self, snapshot: ClusterSnapshot) -> None:
         """Programs Envoy with the snapshot, then writes the statuses."""
-        translations = self.translations(world)
+        translations = self.translations(snapshot)
         self._take(translations)
         wanted = {translation.address for translation in translations if translation.address}
         if wanted - self._up:
             # In a thread: pyroute2 runs an event loop of its own.
             await asyncio.to_thread(bring_up, wanted)
             self._up |= wanted
-        if write_programs(self.programs, world, self.files):
+        if write_programs(self.programs, snapshot, self.files):
             log.info("programmed: %s", ", ".join("/".join(gateway) for gateway in sorted(self.programs)) or "nothing")
-        await self._write_statuses(translations, world)
+        await self._write_statuses(translations, snapshot)
 
-    def translations(self, world: ClusterSnapshot) -> list[Translation]:
+    def translations(self, snapshot: ClusterSnapshot) -> list[Translation]:
         """Every Gateway of one of GKE's classes, translated."""
         return [
-            translate(gateway, of_class, address_of(gateway, of_class, dict(world.addresses)), world, self.files)
-            for gateway in world.all(GATEWAY)
-            if (of_class := CLASSES.get(text(gateway, "spec", "gatewayClassName"))) and not being_deleted(gateway)
+            translate(
+                gateway,
+                gateway_class,
+                address_of(gateway, gateway_class, dict(snapshot.addresses)),
+                snapshot,
+                self.files,
+            )
+            for gateway in snapshot.all(GATEWAY)
+            if (gateway_class := CLASSES.get(text(gateway, "spec", "gatewayClassName"))) and not being_deleted(gateway)
         ]
 
     def _take(self, translations: list[Translation]) -> None:
@@ -103,19 +109,19 @@ class Controller:
             del self.programs[gateway]
             self.store.drop(gateway)
 
-    async def _write_statuses(self, translations: list[Translation], world: ClusterSnapshot) -> None:
-        for gateway_class in world.all(GATEWAY_CLASS):
+    async def _write_statuses(self, translations: list[Translation], snapshot: ClusterSnapshot) -> None:
+        for gateway_class in snapshot.all(GATEWAY_CLASS):
             if text(gateway_class, "spec", "controllerName") == CONTROLLER:
                 await self._status(GATEWAY_CLASS, gateway_class, statuses.class_status(gateway_class))
         for translation in translations:
             await self._status(GATEWAY, translation.gateway, statuses.gateway_status(translation))
-            await self.events.tell(translation)
+            await self.events.record_events(translation)
         for kind, parents in ((HTTP_ROUTE, statuses.route_parents), (POOL, statuses.pool_parents)):
-            for obj in world.all(kind):
+            for obj in snapshot.all(kind):
                 wanted = parents(obj, translations)
                 if wanted or each(obj, "status", "parents"):
                     await self._status(kind, obj, {"parents": wanted})
-        for policy, status in policy_statuses(world, translations):
+        for policy, status in policy_statuses(snapshot, translations):
             await self._status(text(policy, "kind"), policy, status)
 
     async def _status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:

@@ -23,7 +23,7 @@ class Events:
     kube: Kube
     _recorded: dict[Key, tuple[int, str]] = field(default_factory=dict[Key, tuple[int, str]])
 
-    async def tell(self, translation: Translation) -> None:
+    async def record_events(self, translation: Translation) -> None:
         """Writes an event where there is news; an event that cannot be written is left out."""
         gateway, refusal = translation.gateway, translation.refusal
         message = f"SYNC on {full_name(gateway)} was a success"

@@ -13,7 +13,7 @@ import httpx
 from localcloud.common.layout import Layout
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
 
-SECONDS = 5.0
+ANSWER_SECONDS = 5.0
 """Envoy answers at once, or it is not there."""
 
 
@@ -42,7 +42,7 @@ def seen(home: Path) -> Mapping[str, tuple[Seen, ...]]:
         started = json.loads((root / "envoy" / "bootstrap.json").read_text(encoding="utf-8"))
         port = number(started, "admin", "address", "socket_address", "port_value")
         # It is on this machine: no proxy of the environment is asked.
-        answer = httpx.get(f"http://127.0.0.1:{port}/clusters?format=json", timeout=SECONDS, trust_env=False)
+        answer = httpx.get(f"http://127.0.0.1:{port}/clusters?format=json", timeout=ANSWER_SECONDS, trust_env=False)
         clusters = cast("JsonObject", answer.raise_for_status().json())
     except (OSError, ValueError, httpx.HTTPError):
         return {}

@@ -13,7 +13,7 @@ from localcloud.providers.protocol.values import JsonObject
 def targets(translation: Translation) -> set[Target]:
     """Everything of a Gateway that a policy can be attached to: itself, its backends, their pickers."""
     targets: set[Target] = {(GATEWAY, namespace(translation.gateway), name(translation.gateway))}
-    for one in translation.bound:
+    for one in translation.bindings:
         for rule in one.rules:
             for backend in (reference.backend for reference in (*rule.references, *rule.mirrors)):
                 if backend is not None:
@@ -23,7 +23,7 @@ def targets(translation: Translation) -> set[Target]:
     return targets
 
 
-def policy_statuses(world: ClusterSnapshot, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
+def policy_statuses(snapshot: ClusterSnapshot, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
     """Every policy with the status it is to have. Those of a frozen Gateway keep what they had."""
     used: set[Target] = set()
     frozen: set[Target] = set()
@@ -31,11 +31,11 @@ def policy_statuses(world: ClusterSnapshot, translations: list[Translation]) -> 
         (used if translation.refusal is None else frozen).update(targets(translation))
     statuses: list[tuple[JsonObject, JsonObject]] = []
     for kind in TARGETS:
-        for policy in world.all(kind):
+        for policy in snapshot.all(kind):
             wanted = target(policy)
             if wanted in frozen and wanted not in used:
                 continue
-            oldest = wanted is not None and policy_for(world, kind, wanted) is policy
+            oldest = wanted is not None and policy_for(snapshot, kind, wanted) is policy
             attached = oldest and wanted in used
             statuses.append((policy, policy_status(policy, attached=attached, conflicted=not oldest)))
     return statuses

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot, full_name
 from localcloud.kubernetes.fields import each, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
@@ -34,14 +34,14 @@ class Refusal:
     message: str
 
 
-RouteRule = Callable[[JsonObject, Class], Iterator[str]]
+RouteRule = Callable[[JsonObject, GatewayClass], Iterator[str]]
 GatewayRule = Callable[[JsonObject, ClusterSnapshot], Iterator[Refusal]]
 
 
-def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
+def route_refusal(route: JsonObject, gateway_class: GatewayClass) -> Refusal | None:
     """The first thing that GKE refuses about a route under a Gateway of that class."""
     for rule in ROUTE_RULES:
-        for error in rule(route, of_class):
+        for error in rule(route, gateway_class):
             # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131 (`Error GWCER104: HTTPRoute "…/…" is
             # misconfigured, err: …`); the reason as in kserve/kserve#5311.
             message = f'Error GWCER104: HTTPRoute "{full_name(route)}" is misconfigured, err: {error}.'
@@ -49,16 +49,16 @@ def route_refusal(route: JsonObject, of_class: Class) -> Refusal | None:
     return None
 
 
-def gateway_refusal(gateway: JsonObject, world: ClusterSnapshot) -> Refusal | None:
+def gateway_refusal(gateway: JsonObject, snapshot: ClusterSnapshot) -> Refusal | None:
     """The first thing that GKE refuses about a Gateway itself."""
-    return next((refusal for rule in GATEWAY_RULES for refusal in rule(gateway, world)), None)
+    return next((refusal for rule in GATEWAY_RULES for refusal in rule(gateway, snapshot)), None)
 
 
 def _rules(route: JsonObject) -> list[JsonObject]:
     return each(route, "spec", "rules")
 
 
-def _timeouts(route: JsonObject, _: Class) -> Iterator[str]:
+def _timeouts(route: JsonObject, _: GatewayClass) -> Iterator[str]:
     """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311).
 
     Wording: kserve/kserve#5707.
@@ -67,13 +67,13 @@ def _timeouts(route: JsonObject, _: Class) -> Iterator[str]:
         yield "Timeouts are not supported"
 
 
-def _retry(route: JsonObject, _: Class) -> Iterator[str]:
+def _retry(route: JsonObject, _: GatewayClass) -> Iterator[str]:
     """HTTPRouteRetry: unsupported (REPORTS). No public source; wording inferred."""
     if any("retry" in rule for rule in _rules(route)):
         yield "Retry is not supported"
 
 
-def _matches(route: JsonObject, _: Class) -> Iterator[str]:
+def _matches(route: JsonObject, _: GatewayClass) -> Iterator[str]:
     """Regular expressions: `GWCER104: Paths must start with a '/' character "^/.*$"` (kserve/kserve#5319).
 
     Of one that starts with '/', and of methods (HTTPRouteMethodMatching: unsupported, REPORTS): no public source;
@@ -90,7 +90,7 @@ def _matches(route: JsonObject, _: Class) -> Iterator[str]:
                 yield "Method matching is not supported"
 
 
-def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
+def _filters(route: JsonObject, gateway_class: GatewayClass) -> Iterator[str]:
     """Filters of rules. HTTPRoutePathRewrite, HTTPRoutePortRedirect, 303/307/308, CORS: unsupported (REPORTS).
 
     ReplacePrefixMatch works nevertheless, ReplaceFullPath does not (FREEZE). A redirect's port:
@@ -100,9 +100,9 @@ def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
     """
     for rule in _rules(route):
         filters = each(rule, "filters")
-        if filters and not of_class.filters:
+        if filters and not gateway_class.filters:
             yield (
-                f"classic GXLB (GatewayClass {of_class.name}) does not support rule filters, "
+                f"classic GXLB (GatewayClass {gateway_class.name}) does not support rule filters, "
                 "GFEv3 based External LB (GatewayClass gke-l7-global-external-managed) supports rule filters"
             )
         for entry in filters:
@@ -117,7 +117,7 @@ def _filters(route: JsonObject, of_class: Class) -> Iterator[str]:
                 yield f"Filter type {text(entry, 'type')} is not supported"
 
 
-def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
+def _backend_filters(route: JsonObject, _: GatewayClass) -> Iterator[str]:
     """HTTPRouteBackendRequestHeaderModification: filters inside backendRefs are unsupported (REPORTS).
 
     No public source; wording inferred.
@@ -130,7 +130,7 @@ def _backend_filters(route: JsonObject, _: Class) -> Iterator[str]:
 ROUTE_RULES: tuple[RouteRule, ...] = (_timeouts, _retry, _matches, _filters, _backend_filters)
 
 
-def _addresses(gateway: JsonObject, world: ClusterSnapshot) -> Iterator[Refusal]:
+def _addresses(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refusal]:
     """Reserved addresses by their name only (kubernetes-sigs/gateway-api#2632), and only those that exist.
 
     The words for one that does not exist were seen in records whose own address is not known: no source to follow.
@@ -141,7 +141,7 @@ def _addresses(gateway: JsonObject, world: ClusterSnapshot) -> Iterator[Refusal]
         error = ""
         if kind != "NamedAddress":
             error = f'unsupported address type "{kind}", only "NamedAddress" is supported.'
-        elif value not in world.addresses:
+        elif value not in snapshot.addresses:
             error = f'address "{value}" does not exist'
         if error:
             invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
@@ -157,14 +157,14 @@ def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
     ]
 
 
-def _secrets(gateway: JsonObject, world: ClusterSnapshot) -> Iterator[Refusal]:
+def _secrets(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refusal]:
     """A missing Secret stops the whole Gateway, its HTTP listeners too, with this message.
 
     Source: shivkumarkonnuri/linktracker-infra ``docs/linktracker-gitops-implementation.md``, d5c36974, issue 4. The
     condition's reason is the Gateway API's.
     """
     for where, called in certificate_secrets(gateway):
-        if world.get(SECRET, where, called) is None:
+        if snapshot.get(SECRET, where, called) is None:
             yield Refusal("InvalidCertificateRef", f"Error GWCER102: Secret {where}/{called} not found.")
 
 

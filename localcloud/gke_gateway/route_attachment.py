@@ -31,11 +31,11 @@ class Attachment:
     message: str = ""
 
 
-def attachments(gateway: JsonObject, world: ClusterSnapshot) -> list[Attachment]:
+def attachments(gateway: JsonObject, snapshot: ClusterSnapshot) -> list[Attachment]:
     """Every reference of a route to this Gateway, oldest route first."""
     return [
-        _attach(route, parent, gateway, world)
-        for route in world.all(HTTP_ROUTE)
+        _attach(route, parent, gateway, snapshot)
+        for route in snapshot.all(HTTP_ROUTE)
         for parent in each(route, "spec", "parentRefs")
         if refers_to(parent, route, gateway)
     ]
@@ -51,7 +51,7 @@ def refers_to(parent: JsonObject, route: JsonObject, gateway: JsonObject) -> boo
     )
 
 
-def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: ClusterSnapshot) -> Attachment:
+def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, snapshot: ClusterSnapshot) -> Attachment:
     section, port = text(parent, "sectionName"), number(parent, "port")
     candidates = [
         listener
@@ -60,7 +60,7 @@ def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: C
     ]
     if not candidates:
         return Attachment(route, parent, (), "NoMatchingParent", f'There is no listener "{section}" in the Gateway.')
-    admitted = [listener for listener in candidates if admits(listener, route, gateway, world)]
+    admitted = [listener for listener in candidates if admits(listener, route, gateway, snapshot)]
     if not admitted:
         return Attachment(route, parent, (), "NotAllowedByListeners", "No listener admits routes of this namespace.")
     matching = tuple(listener for listener in admitted if hostnames(listener, route))
@@ -70,7 +70,7 @@ def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, world: C
     return Attachment(route, parent, matching)
 
 
-def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: ClusterSnapshot) -> bool:
+def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, snapshot: ClusterSnapshot) -> bool:
     """Whether ``allowedRoutes`` takes HTTPRoutes of the route's namespace; the default is the Gateway's own."""
     if text(listener, "protocol") not in ("HTTP", "HTTPS"):
         return False
@@ -81,7 +81,7 @@ def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, world: 
         case "All":
             return True
         case "Selector":
-            home = world.get(NAMESPACE, "", namespace(route))
+            home = snapshot.get(NAMESPACE, "", namespace(route))
             selector = get(listener, "allowedRoutes", "namespaces", "selector")
             return home is not None and label_selector_matches(selector, labels(home))
         case _:

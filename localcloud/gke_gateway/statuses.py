@@ -12,7 +12,7 @@ from __future__ import annotations
 from localcloud.gke_gateway.conditions import Condition, kinds_of_routes, merged
 from localcloud.gke_gateway.resources.classes import CONTROLLER
 from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation
-from localcloud.gke_gateway.translate import Bound, Translation
+from localcloud.gke_gateway.translate import RouteBinding, Translation
 from localcloud.kubernetes.fields import each, name, namespace, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -49,7 +49,7 @@ def _listener(listener: JsonObject, translation: Translation) -> JsonObject:
     called = text(listener, "name")
     attached = {
         (namespace(one.attachment.route), name(one.attachment.route))
-        for one in translation.bound
+        for one in translation.bindings
         if called in [text(entry, "name") for entry in one.attachment.listeners]
     }
     conditions = [Condition("ResolvedRefs"), Condition("Accepted"), Condition("Programmed")]
@@ -78,7 +78,7 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
     before = each(route, "status", "parents")
     parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
     for translation in translations:
-        for one in translation.bound:
+        for one in translation.bindings:
             if one.attachment.route is not route and one.attachment.route != route:
                 continue
             previous = _previous_entry(before, one.attachment.parent)
@@ -101,7 +101,7 @@ def _previous_entry(parents: list[JsonObject], parent: JsonObject) -> JsonObject
     )
 
 
-def _route_conditions(one: Bound) -> list[Condition]:
+def _route_conditions(one: RouteBinding) -> list[Condition]:
     failed = "ReconciliationFailed"
     if one.attachment.problem:
         problem, message = one.attachment.problem, one.attachment.message
@@ -140,7 +140,7 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
         if text(entry, "controllerName") not in ("", CONTROLLER)
     ]
     for translation in translations:
-        if not any(_reaches(one, pool) for one in translation.bound):
+        if not any(_reaches(one, pool) for one in translation.bindings):
             continue
         gateway = translation.gateway
         parent: JsonObject = {
@@ -154,7 +154,7 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
             parents += [previous] if previous else []
             continue
         conditions = [Condition("Accepted"), Condition("ResolvedRefs")]
-        if any(_lacks_picker(one, pool) for one in translation.bound):
+        if any(_lacks_picker(one, pool) for one in translation.bindings):
             conditions[1] = Condition("ResolvedRefs", status=False, reason="InvalidExtensionRef")
         parents.append(
             {
@@ -166,11 +166,11 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
     return parents
 
 
-def _reaches(one: Bound, pool: JsonObject) -> bool:
+def _reaches(one: RouteBinding, pool: JsonObject) -> bool:
     return any(reference.pool == (namespace(pool), name(pool)) for rule in one.rules for reference in rule.references)
 
 
-def _lacks_picker(one: Bound, pool: JsonObject) -> bool:
+def _lacks_picker(one: RouteBinding, pool: JsonObject) -> bool:
     return any(
         reference.pool == (namespace(pool), name(pool)) and reference.backend is None
         for rule in one.rules

@@ -12,7 +12,7 @@ from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
 from localcloud.gke_gateway.envoy.routes import ResolvedRule, any_other_host, virtual_host
 from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.backends import Reference, resolve
-from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource
 from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot
 from localcloud.gke_gateway.route_attachment import Attachment, attachments, hostnames
@@ -36,7 +36,7 @@ class GatewayProgram:
 
 
 @dataclass(frozen=True)
-class Bound:
+class RouteBinding:
     """A reference of a route to the Gateway, and what became of its backends."""
 
     attachment: Attachment
@@ -54,49 +54,51 @@ class Translation:
     """A translated Gateway. With a ``refusal`` (of its own or of a route) there is no program, and nothing changes."""
 
     gateway: JsonObject
-    of_class: Class
+    gateway_class: GatewayClass
     address: str
-    bound: tuple[Bound, ...]
+    bindings: tuple[RouteBinding, ...]
     refusal: Refusal | None
     own_refusal: bool
     program: GatewayProgram | None
 
 
 def translate(
-    gateway: JsonObject, of_class: Class, address: str, world: ClusterSnapshot, files: EnvoyFiles
+    gateway: JsonObject, gateway_class: GatewayClass, address: str, snapshot: ClusterSnapshot, files: EnvoyFiles
 ) -> Translation:
     """The Gateway at that address, with everything that refers to it."""
-    bound = tuple(_bind(one, gateway, of_class, world) for one in attachments(gateway, world))
-    own = gateway_refusal(gateway, world) or _unusable_secret(gateway, world)
-    refusal = own or next((one.refusal for one in bound if one.refusal), None)
-    program = None if refusal else _program(gateway, address, bound, world, files)
-    return Translation(gateway, of_class, address, bound, refusal, own is not None, program)
+    bindings = tuple(_bind(one, gateway, gateway_class, snapshot) for one in attachments(gateway, snapshot))
+    own = gateway_refusal(gateway, snapshot) or _unusable_secret(gateway, snapshot)
+    refusal = own or next((one.refusal for one in bindings if one.refusal), None)
+    program = None if refusal else _program(gateway, address, bindings, snapshot, files)
+    return Translation(gateway, gateway_class, address, bindings, refusal, own is not None, program)
 
 
-def _bind(attachment: Attachment, gateway: JsonObject, of_class: Class, world: ClusterSnapshot) -> Bound:
+def _bind(
+    attachment: Attachment, gateway: JsonObject, gateway_class: GatewayClass, snapshot: ClusterSnapshot
+) -> RouteBinding:
     if not attachment.listeners:
-        return Bound(attachment)
+        return RouteBinding(attachment)
     route = attachment.route
     rules = tuple(
         ResolvedRule(
             route,
             index,
             rule,
-            tuple(resolve(ref, route, gateway, of_class, world) for ref in each(rule, "backendRefs")),
+            tuple(resolve(ref, route, gateway, gateway_class, snapshot) for ref in each(rule, "backendRefs")),
             tuple(
-                resolve(mirror, route, gateway, of_class, world)
+                resolve(mirror, route, gateway, gateway_class, snapshot)
                 for entry in each(rule, "filters")
                 if (mirror := part(entry, "requestMirror", "backendRef"))
             ),
         )
         for index, rule in enumerate(each(route, "spec", "rules"))
     )
-    return Bound(attachment, rules, route_refusal(route, of_class))
+    return RouteBinding(attachment, rules, route_refusal(route, gateway_class))
 
 
-def _unusable_secret(gateway: JsonObject, world: ClusterSnapshot) -> Refusal | None:
+def _unusable_secret(gateway: JsonObject, snapshot: ClusterSnapshot) -> Refusal | None:
     for where, called in certificate_secrets(gateway):
-        secret = world.get(SECRET, where, called)
+        secret = snapshot.get(SECRET, where, called)
         if secret is not None and certificates.from_secret(called, secret) is None:
             # No public source; wording inferred.
             message = f"Error GWCER102: Secret {where}/{called} holds no certificate and key."
@@ -105,7 +107,7 @@ def _unusable_secret(gateway: JsonObject, world: ClusterSnapshot) -> Refusal | N
 
 
 def _program(
-    gateway: JsonObject, address: str, bound: tuple[Bound, ...], world: ClusterSnapshot, files: EnvoyFiles
+    gateway: JsonObject, address: str, bindings: tuple[RouteBinding, ...], snapshot: ClusterSnapshot, files: EnvoyFiles
 ) -> GatewayProgram:
     program = GatewayProgram(uid(gateway))
     by_port: dict[int, list[JsonObject]] = {}
@@ -113,25 +115,25 @@ def _program(
         by_port.setdefault(number(one, "port") or 0, []).append(one)
     for port, of_port in by_port.items():
         called = f"{namespace(gateway)}_{name(gateway)}_{port}"
-        hosts = _hosts(of_port, bound)
+        hosts = _hosts(of_port, bindings)
         program.routes[called] = route_configuration(called, hosts)
-        secrets = _secrets(gateway, of_port, world, files)
+        secrets = _secrets(gateway, of_port, snapshot, files)
         program.secrets.update(secrets)
         secret_files = [files.certificates / f"{secret}.json" for secret in secrets]
         program.listeners[called] = listener(
             called, address, port, files.routes(called), files.access_log, secret_files
         )
-    for one in bound:
+    for one in bindings:
         for rule in one.rules:
             for reference in (*rule.references, *rule.mirrors):
                 _add_backend(program, reference, files)
     return program
 
 
-def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonObject]:
+def _hosts(listeners: list[JsonObject], bindings: tuple[RouteBinding, ...]) -> list[JsonObject]:
     by_host: dict[str, list[ResolvedRule]] = {}
     names = {text(entry, "name") for entry in listeners}
-    for one in bound:
+    for one in bindings:
         for entry in one.attachment.listeners:
             if text(entry, "name") in names:
                 for host in hostnames(entry, one.attachment.route):
@@ -144,7 +146,7 @@ def _hosts(listeners: list[JsonObject], bound: tuple[Bound, ...]) -> list[JsonOb
 
 
 def _secrets(
-    gateway: JsonObject, listeners: list[JsonObject], world: ClusterSnapshot, files: EnvoyFiles
+    gateway: JsonObject, listeners: list[JsonObject], snapshot: ClusterSnapshot, files: EnvoyFiles
 ) -> Mapping[str, JsonObject]:
     """The certificates of a port, by their names in Envoy."""
     secrets: dict[str, JsonObject] = {}
@@ -152,7 +154,7 @@ def _secrets(
         for ref in each(entry, "tls", "certificateRefs"):
             where, called = text(ref, "namespace") or namespace(gateway), text(ref, "name")
             in_envoy = f"secret_{where}_{called}"
-            secret = world.get(SECRET, where, called)
+            secret = snapshot.get(SECRET, where, called)
             made = certificates.from_secret(in_envoy, secret) if secret else None
             if made:
                 secrets[in_envoy] = made

@@ -16,7 +16,7 @@ from localcloud.providers.protocol.values import JsonObject, dig, text
 
 log = logging.getLogger(__name__)
 
-CLOUD_PAUSE = 0.5
+CLOUD_PAUSE_SECONDS = 0.5
 """Seconds between two looks at the Google stand-in's file."""
 
 _FIELDS = {SECRET: "type=kubernetes.io/tls"}
@@ -33,7 +33,7 @@ class Watched:
         self._reserved: dict[str, str] = {}
         self._gateway_api = asyncio.Event()
 
-    def world(self) -> ClusterSnapshot:
+    def snapshot(self) -> ClusterSnapshot:
         """A snapshot."""
         return ClusterSnapshot(
             {kind: dict(mirror.objects) for kind, mirror in self.kinds.items()}, dict(self._reserved)
@@ -56,7 +56,7 @@ class Watched:
             if stamp != seen:
                 seen = stamp
                 self._read_cloud()
-            await asyncio.sleep(CLOUD_PAUSE)
+            await asyncio.sleep(CLOUD_PAUSE_SECONDS)
 
     def _read_cloud(self) -> None:
         try:

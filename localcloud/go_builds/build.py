@@ -16,7 +16,7 @@ from typing import IO
 from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds import capacity_check, go_toolchain, lock, packages
 from localcloud.go_builds.go_process import ModuleBuild
-from localcloud.go_builds.prefetch import Ahead
+from localcloud.go_builds.prefetch import Prefetch
 from localcloud.go_builds.progress import Display, Estimate, Steps
 from localcloud.go_builds.wrapper import Job, Wrapper
 
@@ -30,11 +30,11 @@ Prepared = tuple[ModuleBuild, packages.Packages]
 """Where a wrapper's programs are built, and every package to compile."""
 
 
-def nothing() -> None:
+def do_nothing() -> None:
     """What is done meanwhile by default."""
 
 
-def unheard(name: str) -> None:
+def ignore_name(name: str) -> None:
     """Says nothing of a finished program."""
     del name
 
@@ -57,7 +57,7 @@ class Builder:
     go: go_toolchain.Go = field(init=False)
     steps: Steps = field(init=False)
     needed_mb: int = field(init=False)
-    ahead: Ahead[Prepared] | None = field(default=None, init=False)
+    prefetch: Prefetch[Prepared] | None = field(default=None, init=False)
     finished: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -98,18 +98,20 @@ class Builder:
         """Modules that the user's Go does not have."""
         return self._own(job) / "modules"
 
-    def build(self, job: Job, begun: Callable[[], None] = nothing, done: Callable[[str], None] = unheard) -> float:
-        """Builds what that job names; returns the processor seconds it took, with what was got ahead beside it.
+    def build(
+        self, job: Job, on_start: Callable[[], None] = do_nothing, done: Callable[[str], None] = ignore_name
+    ) -> float:
+        """Builds what that job names; returns the processor seconds it took, with what was prefetched beside it.
 
-        ``begun`` is called once compiling begins, ``done`` with each program built.
+        ``on_start`` is called once compiling begins, ``done`` with each program built.
         """
         since_seconds = children_seconds()
         prepared = self._prepared(job)
         with self._next_prepared(job):
-            self._compile(job, prepared, begun, done)
+            self._compile(job, prepared, on_start, done)
         return children_seconds() - since_seconds
 
-    def _compile(self, job: Job, prepared: Prepared, begun: Callable[[], None], done: Callable[[str], None]) -> None:
+    def _compile(self, job: Job, prepared: Prepared, on_start: Callable[[], None], done: Callable[[str], None]) -> None:
         work, build_plan = prepared
         compilers = self.compilers(job)
         options = ["build", "-v", "-trimpath", "-buildvcs=false", *job.wrapper.flags, "-p", str(compilers)]
@@ -123,25 +125,25 @@ class Builder:
         def first() -> None:
             if not once.is_set():
                 once.set()
-                begun()
+                on_start()
 
         with record_file.open("a") as record:
 
-            def heard(line: str) -> None:
+            def on_line(line: str) -> None:
                 if line in build_plan.weights:
                     estimate.compiled(line)
                     record.write(f"{line}\n")
                     record.flush()
                 self._show(job.targets[self.finished - earlier].name, estimate)
 
-            self._standard(work, [*options, *build_plan.standard], heard, first)
+            self._standard(work, [*options, *build_plan.standard], on_line, first)
             # What programs are made of, at once: program by program, the end of each would leave processors idle.
             # Commands are not among it, for Go would link each one that it is given, and throw it away.
             if build_plan.libraries:
-                work.run([*options, *build_plan.libraries], heard, first)
+                work.run([*options, *build_plan.libraries], on_line, first)
             for target in job.targets:
                 made = self._own(job) / "tmp" / target.name
-                work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], heard, first)
+                work.run([*options, "-ldflags", target.ldflags, "-o", str(made), target.package], on_line, first)
                 kept = job.kept[target.name]
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 made.replace(kept)
@@ -152,14 +154,14 @@ class Builder:
     def module_folder(self, job: Job, path: str) -> Path:
         """The folder of a module that the wrapper pins, downloaded where it is missing; it goes with the build."""
 
-        def heard(line: str) -> None:
+        def on_line(line: str) -> None:
             del line
             self.display.show(f"downloading the Go module {path}")
 
         try:
-            return self._module_folder(self._work(job, own_modules=False), path, heard)
+            return self._module_folder(self._work(job, own_modules=False), path, on_line)
         except SetUpFailed:
-            return self._module_folder(self._work(job, own_modules=True), path, heard)
+            return self._module_folder(self._work(job, own_modules=True), path, on_line)
 
     def _work(self, job: Job, *, own_modules: bool) -> ModuleBuild:
         """Lays out the folder of a wrapper.
@@ -199,23 +201,23 @@ class Builder:
         return copy
 
     @staticmethod
-    def _module_folder(work: ModuleBuild, path: str, heard: Callable[[str], None] = lambda _: None) -> Path:
-        work.run(["mod", "download", path], heard)
-        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], heard).strip())
+    def _module_folder(work: ModuleBuild, path: str, on_line: Callable[[str], None] = lambda _: None) -> Path:
+        work.run(["mod", "download", path], on_line)
+        return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], on_line).strip())
 
     def _prepared(self, job: Job) -> Prepared:
         """Where to build, and every package to compile; modules that are missing are downloaded."""
         downloads = 0
 
-        def heard(line: str) -> None:
+        def on_line(line: str) -> None:
             nonlocal downloads
             downloads += line.startswith("go: downloading")
             got = f"downloading Go modules ({downloads} so far)" if downloads else "reading Go modules"
             self.display.show(f"{self._which(job.targets[0].name)}: {got}")
 
-        heard("")
-        ahead, self.ahead = self.ahead, None
-        return (ahead.result(lambda: heard("")) if ahead else None) or self._packages(job, heard)
+        on_line("")
+        prefetch, self.prefetch = self.prefetch, None
+        return (prefetch.result(lambda: on_line("")) if prefetch else None) or self._packages(job, on_line)
 
     @contextlib.contextmanager
     def _next_prepared(self, job: Job) -> Generator[None]:
@@ -226,30 +228,30 @@ class Builder:
         ):
             yield
             return
-        self.ahead = Ahead(lambda heard: self._packages(following, heard))
+        self.prefetch = Prefetch(lambda on_line: self._packages(following, on_line))
         try:
             yield
         except BaseException:
-            self.ahead.stop()
+            self.prefetch.stop()
             raise
 
-    def _packages(self, job: Job, heard: Callable[[str], None]) -> Prepared:
+    def _packages(self, job: Job, on_line: Callable[[str], None]) -> Prepared:
         wanted = (target.package for target in job.targets)
         arguments = ["list", "-deps", f"-json={packages.FIELDS}", *job.wrapper.flags, *wanted]
         try:
             work = self._work(job, own_modules=False)
-            return work, packages.read(work.run(arguments, lambda _: heard("")))
+            return work, packages.read(work.run(arguments, lambda _: on_line("")))
         except SetUpFailed:
             work = self._work(job, own_modules=True)
-            return work, packages.read(work.run(arguments, heard))
+            return work, packages.read(work.run(arguments, on_line))
 
     def _standard(
-        self, work: ModuleBuild, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None]
+        self, work: ModuleBuild, arguments: list[str], on_line: Callable[[str], None], on_start: Callable[[], None]
     ) -> None:
         """Compiles the standard library once for all wrappers; each gets it as links into its own build cache."""
         once, own = self.folder / "standard", Path(work.environment["GOCACHE"])
         once.mkdir(exist_ok=True)
-        work.within({**work.environment, "GOCACHE": str(once)}).run(arguments, heard, begun)
+        work.within({**work.environment, "GOCACHE": str(once)}).run(arguments, on_line, on_start)
         for parent, _, files in os.walk(once):
             there = own / Path(parent).relative_to(once)
             there.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""Is there room to build: disk and memory."""
+"""Is there enough disk and memory to build."""
 
 from __future__ import annotations
 
@@ -61,25 +61,26 @@ def look(cache: Path) -> MachineCapacity:
     )
 
 
-def check_disk(room: MachineCapacity, needed_mb: int, cache: Path, purpose: Purpose) -> None:
+def check_disk(capacity: MachineCapacity, needed_mb: int, cache: Path, purpose: Purpose) -> None:
     """Raises ``SetUpFailed`` when the cache folder has not that much free."""
-    if room.cache_mb < needed_mb:
+    if capacity.cache_mb < needed_mb:
         raise SetUpFailed(
-            f"Not enough disk space to build {purpose.what}: {room.cache_mb} MB are free at {cache}, {needed_mb} "
+            f"Not enough disk space to build {purpose.what}: {capacity.cache_mb} MB are free at {cache}, {needed_mb} "
             "MB are needed (most of it only during the build).\n"
             "Fix: free some space, or set LLMD_GKE_CACHE to a folder on a larger disk, then run the command again."
         )
 
 
-def compilers(room: MachineCapacity, least_mb: int, purpose: Purpose) -> int:
+def compilers(capacity: MachineCapacity, least_mb: int, purpose: Purpose) -> int:
     """How many compilers may run at once.
 
     ``least_mb`` is what a build with one compiler takes; each further one takes ``PER_COMPILER_MB``. Raises
     ``SetUpFailed`` when not even one fits.
     """
-    if room.memory_mb < least_mb:
+    if capacity.memory_mb < least_mb:
         raise SetUpFailed(
-            f"Not enough memory to build {purpose.what}: {room.memory_mb} MB are available, {least_mb} MB are needed.\n"
+            f"Not enough memory to build {purpose.what}: {capacity.memory_mb} MB are available, "
+            f"{least_mb} MB are needed.\n"
             f"Fix: {purpose.fix('close other programs')}, then run the command again; it continues where it stopped."
         )
-    return max(1, min(room.processors, 1 + (room.memory_mb - least_mb) // PER_COMPILER_MB))
+    return max(1, min(capacity.processors, 1 + (capacity.memory_mb - least_mb) // PER_COMPILER_MB))

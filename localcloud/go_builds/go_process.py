@@ -41,8 +41,10 @@ class ModuleBuild:
         """The same in another folder."""
         return replace(self, source=source)
 
-    def run(self, arguments: list[str], heard: Callable[[str], None], begun: Callable[[], None] | None = None) -> str:
-        """Runs Go in the module and returns its standard output; ``heard`` gets each line of its messages.
+    def run(
+        self, arguments: list[str], on_line: Callable[[str], None], on_start: Callable[[], None] | None = None
+    ) -> str:
+        """Runs Go in the module and returns its standard output; ``on_line`` gets each line of its messages.
 
         Go runs in a process group of its own and inherits the builder's lock: Ctrl-C ends it in good order, and should
         this process be killed, the next builder waits until the compilers are gone. Raises ``SetUpFailed``.
@@ -56,12 +58,12 @@ class ModuleBuild:
             messages_of, output_of = cast("IO[str]", process.stderr), cast("IO[str]", process.stdout)
             reader = threading.Thread(target=lambda: output.append(output_of.read()), daemon=True)
             reader.start()
-            beside = threading.Thread(target=begun or (lambda: None), daemon=True)
+            beside = threading.Thread(target=on_start or (lambda: None), daemon=True)
             beside.start()
             for line in _lines_and_ticks(messages_of):
                 if line:
                     messages.append(line)
-                heard(line)
+                on_line(line)
             process.wait()
             beside.join()
             reader.join()

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 from llmd_gke.problems import SetUpFailed
 
 T = TypeVar("T")
-Heard = Callable[[str], None]
+OnLine = Callable[[str], None]
 """Gets each line of Go's messages, and an empty one every second."""
 
 
@@ -20,23 +20,23 @@ class _NotWanted(Exception):
     """Ends Go in the middle of it."""
 
 
-class Ahead(Generic[T]):
+class Prefetch(Generic[T]):
     """Work that is done beside other work, by ``get``, which calls what it is given at least once a second."""
 
-    def __init__(self, get: Callable[[Heard], T]) -> None:
+    def __init__(self, get: Callable[[OnLine], T]) -> None:
         self._result: list[T] = []
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._work, args=(get,), daemon=True)
         self._thread.start()
 
-    def _work(self, get: Callable[[Heard], T]) -> None:
+    def _work(self, get: Callable[[OnLine], T]) -> None:
         try:
-            self._result.append(get(self._heard))
+            self._result.append(get(self._on_line))
         except (_NotWanted, SetUpFailed):
             # What failed is tried once more when its turn comes, and then it is said.
             return
 
-    def _heard(self, line: str) -> None:
+    def _on_line(self, line: str) -> None:
         del line
         if self._stop.is_set():
             raise _NotWanted

@@ -100,7 +100,7 @@ class Emulator:
     def owner(self, token: str) -> tuple[int, JsonObject]:
         """Whose a token is; the fault ``identities`` (address by token, ``""`` for a token that is not accepted)."""
         with self.cloud.opened():
-            given = self.cloud.faults.world.value("identities", token)
+            given = self.cloud.faults.conditions.value("identities", token)
             self.cloud.requests.append({"time": time.time(), "method": "tokeninfo", "http": "POST", "path": TOKEN_INFO})
         email = given if isinstance(given, str) else OWNER
         if not email:

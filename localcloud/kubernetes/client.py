@@ -119,20 +119,20 @@ class Kube:
             return cls(cast(_Api, await kr8s.asyncio.api(kubeconfig=given)), seconds)
 
     @classmethod
-    async def connect(cls, kubeconfig: Path, *, patience: float = 60) -> Kube:
-        """Connects as the kubeconfig's current user; waits up to ``patience`` seconds for the file and the server.
+    async def connect(cls, kubeconfig: Path, *, patience_seconds: float = 60) -> Kube:
+        """Connects as the kubeconfig's current user; waits up to ``patience_seconds`` for the file and the server.
 
         Raises ``SetUpFailed`` where the server does not answer in time.
         """
-        passing = (*Unreachable, ValueError, FileNotFoundError)
+        transient = (*Unreachable, ValueError, FileNotFoundError)
         try:
             return await tenacity.AsyncRetrying(
-                stop=tenacity.stop_after_delay(patience),
+                stop=tenacity.stop_after_delay(patience_seconds),
                 wait=tenacity.wait_fixed(0.3),
-                retry=tenacity.retry_if_exception_type(passing),
+                retry=tenacity.retry_if_exception_type(transient),
                 reraise=True,
             )(cls.sign_in, kubeconfig)
-        except passing as error:
+        except transient as error:
             raise SetUpFailed(
                 f"The API server of {kubeconfig} does not answer: {error or type(error).__name__}.\n"
                 f"Its log is {kubeconfig.parent / 'logs' / 'kube-apiserver.log'}.\n"
@@ -286,6 +286,6 @@ def selectors(labels: str | None, fields: str | None) -> dict[str, str]:
     return {**({"labelSelector": labels} if labels else {}), **({"fieldSelector": fields} if fields else {})}
 
 
-async def from_home(home: Path, *, patience: float = 60) -> Kube:
+async def from_home(home: Path, *, patience_seconds: float = 60) -> Kube:
     """The API server of the laptop cloud in that folder, as its administrator."""
-    return await Kube.connect(home / "cluster" / "kubeconfig", patience=patience)
+    return await Kube.connect(home / "cluster" / "kubeconfig", patience_seconds=patience_seconds)

@@ -21,10 +21,10 @@ from localcloud.kubernetes.fields import Key, Object, key
 
 log = logging.getLogger(__name__)
 
-RELIST_PAUSE = 0.5
-"""Seconds before another attempt after a lost connection; doubles up to :data:`LONGEST_PAUSE`."""
-LONGEST_PAUSE = 5.0
-ABSENT_PAUSE = 1.0
+RELIST_PAUSE_SECONDS = 0.5
+"""Seconds before another attempt after a lost connection; doubles up to :data:`LONGEST_PAUSE_SECONDS`."""
+LONGEST_PAUSE_SECONDS = 5.0
+ABSENT_PAUSE_SECONDS = 1.0
 """Seconds between two looks for a kind that is not served."""
 
 
@@ -50,7 +50,7 @@ async def watch(
     """
     cached: dict[Key, Object] = {}
     synced = False
-    pause = RELIST_PAUSE
+    pause = RELIST_PAUSE_SECONDS
     while True:
         try:
             try:
@@ -64,9 +64,9 @@ async def watch(
                 synced = True
                 yield Event("SYNCED")
             if not served:
-                await asyncio.sleep(ABSENT_PAUSE)
+                await asyncio.sleep(ABSENT_PAUSE_SECONDS)
                 continue
-            pause = RELIST_PAUSE
+            pause = RELIST_PAUSE_SECONDS
             while True:
                 changes = _changes(kube, resource, namespace, labels, fields, version)
                 async with contextlib.aclosing(changes):
@@ -85,7 +85,7 @@ async def watch(
         except (*Unreachable, KubeError, ValueError) as error:
             log.info("watch of %s: %s; again in %.1f s", resource.plural, error or type(error).__name__, pause)
             await asyncio.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
 
 
 async def _changes(

@@ -20,7 +20,7 @@ HOME = "LLMD_GKE_HOME"
 
 
 @dataclass(frozen=True)
-class Spaces:
+class NamespacedCluster:
     """A laptop cloud that runs: its process 1 and the ``unshare`` above it, as numbered outside."""
 
     init: psutil.Process
@@ -51,7 +51,7 @@ def inner_pid(pid: int) -> int:
     return next((int(line.split()[-1]) for line in lines if line.startswith("NSpid:")), 0)
 
 
-def running(home: Path) -> Spaces | None:
+def running(home: Path) -> NamespacedCluster | None:
     """The laptop cloud of that folder, ``None`` when there is none."""
     init = launcher = None
     for one in supervisors(home):
@@ -59,7 +59,7 @@ def running(home: Path) -> Spaces | None:
             init = one
         else:
             launcher = one
-    return Spaces(init, launcher) if init else None
+    return NamespacedCluster(init, launcher) if init else None
 
 
 def supervisors(home: Path) -> list[psutil.Process]:

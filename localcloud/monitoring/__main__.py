@@ -15,7 +15,7 @@ from localcloud.common.layout import Layout
 from localcloud.kubernetes import client
 from localcloud.kubernetes.cache import Mirror, mirrors
 from localcloud.linux_namespaces.addresses import CONTROL_PLANE
-from localcloud.monitoring import asked, collector, google, kube_state, prometheus
+from localcloud.monitoring import collector, google, kube_state, options, prometheus
 from localcloud.monitoring.children import keep
 from localcloud.monitoring.files import PrometheusFiles
 from localcloud.monitoring.targets import ScrapeEndpoint, SecretKey, endpoints
@@ -132,7 +132,7 @@ class Collectors:
 async def serve(layout: Layout) -> None:
     """Everything of the daemon, until it is cancelled."""
     kube = await client.from_home(layout.home)
-    files = PrometheusFiles(layout.root / "monitoring", asked.faster() or 1.0)
+    files = PrometheusFiles(layout.root / "monitoring", options.faster() or 1.0)
     files.prepare()
     # Not later: the cluster that has managed Prometheus on is made by the program, which waits for this.
     daemon.ready(layout, "monitoring")

@@ -19,13 +19,13 @@ from localcloud.nodes.environment import Sources
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
 from localcloud.nodes.images import ImageTable
-from localcloud.nodes.launch_spec import Launching
+from localcloud.nodes.launch_spec import LaunchBuilder
 from localcloud.nodes.launcher import mount
 from localcloud.nodes.manager import PodManager
 from localcloud.nodes.nodes import KUBELET_PORT
 from localcloud.nodes.pod import Host
 from localcloud.nodes.pools import NodePools
-from localcloud.nodes.timings import Knobs
+from localcloud.nodes.timings import Timings
 
 log = logging.getLogger("kubelet")
 
@@ -33,7 +33,7 @@ log = logging.getLogger("kubelet")
 async def main(layout: Layout) -> None:
     """Everything, until cancelled."""
     home = layout.home
-    knobs = Knobs.read()
+    timings = Timings.read()
     runtime.become_subreaper()
     memory, root = home / "cluster" / "run" / "volumes", home / "cluster" / "run" / "root"
     for folder in (memory, root):
@@ -47,16 +47,16 @@ async def main(layout: Layout) -> None:
         Mirror(kubernetes.CONFIG_MAPS),
         Mirror(kubernetes.SERVICES),
     )
-    launching = Launching(
+    launch_builder = LaunchBuilder(
         ImageTable(home, binaries.path),
         Sources(secrets, config_maps, services),
-        knobs,
+        timings,
         os.environ.get("LLMD_GKE_SIMULATOR_ARGS", ""),
     )
     host = Host(
         client,
         Recorder(client, "kubelet"),
-        launching,
+        launch_builder,
         home / "cluster" / "pods",
         memory,
         home / "cluster" / "volumes",
@@ -65,7 +65,7 @@ async def main(layout: Layout) -> None:
     manager = PodManager(host, nodes, pods)
     heartbeats = Heartbeats(client)
     autoscaler = Recorder(client, "cluster-autoscaler")
-    pools = NodePools(client, home / "cloud" / "google.json", nodes, pods, autoscaler, knobs, heartbeats)
+    pools = NodePools(client, home / "cloud" / "google.json", nodes, pods, autoscaler, timings, heartbeats)
     async with asyncio.TaskGroup() as group:
         for mirror in (nodes, secrets, config_maps, services):
             group.create_task(_follow(client, mirror, manager))

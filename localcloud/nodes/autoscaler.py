@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from llmd_gke.catalog import accelerators
 from localcloud.kubernetes.fields import Object, each, text
 from localcloud.nodes.nodes import Template
-from localcloud.nodes.scheduling import NodeCapacity, obstacle, requests_of, room
+from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of, unschedulable_reason
 
 MAX_SIZE_REACHED = "max node group size reached"
 IN_BACKOFF = "in backoff after failed scale-up"
@@ -61,19 +61,19 @@ def unschedulable(pod: Object) -> bool:
 def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Sequence[NodeCapacity]) -> ScalingPlan:
     """Nodes to add for pods that do not fit. ``upcoming``: nodes that will take pods soon, with what is free there."""
     plan = ScalingPlan()
-    rooms = list(upcoming)
+    capacities = list(upcoming)
     # The smallest node that does: chips are dearer than cores.
     ordered = sorted(groups, key=lambda group: _cost(group.template))
     for pod in pending:
         requests = requests_of(pod)
         uid = str(pod["metadata"]["uid"])
-        if node := next((one for one in rooms if not obstacle(pod, one)), None):
+        if node := next((one for one in capacities if not unschedulable_reason(pod, one)), None):
             node.take(requests)
             continue
         reasons: Counter[str] = Counter()
         for group in ordered:
-            fresh = [_room(group.template) for _ in range(group.step)]
-            if problem := obstacle(pod, fresh[0]):
+            fresh = [_empty_node(group.template) for _ in range(group.step)]
+            if problem := unschedulable_reason(pod, fresh[0]):
                 reasons[problem] += 1
                 continue
             if group.in_backoff:
@@ -89,7 +89,7 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
             )
             plan.pool_for[uid] = group.pool
             fresh[0].take(requests)
-            rooms += fresh
+            capacities += fresh
             break
         else:
             summary = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
@@ -99,8 +99,8 @@ def grow(pending: Sequence[Object], groups: Sequence[NodeGroup], upcoming: Seque
     return plan
 
 
-def _room(template: Template) -> NodeCapacity:
-    return room(template.labels, template.taints, template.allocatable)
+def _empty_node(template: Template) -> NodeCapacity:
+    return empty_node(template.labels, template.taints, template.allocatable)
 
 
 def _cost(template: Template) -> tuple[int, int]:
@@ -111,19 +111,25 @@ def _cost(template: Template) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class Unit:
-    """Nodes that come and go together: one, or all hosts of a slice. ``idle``: seconds without a pod, 0 when used."""
+    """Nodes that come and go together: one, or all hosts of a slice. ``idle_seconds``: without a pod, 0 when used."""
 
     pool: str
     nodes: tuple[str, ...]
-    idle: float
+    idle_seconds: float
 
 
-def shrink(units: Sequence[Unit], minimum: Mapping[str, int], sizes: Mapping[str, int], after: float) -> list[Unit]:
-    """Units to take away: idle for ``after`` seconds, the longest idle first, and never below a pool's minimum."""
+def shrink(
+    units: Sequence[Unit], minimum: Mapping[str, int], sizes: Mapping[str, int], after_seconds: float
+) -> list[Unit]:
+    """Units to take away: idle for ``after_seconds``, the longest idle first, and never below a pool's minimum."""
     left = dict(sizes)
     gone: list[Unit] = []
-    for unit in sorted(units, key=lambda one: -one.idle):
-        if unit.idle > 0 and unit.idle >= after and left[unit.pool] - len(unit.nodes) >= minimum[unit.pool]:
+    for unit in sorted(units, key=lambda one: -one.idle_seconds):
+        if (
+            unit.idle_seconds > 0
+            and unit.idle_seconds >= after_seconds
+            and left[unit.pool] - len(unit.nodes) >= minimum[unit.pool]
+        ):
             left[unit.pool] -= len(unit.nodes)
             gone.append(unit)
     return gone

@@ -1,7 +1,7 @@
 """The life of one container: made ready, started, probed, restarted with back-off, ended.
 
-Back-off: the first restart comes at once, the next after 10 s (here less, :class:`.Knobs`), 20 s … 5 min, and it begins
-anew after ten minutes without a failure
+Back-off: the first restart comes at once, the next after 10 s (here less, :class:`.Timings`), 20 s … 5 min, and the
+series starts over after ten minutes without a failure
 (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#restart-policy).
 """
 
@@ -22,19 +22,19 @@ from localcloud.nodes.images import NoImage
 from localcloud.nodes.logs import forget
 from localcloud.nodes.runtime import Launch, NotStarted, Process
 from localcloud.nodes.states import ContainerRecord, Running, Terminated, Waiting, now
-from localcloud.nodes.timings import Knobs
+from localcloud.nodes.timings import Timings
 from localcloud.nodes.volumes import NotImitated
 
-LONGEST_BACK_OFF = 300.0
-FORGIVEN_AFTER = 600.0
-LOOK_AGAIN = 1.0
+LONGEST_BACKOFF_SECONDS = 300.0
+BACKOFF_RESET_SECONDS = 600.0
+RETRY_SECONDS = 1.0
 """Seconds between two looks for a Secret, or for an entry in the image table."""
-DEFAULT_GRACE = 30.0
+DEFAULT_GRACE_SECONDS = 30.0
 MESSAGE_LIMIT = 2048
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PodContext:
     """What a container needs of its pod. ``launch`` raises Missing, NoImage, NotImitated or ValueError."""
 
     pod: Object
@@ -43,18 +43,18 @@ class Surroundings:
     root: Path
     logs: Path
     launch: Callable[[Object, Path], Awaitable[Launch]]
-    tell: Callable[[str, str, bool], None]
+    record_event: Callable[[str, str, bool], None]
     changed: Callable[[], None]
-    knobs: Knobs
+    timings: Timings
 
 
 class Container:
     """One container of a pod. ``restarts``: ``Always``, ``OnFailure`` or ``Never``."""
 
-    def __init__(self, spec: Object, record: ContainerRecord, around: Surroundings, restarts: str) -> None:
+    def __init__(self, spec: Object, record: ContainerRecord, context: PodContext, restarts: str) -> None:
         self.spec = spec
         self.record = record
-        self._around = around
+        self._context = context
         self._restarts = restarts
         self._process: Process | None = None
         self._environment: dict[str, str] = {}
@@ -72,14 +72,14 @@ class Container:
                 return
             if self._restarts == "Never" or (self._restarts == "OnFailure" and code == 0):
                 return
-            failures = 1 if time.monotonic() - began > FORGIVEN_AFTER else failures + 1
+            failures = 1 if time.monotonic() - began > BACKOFF_RESET_SECONDS else failures + 1
             await self._back_off(failures)
 
-    async def stop(self, grace: float) -> None:
+    async def stop(self, grace_seconds: float) -> None:
         """Ends it: preStop, SIGTERM, and SIGKILL when the grace is over."""
         self._stopping.set()
         if self._process is not None and self._process.running:
-            await self._end(self._process, grace)
+            await self._end(self._process, grace_seconds)
 
     def kill(self) -> None:
         """Ends it at once."""
@@ -91,31 +91,31 @@ class Container:
         """A new state, which goes into the pod's status."""
         if state != self.record.state:
             self.record.state = state
-            self._around.changed()
+            self._context.changed()
 
     async def _once(self) -> int | None:
         """One start to its end: the exit status, ``None`` when it was told to end before it ran."""
-        log = self._around.logs / f"{self.record.name}.{self.record.restarts}.log"
-        forget(self._around.logs, self.record.name, self.record.restarts)
-        said = self._around.logs / f".{self.record.name}.termination"
-        said.write_text("")
+        log = self._context.logs / f"{self.record.name}.{self.record.restarts}.log"
+        forget(self._context.logs, self.record.name, self.record.restarts)
+        message_file = self._context.logs / f".{self.record.name}.termination"
+        message_file.write_text("")
         self.record.container_id = f"process://{uuid.uuid4().hex}"
-        launch = await self._launch(said)
+        launch = await self._launch(message_file)
         if launch is None:
             return None
         self._environment = launch.environment
         began = now()
         try:
-            process = await runtime.start(launch, self._around.sandbox, self._around.root, log)
+            process = await runtime.start(launch, self._context.sandbox, self._context.root, log)
         except (NotStarted, OSError) as error:
             self._ended(128, began, "StartError", str(error))
-            self._around.tell("Failed", f"Error: failed to start container {self.record.name}: {error}", True)
+            self._context.record_event("Failed", f"Error: failed to start container {self.record.name}: {error}", True)
             return 128
         self._process = process
         self.record.started = "startupProbe" not in self.spec
         self.set(Running(began))
-        self._around.changed()
-        self._around.tell("Started", f"Container started: {self.record.name}", False)
+        self._context.changed()
+        self._context.record_event("Started", f"Container started: {self.record.name}", False)
         async with asyncio.TaskGroup() as group:
             watching = group.create_task(self._watch(process))
             if self._stopping.is_set():
@@ -124,20 +124,20 @@ class Container:
             watching.cancel()
         self._process = None
         self.started.clear()
-        self._ended(code, began, "", self._last_words(said, log, code))
+        self._ended(code, began, "", self._termination_message(message_file, log, code))
         return code
 
-    async def _launch(self, said: Path) -> Launch | None:
+    async def _launch(self, message_file: Path) -> Launch | None:
         while not self._stopping.is_set():
             try:
-                return await self._around.launch(self.spec, said)
+                return await self._context.launch(self.spec, message_file)
             except NoImage as error:
                 self.set(Waiting("ErrImageNeverPull", str(error)))
-                self._around.tell("ErrImageNeverPull", str(error), True)
+                self._context.record_event("ErrImageNeverPull", str(error), True)
             except (MissingObject, NotImitated, ValueError, OSError) as error:
                 self.set(Waiting("CreateContainerConfigError", str(error)))
-                self._around.tell("Failed", f"Error: {error}", True)
-            await self._pause(LOOK_AGAIN)
+                self._context.record_event("Failed", f"Error: {error}", True)
+            await self._pause(RETRY_SECONDS)
         return None
 
     def _ended(self, code: int, began: str, reason: str, message: str) -> None:
@@ -148,13 +148,15 @@ class Container:
         """Waits, and counts the restart."""
         ended = self.record.state
         seconds = (
-            0.0 if failures < 2 else min(self._around.knobs.back_off_seconds * 2 ** (failures - 2), LONGEST_BACK_OFF)
+            0.0
+            if failures < 2
+            else min(self._context.timings.back_off_seconds * 2 ** (failures - 2), LONGEST_BACKOFF_SECONDS)
         )
         if seconds:
             text = f"back-off {seconds:g}s restarting failed container={self.record.name} pod={self._name}"
             self.record.last = ended if isinstance(ended, Terminated) else None
             self.set(Waiting("CrashLoopBackOff", text))
-            self._around.tell("BackOff", text[0].upper() + text[1:], True)
+            self._context.record_event("BackOff", text[0].upper() + text[1:], True)
             await self._pause(seconds)
         if self._stopping.is_set():
             if isinstance(ended, Terminated):
@@ -165,7 +167,7 @@ class Container:
 
     @property
     def _name(self) -> str:
-        return f"{self._around.pod['metadata']['name']}_{self._around.pod['metadata']['namespace']}"
+        return f"{self._context.pod['metadata']['name']}_{self._context.pod['metadata']['namespace']}"
 
     async def _pause(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
@@ -177,9 +179,9 @@ class Container:
     async def _watch(self, process: Process) -> None:
         """PostStart, then the startup probe, then the other two."""
         if hook := part(self.spec, "lifecycle", "postStart"):
-            result = await self._hook(hook, process, DEFAULT_GRACE)
+            result = await self._hook(hook, process, DEFAULT_GRACE_SECONDS)
             if not result.ok:
-                self._around.tell("FailedPostStartHook", f"PostStartHook failed: {result.message}", True)
+                self._context.record_event("FailedPostStartHook", f"PostStartHook failed: {result.message}", True)
                 await self._end(process, self._grace("postStart"))
                 return
         if "startupProbe" in self.spec and not await self._startup(process):
@@ -187,7 +189,7 @@ class Container:
         self.record.started = True
         self.record.ready = "readinessProbe" not in self.spec
         self.started.set()
-        self._around.changed()
+        self._context.changed()
         async with asyncio.TaskGroup() as group:
             if "readinessProbe" in self.spec:
                 group.create_task(self._readiness(process))
@@ -195,7 +197,7 @@ class Container:
                 group.create_task(self._liveness(process))
 
     async def _startup(self, process: Process) -> bool:
-        async for result in probes.verdicts(self.spec["startupProbe"], lambda: self._look("startupProbe", process)):
+        async for result in probes.outcomes(self.spec["startupProbe"], lambda: self._look("startupProbe", process)):
             if result.ok:
                 return True
             await self._unhealthy("startupProbe", "Startup", process)
@@ -203,57 +205,59 @@ class Container:
         return False
 
     async def _readiness(self, process: Process) -> None:
-        async for result in probes.verdicts(self.spec["readinessProbe"], lambda: self._look("readinessProbe", process)):
+        async for result in probes.outcomes(self.spec["readinessProbe"], lambda: self._look("readinessProbe", process)):
             if self.record.ready != result.ok and not self._stopping.is_set():
                 self.record.ready = result.ok
-                self._around.changed()
+                self._context.changed()
 
     async def _liveness(self, process: Process) -> None:
-        async for result in probes.verdicts(self.spec["livenessProbe"], lambda: self._look("livenessProbe", process)):
+        async for result in probes.outcomes(self.spec["livenessProbe"], lambda: self._look("livenessProbe", process)):
             if not result.ok:
                 await self._unhealthy("livenessProbe", "Liveness", process)
                 return
 
     async def _unhealthy(self, kind: str, title: str, process: Process) -> None:
         name = self.record.name
-        self._around.tell("Killing", f"Container {name} failed {title.lower()} probe, will be restarted", False)
+        self._context.record_event(
+            "Killing", f"Container {name} failed {title.lower()} probe, will be restarted", False
+        )
         # As its own task: this one is cancelled when the process ends.
         await self._end(process, self._grace(kind))
 
     def _grace(self, kind: str) -> float:
         own = part(self.spec, kind).get("terminationGracePeriodSeconds")
-        pods = self._around.pod["spec"].get("terminationGracePeriodSeconds")
-        return float(own if own is not None else DEFAULT_GRACE if pods is None else pods)
+        pods = self._context.pod["spec"].get("terminationGracePeriodSeconds")
+        return float(own if own is not None else DEFAULT_GRACE_SECONDS if pods is None else pods)
 
     async def _look(self, kind: str, process: Process) -> probes.ProbeResult:
         result = await probes.check(
             self.spec[kind],
             self.spec,
-            self._around.address,
+            self._context.address,
             lambda command, seconds: self._exec(process, command, seconds),
         )
         if not result.ok and process.running:
             title = kind.removesuffix("Probe").capitalize()
-            self._around.tell("Unhealthy", f"{title} probe failed: {result.message}", True)
+            self._context.record_event("Unhealthy", f"{title} probe failed: {result.message}", True)
         return result
 
     async def _exec(self, process: Process, command: list[str], seconds: float) -> tuple[int, str]:
-        return await runtime.execute(process, self._around.sandbox, command, self._environment, seconds)
+        return await runtime.execute(process, self._context.sandbox, command, self._environment, seconds)
 
     # -- its end ------------------------------------------------------------------------------------------------------
 
-    async def _end(self, process: Process, grace: float) -> None:
-        ends = time.monotonic() + grace
-        if (hook := part(self.spec, "lifecycle", "preStop")) and grace > 0:
+    async def _end(self, process: Process, grace_seconds: float) -> None:
+        ends = time.monotonic() + grace_seconds
+        if (hook := part(self.spec, "lifecycle", "preStop")) and grace_seconds > 0:
             watching = asyncio.create_task(process.wait())
-            hooking = asyncio.create_task(self._hook(hook, process, grace))
+            hooking = asyncio.create_task(self._hook(hook, process, grace_seconds))
             await asyncio.wait({watching, hooking}, return_when=asyncio.FIRST_COMPLETED)
             if hooking.done() and not hooking.result().ok:
-                self._around.tell("FailedPreStopHook", f"PreStopHook failed: {hooking.result().message}", True)
+                self._context.record_event("FailedPreStopHook", f"PreStopHook failed: {hooking.result().message}", True)
             for task in (watching, hooking):
                 task.cancel()
         # As Kubernetes: two seconds more, where the hook has used up all of the grace.
-        await process.end(max(ends - time.monotonic(), 2.0 if grace > 0 else 0.0))
+        await process.end(max(ends - time.monotonic(), 2.0 if grace_seconds > 0 else 0.0))
 
     async def _hook(self, hook: Object, process: Process, seconds: float) -> probes.ProbeResult:
         if "sleep" in hook:
@@ -263,13 +267,13 @@ class Container:
         return await probes.check(
             action,
             self.spec,
-            self._around.address,
+            self._context.address,
             lambda command, most: self._exec(process, command, most),
         )
 
-    def _last_words(self, said: Path, log: Path, code: int) -> str:
+    def _termination_message(self, message_file: Path, log: Path, code: int) -> str:
         """The termination message: the container's file, else, if asked for and it failed, the end of its log."""
-        message = said.read_text(errors="replace")[:4096]
+        message = message_file.read_text(errors="replace")[:4096]
         if message or code == 0 or text(self.spec, "terminationMessagePolicy") != "FallbackToLogsOnError":
             return message
         with log.open("rb") as file:

@@ -26,7 +26,7 @@ class Recorder:
         self._seen: dict[str, tuple[float, int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, obj: Object, reason: str, message: str, *, warning: bool = False) -> None:
+    def record_event(self, obj: Object, reason: str, message: str, *, warning: bool = False) -> None:
         """An event about an object; returns at once."""
         meta = obj["metadata"]
         digest = hashlib.sha256(f"{meta['uid']} {reason} {message}".encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from localcloud.nodes.states import now
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS, LEASE_LASTS = 10.0, 40
+LEASE_RENEWAL_SECONDS, LEASE_DURATION_SECONDS = 10.0, 40
 STATUS_SECONDS = 300.0
 """Kubernetes' defaults of ``nodeStatusReportFrequency`` and of the lease."""
 LEASE_NAMESPACE = "kube-node-lease"
@@ -36,7 +36,7 @@ class Heartbeats:
                     await self.beat(one)
                 except (KubeError, *Unreachable) as error:
                     log.info("heartbeat of %s: %s", one["metadata"]["name"], error)
-            await asyncio.sleep(LEASE_SECONDS)
+            await asyncio.sleep(LEASE_RENEWAL_SECONDS)
 
     async def beat(self, node: Object) -> None:
         """For one node."""
@@ -48,7 +48,7 @@ class Heartbeats:
             "metadata": {"name": name, "namespace": LEASE_NAMESPACE, "ownerReferences": [owner]},
             "spec": {
                 "holderIdentity": name,
-                "leaseDurationSeconds": LEASE_LASTS,
+                "leaseDurationSeconds": LEASE_DURATION_SECONDS,
                 "renewTime": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
             },
         }

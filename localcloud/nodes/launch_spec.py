@@ -11,7 +11,7 @@ from localcloud.nodes import environment
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.images import HOSTS_FILES, ImageTable
 from localcloud.nodes.runtime import Launch, Mount
-from localcloud.nodes.timings import Knobs
+from localcloud.nodes.timings import Timings
 from localcloud.nodes.volumes import Volumes
 from localcloud.service_network import dns_records
 
@@ -21,12 +21,12 @@ DNS_SERVICE = ("kube-system", "kube-dns")
 
 
 @dataclass(frozen=True)
-class Launching:
+class LaunchBuilder:
     """Of one node. ``simulator_arguments``: words for every model server."""
 
     table: ImageTable
     sources: Sources
-    knobs: Knobs
+    timings: Timings
     simulator_arguments: str = ""
 
     def launch(
@@ -35,15 +35,15 @@ class Launching:
         container: Object,
         volumes: Volumes,
         address: str,
-        said: Path,
+        message_file: Path,
         allocatable: Mapping[str, str],
     ) -> Launch:
-        """Raises Missing, NoImage, NotImitated or ValueError; ``said`` is the file for the termination message."""
+        """Raises Missing, NoImage, NotImitated or ValueError; ``message_file`` receives the termination message."""
         image = self.table.find(str(container["image"]))
         seen, links = self.table.sees(image)
         base = image.variables()
         if image.model_server:
-            base["LLMD_GKE_MODEL_START_SECONDS"] = f"{self.knobs.model_start_seconds:g}"
+            base["LLMD_GKE_MODEL_START_SECONDS"] = f"{self.timings.model_start_seconds:g}"
             base["LLMD_GKE_SIMULATOR_ARGS"] = self.simulator_arguments
         pod_now = {**pod, "status": {**part(pod, "status"), "podIP": address, "podIPs": [{"ip": address}]}}
         variables = environment.environment(pod_now, container, self.sources, base, allocatable)
@@ -58,7 +58,7 @@ class Launching:
             environment=variables,
             folder=text(container, "workingDir") or "/",
             image=seen,
-            mounts=[*volumes.mounts(container), Mount(str(said), message)],
+            mounts=[*volumes.mounts(container), Mount(str(message_file), message)],
             files={**HOSTS_FILES, **self._etc(pod, address)},
             links=links,
             read_only_root=bool(part(container, "securityContext").get("readOnlyRootFilesystem")),

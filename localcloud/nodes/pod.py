@@ -18,10 +18,10 @@ from tenacity import AsyncRetrying, before_sleep_log, retry_if_exception_type, w
 from localcloud.kubernetes.client import PODS, Kube, KubeError, Unreachable
 from localcloud.kubernetes.fields import Object, each, part
 from localcloud.nodes import status
-from localcloud.nodes.container import LOOK_AGAIN, Container, Surroundings
+from localcloud.nodes.container import RETRY_SECONDS, Container, PodContext
 from localcloud.nodes.environment import MissingObject
 from localcloud.nodes.events import Recorder
-from localcloud.nodes.launch_spec import Launching
+from localcloud.nodes.launch_spec import LaunchBuilder
 from localcloud.nodes.logs import LogFile
 from localcloud.nodes.runtime import Launch
 from localcloud.nodes.sandbox import Sandbox, open_sandbox
@@ -30,7 +30,7 @@ from localcloud.nodes.volumes import NotImitated, Volumes
 
 log = logging.getLogger(__name__)
 
-LONGEST_PAUSE = 16.0
+LONGEST_PAUSE_SECONDS = 16.0
 """Seconds between attempts to set up a pod, which begin with one; the arrival of what was missing counts at once."""
 RENEW_SECONDS = 30.0
 """How often tokens are looked at; Secrets and ConfigMaps are brought up to date as they change."""
@@ -39,7 +39,7 @@ SETTLE_SECONDS = 0.05
 
 UNTIL_IT_WORKS = AsyncRetrying(
     retry=retry_if_exception_type((KubeError, *Unreachable)),
-    wait=wait_fixed(LOOK_AGAIN),
+    wait=wait_fixed(RETRY_SECONDS),
     before_sleep=before_sleep_log(log, logging.DEBUG),
 )
 """Makes a request go on until the API server takes it."""
@@ -60,7 +60,7 @@ class Host:
 
     kube: Kube
     recorder: Recorder
-    launching: Launching
+    launch_builder: LaunchBuilder
     folder: Path
     memory: Path
     shared: Path
@@ -82,7 +82,7 @@ class PodWorker:
             self._folder,
             host.memory / str(meta["uid"]),
             host.shared,
-            host.launching.sources,
+            host.launch_builder.sources,
             host.kube,
             node.allocatable,
         )
@@ -181,7 +181,7 @@ class PodWorker:
     async def _sandbox(self) -> Sandbox | None:
         """The sandbox with the volumes in place, ``None`` when the pod is to go first."""
         meta = self.obj["metadata"]
-        pause = LOOK_AGAIN
+        pause = RETRY_SECONDS
         while not self._deleted.is_set():
             self.content_changed.clear()
             try:
@@ -196,7 +196,7 @@ class PodWorker:
                 self._changed.set()
                 return sandbox
             await self._pause(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
+            pause = min(2 * pause, LONGEST_PAUSE_SECONDS)
         return None
 
     async def _live(self, sandbox: Sandbox) -> None:
@@ -217,7 +217,7 @@ class PodWorker:
                 task.cancel()
 
     async def _containers_in_turn(self, sandbox: Sandbox) -> None:
-        around = Surroundings(
+        context = PodContext(
             self.obj,
             sandbox.pid,
             self._address,
@@ -226,13 +226,13 @@ class PodWorker:
             self._launch,
             self._tell,
             self._changed.set,
-            self._host.launching.knobs,
+            self._host.launch_builder.timings,
         )
         policy = self._records.restart_policy
         async with asyncio.TaskGroup() as group:
             sidecars: list[Container] = []
             for spec, record in zip(each(self.obj, "spec", "initContainers"), self._records.init, strict=True):
-                container = self._container(spec, record, around, "Always" if record.sidecar else _init_policy(policy))
+                container = self._container(spec, record, context, "Always" if record.sidecar else _init_policy(policy))
                 running = group.create_task(container.run())
                 if record.sidecar:
                     sidecars.append(container)
@@ -248,7 +248,7 @@ class PodWorker:
                 self._records.initialized = True
                 self._changed.set()
                 specs = zip(each(self.obj, "spec", "containers"), self._records.main, strict=True)
-                mains = [self._container(spec, record, around, policy) for spec, record in specs]
+                mains = [self._container(spec, record, context, policy) for spec, record in specs]
                 await asyncio.gather(*(group.create_task(container.run()) for container in mains))
             if not self._deleted.is_set():
                 for container in reversed(sidecars):
@@ -256,27 +256,29 @@ class PodWorker:
         self._records.ended = True
         self._changed.set()
 
-    def _container(self, spec: Object, record: ContainerRecord, around: Surroundings, policy: str) -> Container:
-        container = Container(spec, record, around, policy)
+    def _container(self, spec: Object, record: ContainerRecord, context: PodContext, policy: str) -> Container:
+        container = Container(spec, record, context, policy)
         self._containers.append(container)
         if self._deleted.is_set():
             container.kill()
         return container
 
-    async def _stop_all(self, grace: float) -> None:
-        ends = asyncio.get_running_loop().time() + grace
+    async def _stop_all(self, grace_seconds: float) -> None:
+        ends = asyncio.get_running_loop().time() + grace_seconds
         sidecars = [one for one in self._containers if one.record.sidecar]
         self._tell("Killing", "Stopping the pod's containers", False)
-        await asyncio.gather(*(one.stop(grace) for one in self._containers if not one.record.sidecar))
+        await asyncio.gather(*(one.stop(grace_seconds) for one in self._containers if not one.record.sidecar))
         for container in reversed(sidecars):
-            await container.stop(max(ends - asyncio.get_running_loop().time(), min(grace, 2.0)))
+            await container.stop(max(ends - asyncio.get_running_loop().time(), min(grace_seconds, 2.0)))
 
     def _spec_grace(self) -> float:
         given = self.obj["spec"].get("terminationGracePeriodSeconds")
         return 30.0 if given is None else float(given)
 
-    async def _launch(self, spec: Object, said: Path) -> Launch:
-        return self._host.launching.launch(self.obj, spec, self._volumes, self._address, said, self._node.allocatable)
+    async def _launch(self, spec: Object, message_file: Path) -> Launch:
+        return self._host.launch_builder.launch(
+            self.obj, spec, self._volumes, self._address, message_file, self._node.allocatable
+        )
 
     async def _update_volumes(self) -> None:
         while True:
@@ -292,7 +294,7 @@ class PodWorker:
                 log.debug("%s: %s", self._folder.name, error)
 
     def _tell(self, reason: str, message: str, warning: bool) -> None:
-        self._host.recorder.tell(self.obj, reason, message, warning=warning)
+        self._host.recorder.record_event(self.obj, reason, message, warning=warning)
 
     async def _pause(self, seconds: float) -> None:
         """Until the pod is to go, a Secret or ConfigMap has changed, or the time is over."""

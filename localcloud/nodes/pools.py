@@ -22,8 +22,8 @@ from localcloud.nodes.autoscaler import NodeGroup, Unit
 from localcloud.nodes.draining import drain
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
-from localcloud.nodes.scheduling import NodeCapacity, requests_of, room
-from localcloud.nodes.timings import Knobs
+from localcloud.nodes.scheduling import NodeCapacity, empty_node, requests_of
+from localcloud.nodes.timings import Timings
 from localcloud.providers.google.pools_view import RunningPool, pools
 from localcloud.providers.protocol.values import objects
 
@@ -34,7 +34,7 @@ LOOK_SECONDS = 1.0
 BACKOFF_SECONDS = 10.0
 """How long a pool that found no stock is left alone. The cluster autoscaler begins with five minutes."""
 FRESH_SECONDS = 15.0
-"""A pod that does not fit is left that long to the scheduler where a node with room is there."""
+"""A pod that does not fit is left that long to the scheduler where a node with free capacity exists."""
 
 
 class NodePools:
@@ -47,7 +47,7 @@ class NodePools:
         mirror: Mirror,
         pods: Mirror,
         recorder: Recorder,
-        knobs: Knobs,
+        timings: Timings,
         heartbeats: Heartbeats,
     ) -> None:
         self._kube = kube
@@ -55,7 +55,7 @@ class NodePools:
         self._nodes = mirror
         self._pods = pods
         self._recorder = recorder
-        self._knobs = knobs
+        self._timings = timings
         self._heartbeats = heartbeats
         self._version = "v1.36.0"
         self._leaving: dict[str, asyncio.Task[None]] = {}
@@ -125,8 +125,8 @@ class NodePools:
     # -- more ---------------------------------------------------------------------------------------------------------
 
     async def _add(self, pool: RunningPool, count: int, *, wait: bool) -> None:
-        if wait and self._knobs.node_start_seconds:
-            await asyncio.sleep(self._knobs.node_start_seconds)
+        if wait and self._timings.node_start_seconds:
+            await asyncio.sleep(self._timings.node_start_seconds)
         step = max(pool.hosts, 1)
         for _ in range(-(-count // step)):
             zone = self._emptiest_zone(pool)
@@ -153,7 +153,7 @@ class NodePools:
         # The mirror learns of it a moment later: the next number must not be the same.
         self._nodes.objects.setdefault(("", name), made)
         await self._heartbeats.beat(made)
-        self._recorder.tell(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
+        self._recorder.record_event(made, "RegisteredNode", f"Node {name} of node pool {pool.name} registered")
 
     # -- fewer --------------------------------------------------------------------------------------------------------
 
@@ -161,7 +161,7 @@ class NodePools:
         name = str(one["metadata"]["name"])
         if name not in self._leaving:
             log.info("removing node %s: %s", name, why)
-            self._recorder.tell(one, "RemovingNode", f"Removing node {name}: {why}")
+            self._recorder.record_event(one, "RemovingNode", f"Removing node {name}: {why}")
             task = asyncio.create_task(self._drain(one))
             self._leaving[name] = task
 
@@ -198,12 +198,12 @@ class NodePools:
                 for pool in scaled
             ]
             settled = [pod for pod in pending if _waiting(pod) > FRESH_SECONDS]
-            plan = autoscaler.grow(pending, groups, self._rooms(all_of_them=len(settled) < len(pending)))
+            plan = autoscaler.grow(pending, groups, self._capacities(all_of_them=len(settled) < len(pending)))
             by_uid = {str(pod["metadata"]["uid"]): pod for pod in pending}
             for uid, message in plan.triggered.items():
-                self._recorder.tell(by_uid[uid], "TriggeredScaleUp", message)
+                self._recorder.record_event(by_uid[uid], "TriggeredScaleUp", message)
             for uid, message in plan.refused.items():
-                self._recorder.tell(by_uid[uid], "NotTriggerScaleUp", message)
+                self._recorder.record_event(by_uid[uid], "NotTriggerScaleUp", message)
             for ident, count in plan.increase.items():
                 pool = by_id[ident]
                 if zones := self._zones_with_stock(pool):
@@ -211,17 +211,17 @@ class NodePools:
                     continue
                 self._backoff_until[ident] = time.monotonic() + BACKOFF_SECONDS
                 for uid in (uid for uid, chosen in plan.pool_for.items() if chosen == ident):
-                    self._recorder.tell(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
+                    self._recorder.record_event(by_uid[uid], "FailedScaleUp", _no_stock(pool), warning=True)
         else:
             minimum = {pool.id: pool.minimum * len(pool.zones) for pool in scaled}
-            for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._knobs.scale_down_seconds):
+            for unit in autoscaler.shrink(self._units(scaled), minimum, sizes, self._timings.scale_down_seconds):
                 for name in unit.nodes:
                     if one := self._nodes.get(name):
-                        self._leave(one, f"idle for {unit.idle:.0f} s")
+                        self._leave(one, f"idle for {unit.idle_seconds:.0f} s")
 
-    def _rooms(self, *, all_of_them: bool) -> list[NodeCapacity]:
+    def _capacities(self, *, all_of_them: bool) -> list[NodeCapacity]:
         """Nodes with what is free there: all, or those alone that have been there for a moment only."""
-        rooms: list[NodeCapacity] = []
+        capacities: list[NodeCapacity] = []
         for one in self.ours():
             name = str(one["metadata"]["name"])
             if name in self._leaving or one["spec"].get("unschedulable"):
@@ -233,15 +233,15 @@ class NodePools:
                 for taint in each(one, "spec", "taints")
                 if not str(taint["key"]).startswith("node.kubernetes.io/")
             )
-            free_node = room(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
+            free_node = empty_node(part(one, "metadata", "labels"), taints, part(one, "status", "allocatable"))
             for pod in self._pods:
                 if text(pod, "spec", "nodeName") == name and text(pod, "status", "phase") not in (
                     "Succeeded",
                     "Failed",
                 ):
                     free_node.take(requests_of(pod))
-            rooms.append(free_node)
-        return rooms
+            capacities.append(free_node)
+        return capacities
 
     def _units(self, scaled: Iterable[RunningPool]) -> list[Unit]:
         used = self._used()
@@ -257,8 +257,8 @@ class NodePools:
                 else:
                     self._idle_since.setdefault(name, clock)
             for names in slices.values():
-                idle = min(clock - self._idle_since.get(name, clock) for name in names)
-                units.append(Unit(pool.id, tuple(names), idle))
+                idle_seconds = min(clock - self._idle_since.get(name, clock) for name in names)
+                units.append(Unit(pool.id, tuple(names), idle_seconds))
         return units
 
 

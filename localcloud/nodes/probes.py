@@ -39,9 +39,9 @@ class ProbeResult:
 class Times:
     """Seconds and thresholds of a probe, with Kubernetes' defaults."""
 
-    delay: float
-    period: float
-    timeout: float
+    delay_seconds: float
+    period_seconds: float
+    timeout_seconds: float
     failures: int
     successes: int
 
@@ -49,9 +49,9 @@ class Times:
     def of(cls, probe: Object) -> Times:
         """Those of a probe's definition."""
         return cls(
-            delay=float(probe.get("initialDelaySeconds") or 0),
-            period=float(probe.get("periodSeconds") or 10),
-            timeout=float(probe.get("timeoutSeconds") or 1),
+            delay_seconds=float(probe.get("initialDelaySeconds") or 0),
+            period_seconds=float(probe.get("periodSeconds") or 10),
+            timeout_seconds=float(probe.get("timeoutSeconds") or 1),
             failures=int(probe.get("failureThreshold") or 3),
             successes=int(probe.get("successThreshold") or 1),
         )
@@ -59,7 +59,7 @@ class Times:
 
 async def check(probe: Object, container: Object, address: str, execute: Exec) -> ProbeResult:
     """One look. Every failure is a result, none an exception."""
-    seconds = Times.of(probe).timeout
+    seconds = Times.of(probe).timeout_seconds
     try:
         if "exec" in probe:
             status, output = await execute(texts(probe, "exec", "command"), seconds)
@@ -125,13 +125,13 @@ async def _grpc(action: Object, address: str) -> ProbeResult:
     return ProbeResult(status == SERVING, f"service unhealthy (responded with status {status})")
 
 
-async def verdicts(probe: Object, look: Callable[[], Awaitable[ProbeResult]]) -> AsyncGenerator[ProbeResult, None]:
+async def outcomes(probe: Object, look: Callable[[], Awaitable[ProbeResult]]) -> AsyncGenerator[ProbeResult, None]:
     """A verdict with every look from the first threshold on: so many successes, or so many failures, in a row.
 
     For ever, after the initial delay.
     """
     times = Times.of(probe)
-    await asyncio.sleep(times.delay)
+    await asyncio.sleep(times.delay_seconds)
     row = 0
     before: bool | None = None
     while True:
@@ -140,4 +140,4 @@ async def verdicts(probe: Object, look: Callable[[], Awaitable[ProbeResult]]) ->
         before = result.ok
         if row >= (times.successes if result.ok else times.failures):
             yield result
-        await asyncio.sleep(times.period)
+        await asyncio.sleep(times.period_seconds)

@@ -84,11 +84,11 @@ class Process:
         if self.running:
             signal.pidfd_send_signal(self._descriptor, number)
 
-    async def end(self, grace: float, number: signal.Signals = signal.SIGTERM) -> int:
-        """Asks it to end, and kills it after ``grace`` seconds; the exit status."""
+    async def end(self, grace_seconds: float, number: signal.Signals = signal.SIGTERM) -> int:
+        """Asks it to end, and kills it after ``grace_seconds`` seconds; the exit status."""
         self.send(number)
         try:
-            async with asyncio.timeout(max(grace, 0)):
+            async with asyncio.timeout(max(grace_seconds, 0)):
                 return await self.wait()
         except TimeoutError:
             self.send(signal.SIGKILL)

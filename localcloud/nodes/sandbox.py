@@ -57,8 +57,8 @@ async def open_sandbox(uid: str, hostname: str, address: str) -> Sandbox:
         assert process.stdout is not None  # noqa: S101 - asked for above
         assert process.stderr is not None  # noqa: S101
         if not await process.stdout.readline():
-            said = (await process.stderr.read()).decode().strip()
-            raise OSError(f"cannot create the pod's namespaces: {said.splitlines()[-1] if said else 'no answer'}")
+            errors = (await process.stderr.read()).decode().strip()
+            raise OSError(f"cannot create the pod's namespaces: {errors.splitlines()[-1] if errors else 'no answer'}")
         await asyncio.to_thread(_connect, process.pid, interface(uid), address)
     except BaseException:
         await sandbox.close()

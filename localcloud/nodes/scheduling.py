@@ -29,7 +29,7 @@ class NodeCapacity:
             self.free[name] = self.free.get(name, Decimal(0)) - amount
 
 
-def room(
+def empty_node(
     labels: Mapping[str, str], taints: tuple[tuple[str, str, str], ...], allocatable: Mapping[str, str]
 ) -> NodeCapacity:
     """An empty node."""
@@ -58,7 +58,7 @@ def _asked(container: Object) -> dict[str, str]:
     return {**part(resources, "limits"), **part(resources, "requests")}
 
 
-def obstacle(pod: Object, node: NodeCapacity) -> str:
+def unschedulable_reason(pod: Object, node: NodeCapacity) -> str:
     """Why the pod does not fit there, in the scheduler's words; empty when it does."""
     if not _selected(pod, node.labels):
         return SELECTOR

@@ -10,7 +10,7 @@ from llmd_gke.problems import BadInput
 
 
 @dataclass(frozen=True)
-class Knobs:
+class Timings:
     """All in seconds.
 
     ``model_start_seconds``: how long a model server takes to open its port, so that the stages of a start can be seen.
@@ -25,7 +25,7 @@ class Knobs:
     back_off_seconds: float = 2.0
 
     @classmethod
-    def read(cls, environment: Mapping[str, str] = os.environ) -> Knobs:
+    def read(cls, environment: Mapping[str, str] = os.environ) -> Timings:
         """From ``LLMD_GKE_MODEL_START_SECONDS`` and so on; raises ``BadInput`` for what is no number of seconds."""
         values: dict[str, float] = {}
         for name in cls.__dataclass_fields__:

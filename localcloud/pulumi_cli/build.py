@@ -70,10 +70,10 @@ def assemble(more: Mapping[str, bytes], kept: Mapping[str, Path], out: Path, tar
         (out / name).write_bytes(content)
     shutil.copyfile(cache_key.WRAPPER.source / cache_key.FAST_EXIT, out / cache_key.FAST_EXIT)
     (out / cache_key.EXECUTOR).chmod(0o755)
-    said = ask_version(out / "pulumi")
-    if said != f"v{engine_cli()}":
+    version = ask_version(out / "pulumi")
+    if version != f"v{engine_cli()}":
         raise SetUpFailed(
-            f"The built engine says version {said!r} instead of v{engine_cli()}. Fix: remove {kept['pulumi']}."
+            f"The built engine says version {version!r} instead of v{engine_cli()}. Fix: remove {kept['pulumi']}."
         )
     (out / cache_key.COMPLETE).write_text(f"built with Go {go_toolchain.name(go.version)}\n")
     shutil.rmtree(target, ignore_errors=True)

@@ -46,10 +46,10 @@ def ask_version(pulumi: Path) -> str:
         "HOME": os.environ.get("HOME", "/"),
         "PULUMI_SKIP_UPDATE_CHECK": "true",
     }
-    return child_process.said([pulumi, "version"], seconds=20, environment=environment) or ""
+    return child_process.output_of([pulumi, "version"], seconds=20, environment=environment) or ""
 
 
-def judge(pulumi: Path) -> Engine | Unsuitable:
+def check_engine(pulumi: Path) -> Engine | Unsuitable:
     """Whether that `pulumi` can run the program.
 
     It must be at least ``engine_floor()`` (older ones hang on components that depend on their own parent,
@@ -57,16 +57,16 @@ def judge(pulumi: Path) -> Engine | Unsuitable:
     on PATH are ignored in the rehearsal, so that no real provider can slip in.
     """
     real = pulumi.resolve()
-    said = ask_version(real)
-    version = parse_version(said)
+    answer = ask_version(real)
+    version = parse_version(answer)
     floor = parse_version(engine_floor())
     if version is None or floor is None:
         return Unsuitable(pulumi, "`pulumi version` printed no version")
     if version < floor:
-        return Unsuitable(pulumi, f"version {said} is older than {engine_floor()}")
+        return Unsuitable(pulumi, f"version {answer} is older than {engine_floor()}")
     if not os.access(real.with_name(HOST), os.X_OK):
         return Unsuitable(pulumi, f"{HOST} is not next to it ({real.parent})")
-    return Engine(real, said, "found on PATH")
+    return Engine(real, answer, "found on PATH")
 
 
 def on_path(path: str) -> tuple[Engine | None, list[Unsuitable]]:
@@ -76,10 +76,10 @@ def on_path(path: str) -> tuple[Engine | None, list[Unsuitable]]:
         candidate = Path(folder or ".") / "pulumi"
         if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_wrapper(candidate):
             continue
-        verdict = judge(candidate)
-        if isinstance(verdict, Engine):
-            return verdict, left_aside
-        left_aside.append(verdict)
+        checked = check_engine(candidate)
+        if isinstance(checked, Engine):
+            return checked, left_aside
+        left_aside.append(checked)
     return None, left_aside
 
 

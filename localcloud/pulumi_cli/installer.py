@@ -20,7 +20,7 @@ import httpx
 
 from llmd_gke.catalog.versions import engine_cli
 from llmd_gke.problems import SetUpFailed
-from localcloud.pulumi_cli.discover import Engine, judge
+from localcloud.pulumi_cli.discover import Engine, check_engine
 
 RELEASES = "https://get.pulumi.com/releases/sdk"
 
@@ -43,8 +43,8 @@ def folder(cache: Path) -> Path:
 
 def present(cache: Path) -> Engine | None:
     """The engine that an earlier run installed."""
-    verdict = judge(folder(cache) / "bin" / "pulumi")
-    return Engine(verdict.pulumi, verdict.version, "official release") if isinstance(verdict, Engine) else None
+    checked = check_engine(folder(cache) / "bin" / "pulumi")
+    return Engine(checked.pulumi, checked.version, "official release") if isinstance(checked, Engine) else None
 
 
 def archive() -> str | None:
@@ -97,7 +97,7 @@ def install(cache: Path) -> Engine | None:
                 opened.extractall(unpacked, filter="data")
         except (tarfile.TarError, OSError):
             return None
-        if not isinstance(judge(unpacked / "pulumi" / "pulumi"), Engine):
+        if not isinstance(check_engine(unpacked / "pulumi" / "pulumi"), Engine):
             return None
         shutil.rmtree(folder(cache), ignore_errors=True)
         folder(cache).mkdir()

@@ -14,7 +14,7 @@ from dns.rdatatype import A
 
 from localcloud.service_network.dns_records import Names
 
-SECONDS = 5
+TTL_SECONDS = 5
 """How long an answer may be kept; CoreDNS' own."""
 
 UDP_BYTES = 512
@@ -33,18 +33,18 @@ def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
         return None
     if asked.flags & dns.flags.QR:
         return None
-    said = dns.message.make_response(asked, our_payload=LONGEST_UDP_BYTES)
-    said.flags |= dns.flags.AA
+    response = dns.message.make_response(asked, our_payload=LONGEST_UDP_BYTES)
+    response.flags |= dns.flags.AA
     if asked.errors or len(asked.question) != 1:
-        said.question = []
-        said.set_rcode(dns.rcode.FORMERR)
-        return said.to_wire()
+        response.question = []
+        response.set_rcode(dns.rcode.FORMERR)
+        return response.to_wire()
     question = asked.question[0]
     name = question.name.to_text(omit_final_dot=True).lower()
     if name not in names:
-        said.set_rcode(dns.rcode.NXDOMAIN)
+        response.set_rcode(dns.rcode.NXDOMAIN)
     elif (question.rdtype, question.rdclass) == (A, IN):
         # A set for each address: where not all of them fit, a set is left out as a whole.
-        said.answer = [dns.rrset.from_text(question.name, SECONDS, IN, A, address) for address in names[name]]
+        response.answer = [dns.rrset.from_text(question.name, TTL_SECONDS, IN, A, address) for address in names[name]]
     longest = TCP_BYTES if tcp else min(max(asked.payload, UDP_BYTES), LONGEST_UDP_BYTES)
-    return said.to_wire(max_size=longest, prefer_truncation=True)
+    return response.to_wire(max_size=longest, prefer_truncation=True)

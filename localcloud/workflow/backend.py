@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from rich.console import Console
 
-from localcloud.common.workdir import Kind, Workdir
+from localcloud.common.workdir import CloudKind, Workdir
 
 if TYPE_CHECKING:  # it imports, by way of the folders, this module
     from localcloud.workflow.state import Lock, Pending
 
-BACKENDS: dict[Kind, str] = {
+BACKENDS: dict[CloudKind, str] = {
     "rehearsal": "localcloud.rehearsal.Rehearsal",
     "laptop": "localcloud.cluster.backend.LaptopCloud",
 }
@@ -58,7 +58,7 @@ class Backend(Protocol):
         """Raises ``Stale`` when what the stack remembers is gone."""
         ...
 
-    def get_binaries(self, console: Console, stack: str | None = None) -> None:
+    def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
         """Builds or fetches what :meth:`start` needs, and what that stack needs in addition."""
         ...
 

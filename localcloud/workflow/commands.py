@@ -37,7 +37,7 @@ def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runn
     cloud = backend.of(workdir)
     cloud.check()
     engine = resolve.ensure(cache_folder(), console, _summary(workdir, stack, console))
-    cloud.get_binaries(console, stack)
+    cloud.ensure_binaries(console, stack)
     home.prepare(workdir, engine)
     cloud.start(console)
     interlock.check(workdir)

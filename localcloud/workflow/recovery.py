@@ -72,20 +72,20 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     if present is None or not present.pending:
         return
     taken_over: dict[str, Mapping[str, object]] = {}
-    said: list[str] = []
+    lines: list[str] = []
     for one in present.pending:
         name = one.urn.rpartition("::")[2]
         if one.kind != CREATING:
-            said.append(f"  {name}: {one.kind} was in progress; compared with the cloud")
+            lines.append(f"  {name}: {one.kind} was in progress; compared with the cloud")
         elif one.urn in present.urns:
-            said.append(f"  {name}: was created and is in the state")
+            lines.append(f"  {name}: was created and is in the state")
         elif ident := cloud_files.find(runner.workdir, one):
             taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.workdir, one)}
-            said.append(f"  {name}: was created meanwhile; imported with ID {ident}")
+            lines.append(f"  {name}: was created meanwhile; imported with ID {ident}")
         else:
-            said.append(f"  {name}: was not created; will be created now")
+            lines.append(f"  {name}: was not created; will be created now")
     console.print("recovery: an earlier run was interrupted during:", highlight=False, soft_wrap=True)
-    console.print("\n".join(said), highlight=False, soft_wrap=True, markup=False)
+    console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
     edit(runner, stack, taken_over)
     targets = [word for urn in taken_over for word in ("--target", urn)]
     if all(one.kind == CREATING for one in present.pending):

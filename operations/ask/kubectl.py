@@ -23,7 +23,7 @@ from llmd_gke.catalog import kserve
 from localcloud.kubernetes.fields import Object, conditions, each, name, text
 from operations.exits import Failed, SetUpFailed, Unreachable
 
-SECONDS = 30
+ANSWER_SECONDS = 30
 """How long the API server may take to answer, and a forwarded port to open."""
 
 FORWARDING = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+) ->")
@@ -44,10 +44,10 @@ class Kubectl:
         command = self._command("get", "pods", "-n", namespace, "-l", labels, "-o", "json")
         try:
             done = subprocess.run(
-                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=SECONDS, check=False
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=ANSWER_SECONDS, check=False
             )
         except subprocess.TimeoutExpired:
-            raise Unreachable(_unreachable(f"no answer within {SECONDS} s")) from None
+            raise Unreachable(_unreachable(f"no answer within {ANSWER_SECONDS} s")) from None
         if done.returncode:
             raise Unreachable(_unreachable(" ".join(done.stderr.split())[-300:]))
         return sorted(each(json.loads(done.stdout), "items"), key=name)
@@ -63,16 +63,16 @@ class Kubectl:
             text=True,
             start_new_session=True,
         )
-        late = threading.Timer(SECONDS, _kill, [process])
+        late = threading.Timer(ANSWER_SECONDS, _kill, [process])
         late.start()
         try:
             opened = FORWARDING.search(process.stdout.readline() if process.stdout else "")
             late.cancel()
             if opened is None:
                 _kill(process)
-                said = " ".join(process.communicate()[1].split())[-300:] or f"nothing within {SECONDS} s"
+                error = " ".join(process.communicate()[1].split())[-300:] or f"nothing within {ANSWER_SECONDS} s"
                 raise Failed(
-                    f"kubectl port-forward to {namespace}/{pod} failed: {said}\n"
+                    f"kubectl port-forward to {namespace}/{pod} failed: {error}\n"
                     f"Fix: kubectl -n {namespace} describe pod {pod}; the caller needs container.pods.portForward"
                 )
             yield f"http://127.0.0.1:{opened[1]}"
@@ -119,9 +119,9 @@ def address(pod: Object) -> str:
     return text(cast("object", pod), "status", "podIP")
 
 
-def _unreachable(said: str) -> str:
+def _unreachable(error: str) -> str:
     return (
-        f"kubectl cannot list the pods: {said}\n"
+        f"kubectl cannot list the pods: {error}\n"
         "Fix: gcloud auth login; a private endpoint is reachable only from its VPC and from authorized networks "
         "(cluster.authorizedNetworks, docs/security.md); --context NAME uses a context of your own kubeconfig"
     )

@@ -53,8 +53,8 @@ def ask(base: str, question: Question) -> Answer:
     except httpx.HTTPError as error:
         return Answer(0, round(time.monotonic() - started, 3), str(error) or type(error).__name__)
     seconds = round(time.monotonic() - started, 3)
-    said = response.text if question.path is not None or response.status_code != 200 else _said(response)
-    return Answer(response.status_code, seconds, said)
+    answer_text = response.text if question.path is not None or response.status_code != 200 else _said(response)
+    return Answer(response.status_code, seconds, answer_text)
 
 
 def _said(response: httpx.Response) -> str:

@@ -71,7 +71,7 @@ def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Leve
                     os.killpg(process.pid, signal.SIGKILL)  # its workers, which share its session, may outlive it
         if status or not levels:
             raise Failed(
-                f"The load generator exited with status {status}: {_last_words(errors.read_text(errors='replace'))}\n"
+                f"The load generator exited with status {status}: {_end_of_log(errors.read_text(errors='replace'))}\n"
                 "Fix: run llmd-gke smoke, which shows what the endpoint does not support"
             )
         return levels, stopped
@@ -102,6 +102,6 @@ def _follow(lines: IO[str], say: Callable[[str], None]) -> tuple[list[Level], di
     return levels, stopped
 
 
-def _last_words(log: str) -> str:
+def _end_of_log(log: str) -> str:
     lines = [line for line in log.splitlines() if line.strip()]
     return lines[-1][:400] if lines else "it printed nothing"

@@ -63,14 +63,14 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
 def gain(result: BenchResult) -> list[str]:
     """What the shared beginning brings over the control, at each concurrency that both have."""
     control = {level.concurrency: level for level in result.of("random")}
-    said: list[str] = []
+    differences: list[str] = []
     for level in result.of("shared"):
         other = control.get(level.concurrency)
         if other and other.ttft_p50 and other.output_tokens_per_second:
             first = level.ttft_p50 / other.ttft_p50 - 1
             through = level.output_tokens_per_second / other.output_tokens_per_second - 1
-            said.append(f"{level.concurrency} concurrent: first token {first:+.0%}, throughput {through:+.0%}")
-    return [f"Common prefix compared with control: {'; '.join(said)}."] if said else []
+            differences.append(f"{level.concurrency} concurrent: first token {first:+.0%}, throughput {through:+.0%}")
+    return [f"Common prefix compared with control: {'; '.join(differences)}."] if differences else []
 
 
 def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:

@@ -20,7 +20,7 @@ from operations.cost.revisions import commit_of
 from operations.exits import BadInput, Failed
 
 RECORDER = Path(stored.__file__).parent
-SECONDS = 300
+RECORDING_SECONDS = 300
 
 
 def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Graph | str]:
@@ -41,7 +41,7 @@ def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Gra
             done = _record(tree, stacks)
         except subprocess.TimeoutExpired:
             raise Failed(
-                f"The graphs at {revision} were not recorded within {SECONDS} s.\n"
+                f"The graphs at {revision} were not recorded within {RECORDING_SECONDS} s.\n"
                 "Fix: run the command again when this machine is less busy, or select fewer stacks with --stack"
             ) from None
     if done.returncode:
@@ -64,7 +64,7 @@ def _record(tree: Path, stacks: Sequence[str]) -> subprocess.CompletedProcess[st
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=SECONDS,
+        timeout=RECORDING_SECONDS,
         check=False,
     )
 

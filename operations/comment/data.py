@@ -17,8 +17,8 @@ from pydantic.alias_generators import to_camel
 
 from llmd_gke.graph.mermaid import Box, Mark, Picture
 from operations.comment.changes import Change, Op
+from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Price, Report, Status
-from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import Amount, State
 from operations.exits import BadInput
 
@@ -39,7 +39,7 @@ class DataLimits(NamedTuple):
     drawn: bool
 
 
-ROOMS = (
+LIMITS = (
     DataLimits(CHANGES, DETAILS, POLICIES, True),
     DataLimits(CHANGES, 4, 100, True),
     DataLimits(500, 0, 20, False),
@@ -159,15 +159,15 @@ class _Totals:
 
 def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:
     """The document about these reports, as JSON data. What is longer than a document may hold is cut."""
-    for room in ROOMS[:-1]:
-        made = _document(reports, base, head, room)
+    for limits in LIMITS[:-1]:
+        made = _document(reports, base, head, limits)
         if len(made.model_dump_json(by_alias=True)) * 2 <= LARGEST:  # printed with spaces, it is longer
             return made.model_dump(mode="json", by_alias=True)
-    return _document(reports, base, head, ROOMS[-1]).model_dump(mode="json", by_alias=True)
+    return _document(reports, base, head, LIMITS[-1]).model_dump(mode="json", by_alias=True)
 
 
-def _document(reports: Sequence[Report], base: str, head: str, room: DataLimits) -> Document:
-    stacks = [_data(one, room) for one in reports[:STACKS]]
+def _document(reports: Sequence[Report], base: str, head: str, limits: DataLimits) -> Document:
+    stacks = [_data(one, limits) for one in reports[:STACKS]]
     return Document(version=VERSION, base=base[:100], head=head[:100], stacks=stacks)
 
 
@@ -197,7 +197,7 @@ def read(file: Path) -> tuple[list[Report], str, str]:
     return [_report(one) for one in document.stacks], document.base, document.head
 
 
-def _data(report: Report, room: DataLimits) -> StackData:
+def _data(report: Report, limits: DataLimits) -> StackData:
     return StackData(
         stack=report.stack,
         status=report.status,
@@ -206,9 +206,9 @@ def _data(report: Report, room: DataLimits) -> StackData:
                 op=one.op,
                 name=one.name[:300],
                 type=one.type[:300],
-                details=[(path[:300], step[:300]) for path, step in one.details[: room.details]],
+                details=[(path[:300], step[:300]) for path, step in one.details[: limits.details]],
             )
-            for one in report.changes[: room.changes]
+            for one in report.changes[: limits.changes]
         ],
         planned=report.planned,
         policies=[
@@ -218,11 +218,11 @@ def _data(report: Report, room: DataLimits) -> StackData:
                 resource=one.resource[:300],
                 message=one.message[:1000],
             )
-            for one in report.verdicts[: room.policies]
+            for one in report.policy_messages[: limits.policies]
         ],
         before=_price(report.before),
         after=_price(report.after),
-        picture=_picture(report.picture) if room.drawn else None,
+        picture=_picture(report.picture) if limits.drawn else None,
         problem=report.problem[:4000],
         unknown=report.unknown[:1000],
     )
@@ -258,7 +258,7 @@ def _report(data: StackData) -> Report:
         data.status,
         changes=[Change(one.op, one.name, one.type, tuple(one.details)) for one in data.changes],
         planned=data.planned,
-        verdicts=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
+        policy_messages=[PolicyMessage(one.policy, one.mandatory, one.resource, one.message) for one in data.policies],
         before=_totals(data.before),
         after=_totals(data.after),
         picture=None

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from llmd_gke.catalog.zones import PRICES_AS_OF
 from operations.comment.changes import OPS, Change
 from operations.comment.escape import block, code, prose
+from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Price, Report
-from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import Amount, State
 from operations.cost.tables import difference, hourly
 
@@ -40,7 +40,7 @@ class MarkdownLimits:
 
 TOO_LONG = "The details do not fit into a comment; `llmd-gke comment --output json` shows them."
 
-ROOMS = (
+LIMITS = (
     MarkdownLimits(200, 8, 50, True),
     MarkdownLimits(60, 4, 20, True),
     MarkdownLimits(30, 2, 10, False),
@@ -55,8 +55,8 @@ def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT,
     ``fork``: what it says was found out by the code of a fork, and the comment says so.
     """
     head_ = list(_head(reports, base, head, fork))
-    for room in ROOMS:
-        text = "\n\n".join([*head_, *(part for one in reports for part in _stack(one, room))]) + "\n"
+    for limits in LIMITS:
+        text = "\n\n".join([*head_, *(part for one in reports for part in _stack(one, limits))]) + "\n"
         if len(text) <= limit:
             return text
     text = "\n\n".join([*head_, TOO_LONG]) + "\n"
@@ -120,8 +120,8 @@ def _policies(report: Report) -> str:
         return ""
     if report.problem:
         return "**settings refused**"
-    mandatory = sum(one.mandatory for one in report.verdicts)
-    advisory = len(report.verdicts) - mandatory
+    mandatory = sum(one.mandatory for one in report.policy_messages)
+    advisory = len(report.policy_messages) - mandatory
     summary = f"**{mandatory} violated**" if mandatory else "all hold"
     return f"{summary}, {advisory} {'hint' if advisory == 1 else 'hints'}" if advisory else summary
 
@@ -156,7 +156,7 @@ def _step(report: Report, before: str | None, after: str | None) -> str:
     return (after or "?") if before == after else f"{before or '?'} → {after or '?'}"
 
 
-def _stack(report: Report, room: MarkdownLimits) -> Iterator[str]:
+def _stack(report: Report, limits: MarkdownLimits) -> Iterator[str]:
     if report.quiet:
         return
     yield f"#### {code(report.stack)}{f' ({report.status})' if report.status else ''}"
@@ -167,19 +167,19 @@ def _stack(report: Report, room: MarkdownLimits) -> Iterator[str]:
         yield "Its settings or its program are not valid:\n\n" + block(report.problem[:4000])
     if report.unknown:
         yield f"The base cannot be compared: {prose(report.unknown[:500])}."
-    violated = [one for one in report.verdicts if one.mandatory]
+    violated = [one for one in report.policy_messages if one.mandatory]
     if violated:
-        yield "\n".join(["**Policy violations**\n", *_messages(violated, room.messages)])
+        yield "\n".join(["**Policy violations**\n", *_messages(violated, limits.messages)])
     if report.changes:
-        yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, room))
-    if report.picture and room.drawn:
+        yield _folded(f"{_counts(report)}{_origin(report)}", _table(report.changes, limits))
+    if report.picture and limits.drawn:
         what = "The graph" if report.status else "Differences in the graph"
         yield _folded(what, f"```mermaid\n{report.picture.text()}\n```\n\n{_legend(report)}")
-    hints = [one for one in report.verdicts if not one.mandatory]
+    hints = [one for one in report.policy_messages if not one.mandatory]
     if hints:
         yield _folded(
             f"{len(hints)} {'hint' if len(hints) == 1 else 'hints'} of the policies",
-            "\n".join(_messages(hints, room.messages)),
+            "\n".join(_messages(hints, limits.messages)),
         )
 
 
@@ -193,16 +193,16 @@ def _legend(report: Report) -> str:
     return "Green: new. Dashed red: removed. Brown: changed inside. Thick arrows: new edges; dotted: removed edges."
 
 
-def _table(changes: Sequence[Change], room: MarkdownLimits) -> str:
-    shown = changes[: room.rows]
-    rows = [f"| {SIGNS[one.op]} | {code(one.name)} | {code(_kind(one))} | {_details(one, room)} |" for one in shown]
+def _table(changes: Sequence[Change], limits: MarkdownLimits) -> str:
+    shown = changes[: limits.rows]
+    rows = [f"| {SIGNS[one.op]} | {code(one.name)} | {code(_kind(one))} | {_details(one, limits)} |" for one in shown]
     left = len(changes) - len(shown)
     lines = ["| | Resource | Kind | What |", "|---|---|---|---|", *rows] if rows else []
     return "\n".join([*lines, *([f"\n{left} more are not shown."] if left else [])])
 
 
-def _details(change: Change, room: MarkdownLimits) -> str:
-    shown = [code(path) + (f" {code(step)}" if step else "") for path, step in change.details[: room.details]]
+def _details(change: Change, limits: MarkdownLimits) -> str:
+    shown = [code(path) + (f" {code(step)}" if step else "") for path, step in change.details[: limits.details]]
     left = len(change.details) - len(shown)
     return "<br>".join([*shown, f"{left} more"] if left and change.details else shown)
 
@@ -211,12 +211,12 @@ def _kind(change: Change) -> str:
     return change.type.rsplit(":", 1)[-1]
 
 
-def _messages(verdicts: Sequence[PolicyMessage], most: int) -> list[str]:
+def _messages(policy_messages: Sequence[PolicyMessage], most: int) -> list[str]:
     lines = [
         f"- {code(one.policy)}{f' on {code(one.resource)}' if one.resource else ''}: {prose(_one_line(one.message))}"
-        for one in verdicts[:most]
+        for one in policy_messages[:most]
     ]
-    left = len(verdicts) - len(lines)
+    left = len(policy_messages) - len(lines)
     return [*lines, f"- {left} more"] if left else lines
 
 

@@ -13,7 +13,7 @@ from llmd_gke.graph.resources import Graph
 from operations.comment import base as base_
 from operations.comment import changes
 from operations.comment.picture import difference
-from operations.comment.verdicts import PolicyMessage, judge
+from operations.comment.policy_messages import PolicyMessage, run_policies
 from operations.cost import revisions
 from operations.cost.estimate import Amount, StackPrice, State, estimate
 from operations.exits import BadInput, Problem
@@ -44,7 +44,7 @@ class Report:
     changes: Sequence[changes.Change] = ()
     planned: bool = False
     """Whether the engine planned the changes; otherwise they are the difference of two recordings."""
-    verdicts: Sequence[PolicyMessage] = ()
+    policy_messages: Sequence[PolicyMessage] = ()
     before: Price | None = None
     after: Price | None = None
     picture: Picture | None = None
@@ -54,13 +54,13 @@ class Report:
     @property
     def quiet(self) -> bool:
         """Whether there is nothing to say but the row in the table."""
-        mandatory = any(one.mandatory for one in self.verdicts)
+        mandatory = any(one.mandatory for one in self.policy_messages)
         return not (self.status or self.changes or mandatory or self.problem or self.unknown)
 
     @property
     def bad(self) -> bool:
         """Whether `pulumi up` would be refused."""
-        return bool(self.problem) or any(one.mandatory for one in self.verdicts)
+        return bool(self.problem) or any(one.mandatory for one in self.policy_messages)
 
 
 @dataclass
@@ -117,7 +117,7 @@ class Collector:
             status,
             changes=difference_ if plan is None else changes.with_steps(plan, difference_),
             planned=plan is not None,
-            verdicts=judge(stack, now.graph),
+            policy_messages=run_policies(stack, now.graph),
             before=before,
             after=after,
             picture=difference(compared, now) if compared else None if unknown else whole(now),

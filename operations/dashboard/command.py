@@ -77,10 +77,10 @@ def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output
         target = Target.choose(stack, cloud)
         enter(target)
         from llmd_gke.manifests.dashboard import google, sections
-        from operations.dashboard import answers
         from operations.dashboard import picture as drawing
+        from operations.dashboard import queries
 
-        series, span = answers.of(target, minutes)
+        series, span = queries.of(target, minutes)
         title = google.name(target.settings)
         text = drawing.picture(sections(target.settings), series, span, title)
     _write("--picture", picture, text, stack, title, output)

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from llmd_gke.manifests.dashboard import google, sections
-from operations.dashboard import answers, picture
+from operations.dashboard import picture, queries
 from operations.options import Cloud
 from operations.target import Target
 
@@ -21,7 +21,7 @@ STACK = "local"
 def drawn() -> str:
     """The picture as SVG."""
     settings = Target.choose(STACK, Cloud.REHEARSAL).settings
-    series, span = answers.read(FILE, settings)
+    series, span = queries.read(FILE, settings)
     return picture.picture(sections(settings), series, span, google.name(settings))
 
 
@@ -31,8 +31,8 @@ def main(arguments: list[str]) -> None:
         print(drawn(), end="")
         return
     target = Target.choose(STACK, Cloud.LAPTOP)
-    series, span = answers.of(target, float(arguments[0]))
-    FILE.write_text(answers.record(series, span, target.settings), encoding="utf-8")
+    series, span = queries.of(target, float(arguments[0]))
+    FILE.write_text(queries.record(series, span, target.settings), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from xml.sax.saxutils import escape
 
-from llmd_gke.manifests.dashboard.panel import LABEL, Panel, Query, Section, Unit
+from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Query, Unit
 from operations.prometheus.client import Series
 
 Answers = Mapping[str, Sequence[Series]]
@@ -43,7 +43,7 @@ class Span:
     end: float
 
 
-def picture(sections: Sequence[Section], answers: Answers, span: Span, title: str) -> str:
+def picture(sections: Sequence[DashboardSection], answers: Answers, span: Span, title: str) -> str:
     """A complete SVG document."""
     width = IN_ROW * (WIDTH + GAP) + GAP
     lines: list[str] = []

@@ -44,7 +44,7 @@ def command(
         from llmd_gke.settings.load import read_config
         from operations.doctor import run, token
         from operations.doctor.context import Context
-        from operations.doctor.result import CheckVerdict
+        from operations.doctor.result import CheckStatus
         from operations.doctor.sign_in import IMPERSONATE
 
         target = Target.choose(stack, cloud)
@@ -70,7 +70,7 @@ def command(
                 answers = list(run.results(run.CHECKS[0], context))
         if target.cloud is Cloud.LAPTOP:
             notes = [LAPTOP if asked else HAND_WRITTEN]
-    bad = [result for result in answers if result.verdict is CheckVerdict.FAILED]
+    bad = [result for result in answers if result.status is CheckStatus.FAILED]
     show(stack, output, answers, notes)
     if bad:
         findings = counted(len(answers), "finding")
@@ -137,10 +137,10 @@ def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
 
 def _probe(context: Context, results: list[Result], zones: Sequence[str]) -> list[Result]:
     from operations.doctor.probe import probe
-    from operations.doctor.result import CheckVerdict, skipped
+    from operations.doctor.result import CheckStatus, skipped
 
     lacking = [
-        one.check for one in results if one.verdict is CheckVerdict.FAILED and one.check in ("credentials", "project")
+        one.check for one in results if one.status is CheckStatus.FAILED and one.check in ("credentials", "project")
     ]
     if lacking:
         return [skipped("capacity", f"needs: {', '.join(lacking)}")]
@@ -158,25 +158,25 @@ def show(stack: str, output: Output, results: list[Result], notes: list[str]) ->
     from rich.markup import escape
     from rich.table import Table
 
-    from operations.doctor.result import CheckVerdict
+    from operations.doctor.result import CheckStatus
     from operations.printing import show as print_
 
     colours = {
-        CheckVerdict.OK: "green",
-        CheckVerdict.WARNING: "yellow",
-        CheckVerdict.FAILED: "bold red",
-        CheckVerdict.SKIPPED: "dim",
+        CheckStatus.OK: "green",
+        CheckStatus.WARNING: "yellow",
+        CheckStatus.FAILED: "bold red",
+        CheckStatus.SKIPPED: "dim",
     }
     table = Table(title=f"Stack {stack}: before `pulumi up`", title_justify="left")
     for heading in ("what", "", "seen"):
         table.add_column(heading, no_wrap=heading != "seen", overflow="fold")
     for one in results:
-        colour = colours[one.verdict]
-        table.add_row(escape(one.check), f"[{colour}]{one.verdict}[/{colour}]", escape(one.said))
+        colour = colours[one.status]
+        table.add_row(escape(one.check), f"[{colour}]{one.status}[/{colour}]", escape(one.message))
     fixes = [f"{one.check}: {one.fix}" for one in results if one.fix]
     data = {
         "stack": stack,
-        "findings": [{"check": o.check, "verdict": o.verdict.value, "said": o.said, "fix": o.fix} for o in results],
+        "findings": [{"check": o.check, "verdict": o.status.value, "said": o.message, "fix": o.fix} for o in results],
         "notes": notes,
     }
     print_(output, data, table, *(["Fixes"] if fixes else []), *(f"  {fix}" for fix in fixes), *notes)

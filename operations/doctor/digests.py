@@ -29,11 +29,11 @@ def resolve(ask: Ask = manifest) -> tuple[dict[str, str], list[str]]:
     missing: list[str] = []
     for section, home, tag in pins:
         host, _, path = home.partition("/")
-        said = ask(Context.registry(host), path, tag)
-        if said.digest is None:
-            missing.append(f"{home}:{tag}: {said.problem or 'the registry returns no digest'}")
+        answer = ask(Context.registry(host), path, tag)
+        if answer.digest is None:
+            missing.append(f"{home}:{tag}: {answer.problem or 'the registry returns no digest'}")
         else:
-            digests[section] = said.digest
+            digests[section] = answer.digest
     return digests, missing
 
 

@@ -13,7 +13,7 @@ from llmd_gke.catalog import registries, versions
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, skipped, warning
 
-SECONDS = 15
+REQUEST_SECONDS = 15
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 ACCEPT = ", ".join(
     (
@@ -124,7 +124,7 @@ def manifest(base: str, path: str, reference: str) -> Manifest:
     """
     url = f"{base}/v2/{path}/manifests/{reference}"
     try:
-        with httpx.Client(timeout=SECONDS, follow_redirects=True) as client:
+        with httpx.Client(timeout=REQUEST_SECONDS, follow_redirects=True) as client:
             answer = client.head(url, headers={"Accept": ACCEPT})
             if answer.status_code == 401:
                 challenge = _challenge(answer.headers.get("www-authenticate", ""))
@@ -178,7 +178,7 @@ def weights(context: Context) -> Iterator[Result]:
             )
             continue
         try:
-            with httpx.Client(timeout=SECONDS, follow_redirects=True) as client:
+            with httpx.Client(timeout=REQUEST_SECONDS, follow_redirects=True) as client:
                 # A file, not the page about the model: anybody may read that one.
                 status = client.head(f"{base}/{name}/resolve/main/config.json", headers=headers).status_code
         except httpx.HTTPError as error:

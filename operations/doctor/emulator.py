@@ -42,9 +42,11 @@ def emulated(target: Target) -> Generator[None]:
     with ExitStack() as ends:
         try:
             cloud = ends.enter_context(running(_folder(target.workdir, ends)))
-            with cloud.world() as world:
-                if not world.enabled(target.settings.project):
-                    world.enable(target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis})
+            with cloud.state() as cloud_state:
+                if not cloud_state.enabled(target.settings.project):
+                    cloud_state.enable(
+                        target.settings.project, {f"{api}.googleapis.com" for api in target.settings.apis}
+                    )
         except (OSError, ValueError) as error:
             raise SetUpFailed(
                 f"The emulator of Google's APIs cannot start on {target.workdir.cloud}: {error}\n"

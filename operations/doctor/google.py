@@ -26,7 +26,7 @@ VERSIONS = {
 states of several services at once in v1 only."""
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
-SECONDS = 15
+REQUEST_SECONDS = 15
 """An answer later than this counts as none."""
 
 RETRIES = 2
@@ -88,7 +88,7 @@ class GoogleClient:
     project: str
     credentials: object
     endpoint: str | None = field(default_factory=lambda: os.environ.get(ENDPOINT))
-    seconds: float = SECONDS
+    seconds: float = REQUEST_SECONDS
 
     def ask(self, method: str, **arguments: object) -> dict[str, object]:
         """Calls e.g. ``compute.zones.get`` and returns its answer.

@@ -38,7 +38,7 @@ class NodePool:
         return self.state in BROKEN
 
     @property
-    def said(self) -> str:
+    def message(self) -> str:
         """Its state and the reason."""
         return f"{self.name} is {self.state}: {self.cause or 'GKE names no reason'}"
 
@@ -74,6 +74,6 @@ def check(context: Context) -> Iterator[Result]:
     pools = node_pools(context.google, context.settings)
     broken = [pool for pool in pools if pool.broken]
     for pool in broken:
-        yield warning(CHECK, pool.said, pool.fix(context.stack))
+        yield warning(CHECK, pool.message, pool.fix(context.stack))
     if not broken:
         yield ok(CHECK, f"GKE reports no error of {', '.join(pool.name for pool in pools) or 'any'}")

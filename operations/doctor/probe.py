@@ -23,7 +23,7 @@ from operations.doctor.result import Result, failed, ok, skipped, warning
 if TYPE_CHECKING:
     from llmd_gke.settings.sections.pools import AcceleratorPool
 
-SECONDS = 180
+OPERATION_SECONDS = 180
 LATE_SECONDS = 10.0
 """How long after a request that was cut off its host may still appear."""
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
@@ -85,16 +85,17 @@ def _host(
         made = context.google.ask("compute.instances.insert", **where, body=body)
         answered = True
         errors = items(
-            cast("Mapping[str, object]", context.google.wait(made, zone, SECONDS).get("error") or {}), "errors"
+            cast("Mapping[str, object]", context.google.wait(made, zone, OPERATION_SECONDS).get("error") or {}),
+            "errors",
         )
-        outcome, stopped = _judge(check, pool, zone, errors), False
+        outcome, stopped = _outcome(check, pool, zone, errors), False
     except GoogleRequestError as error:
         outcome, stopped = failed(check, f"{pool.machine_type} in {zone}: {error}", "see the other findings"), False
         answered = answered or not isinstance(error, NoAnswer)
     finally:
-        left = _remove(context, zone, name, patience=0 if answered else LATE_SECONDS)
+        left = _remove(context, zone, name, patience_seconds=0 if answered else LATE_SECONDS)
         if left and stopped:  # nobody hears of results any more
-            print(f"{left.said}\nFix: {left.fix}", file=sys.stderr)
+            print(f"{left.message}\nFix: {left.fix}", file=sys.stderr)
     yield outcome
     if left:
         yield left
@@ -116,26 +117,26 @@ def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str
     }
 
 
-def _judge(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[str, object]]) -> Result:
+def _outcome(check: str, pool: AcceleratorPool, zone: str, errors: list[Mapping[str, object]]) -> Result:
     codes = [str(error.get("code")) for error in errors]
-    said = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
+    text = short("; ".join(str(error.get("message") or error.get("code")) for error in errors))
     if not errors:
         return ok(check, f"{zone} had a free {pool.machine_type} ({pool.capacity}) just now")
     if any(code in STOCK_OUT for code in codes):
         fix = "try another zone (docs/pools.md), try again later, use capacity spot or flex-start, or use a reservation"
         return failed(check, f"stock-out: {zone} has no free {pool.machine_type} ({pool.capacity}) now", fix)
     if any("QUOTA" in code for code in codes):
-        return failed(check, said, "request the quota that the message names")
-    return failed(check, f"{', '.join(codes)}: {said}", "see the message")
+        return failed(check, text, "request the quota that the message names")
+    return failed(check, f"{', '.join(codes)}: {text}", "see the message")
 
 
-def _remove(context: Context, zone: str, name: str, *, patience: float) -> Result | None:
+def _remove(context: Context, zone: str, name: str, *, patience_seconds: float) -> Result | None:
     """Deletes the instance and waits for it; a warning when that cannot be shown. Ctrl-C waits until it is done.
 
-    ``patience``: seconds in which it may still appear, since nobody heard Google's answer to making it.
+    ``patience_seconds``: seconds in which it may still appear, since nobody heard Google's answer to making it.
     """
     command = f"gcloud compute instances delete {name} --zone {zone} --project {context.settings.project}"
-    ends = time.monotonic() + patience
+    ends = time.monotonic() + patience_seconds
     for last in (False, True):
         try:
             while not _deleted(context, zone, name) and time.monotonic() < ends:
@@ -155,7 +156,9 @@ def _deleted(context: Context, zone: str, name: str) -> bool:
     """Deletes it; whether it was there."""
     where = {"project": context.settings.project, "zone": zone}
     try:
-        context.google.wait(context.google.ask("compute.instances.delete", **where, instance=name), zone, SECONDS)
+        context.google.wait(
+            context.google.ask("compute.instances.delete", **where, instance=name), zone, OPERATION_SECONDS
+        )
     except MissingResource:
         return False
     return True

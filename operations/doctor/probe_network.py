@@ -12,7 +12,7 @@ from operations.doctor.context import Context
 from operations.doctor.google import GoogleRequestError, MissingResource, items
 
 RANGE = "10.255.255.240/28"
-SECONDS = 120
+OPERATION_SECONDS = 120
 
 
 @contextmanager
@@ -51,11 +51,11 @@ def _existing(context: Context, region: str) -> dict[str, str] | None:
 
 
 def _global(context: Context, operation: Mapping[str, object]) -> None:
-    _checked(context.google.settle("compute.globalOperations.wait", operation, SECONDS))
+    _checked(context.google.settle("compute.globalOperations.wait", operation, OPERATION_SECONDS))
 
 
 def _regional(context: Context, operation: Mapping[str, object], region: str) -> None:
-    _checked(context.google.settle("compute.regionOperations.wait", operation, SECONDS, region=region))
+    _checked(context.google.settle("compute.regionOperations.wait", operation, OPERATION_SECONDS, region=region))
 
 
 def _checked(done: Mapping[str, object]) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class CheckVerdict(StrEnum):
-    """``warning`` does not stop ``pulumi up``; ``skipped`` was not looked at, and ``said`` tells why."""
+class CheckStatus(StrEnum):
+    """``warning`` does not stop ``pulumi up``; ``skipped`` was not looked at, and ``message`` tells why."""
 
     OK = "ok"
     WARNING = "warning"
@@ -20,26 +20,26 @@ class Result:
     """One line of the report: what was looked at, what was seen, and the command or page that fixes it."""
 
     check: str
-    verdict: CheckVerdict
-    said: str
+    status: CheckStatus
+    message: str
     fix: str = ""
 
 
-def ok(check: str, said: str) -> Result:
+def ok(check: str, message: str) -> Result:
     """As it should be."""
-    return Result(check, CheckVerdict.OK, said)
+    return Result(check, CheckStatus.OK, message)
 
 
-def warning(check: str, said: str, fix: str) -> Result:
+def warning(check: str, message: str, fix: str) -> Result:
     """May go wrong."""
-    return Result(check, CheckVerdict.WARNING, said, fix)
+    return Result(check, CheckStatus.WARNING, message, fix)
 
 
-def failed(check: str, said: str, fix: str) -> Result:
+def failed(check: str, message: str, fix: str) -> Result:
     """Would stop ``pulumi up``."""
-    return Result(check, CheckVerdict.FAILED, said, fix)
+    return Result(check, CheckStatus.FAILED, message, fix)
 
 
 def skipped(check: str, why: str) -> Result:
     """Not looked at."""
-    return Result(check, CheckVerdict.SKIPPED, why)
+    return Result(check, CheckStatus.SKIPPED, why)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from operations.doctor import availability, downloads, network, node_pools, project, quota, sign_in, tools
 from operations.doctor.context import Context
 from operations.doctor.google import ApiOff, Denied, GoogleRequestError, NoAnswer
-from operations.doctor.result import CheckVerdict, Result, failed, skipped
+from operations.doctor.result import CheckStatus, Result, failed, skipped
 from operations.options import Cloud
 
 LIMIT_SECONDS = 60.0
@@ -73,7 +73,7 @@ def run(
     ends = time.monotonic() + limit_seconds
     done: queue.SimpleQueue[tuple[int, list[Result]]] = queue.SimpleQueue()
     login = list(project.credentials(context))
-    refused = any(result.verdict is CheckVerdict.FAILED for result in login)
+    refused = any(result.status is CheckStatus.FAILED for result in login)
     by_check: dict[int, list[Result]] = {}
     for index, check in enumerate(checks):
         if check.google and refused:
@@ -120,5 +120,5 @@ def results(check: Check, context: Context) -> list[Result]:
     except GoogleRequestError as error:
         return [failed(check.name, str(error), "check the settings that the message names")]
     except Exception as error:  # a defect of one check must not take the others' findings away
-        said = f"this check failed: {type(error).__name__}: {error}"
-        return [failed(check.name, said, "please report this bug; the other findings are valid")]
+        message = f"this check failed: {type(error).__name__}: {error}"
+        return [failed(check.name, message, "please report this bug; the other findings are valid")]

@@ -17,7 +17,7 @@ from operations.doctor.result import Result, failed, ok, warning
 from operations.doctor.tools import ask
 
 CHECK = "Kubernetes sign-in"
-SECONDS = 15
+REQUEST_SECONDS = 15
 IMPERSONATE = "gcp:impersonateServiceAccount"
 VARIABLE = "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"
 """The Google provider reads it; the kubeconfig's plugin does not."""
@@ -59,9 +59,9 @@ def sign_in(context: Context) -> Iterator[Result]:
         yield ok(CHECK, f"both halves use {google}")
 
 
-def _token(said: str | None) -> str | None:
+def _token(output: str | None) -> str | None:
     try:
-        answer: object = json.loads(said or "")
+        answer: object = json.loads(output or "")
     except json.JSONDecodeError:
         return None
     status = cast("Mapping[str, object]", answer).get("status") if isinstance(answer, Mapping) else None
@@ -79,11 +79,11 @@ def identity(token: str) -> str | None:
     url = f"{base}/oauth2.googleapis.com/tokeninfo" if base else "https://oauth2.googleapis.com/tokeninfo"
     try:
         # A proxy of the environment leads to Google, not to an emulator on this machine.
-        answer = httpx.post(url, data={"access_token": token}, timeout=SECONDS, trust_env=not base)
+        answer = httpx.post(url, data={"access_token": token}, timeout=REQUEST_SECONDS, trust_env=not base)
         if not answer.is_success:
             return None
         claims = cast("Mapping[str, object]", answer.json())
     except (httpx.TransportError, OSError, ValueError):
-        raise NoAnswer(f"oauth2.googleapis.com did not answer within {SECONDS} s") from None
+        raise NoAnswer(f"oauth2.googleapis.com did not answer within {REQUEST_SECONDS} s") from None
     name = claims.get("email") or claims.get("sub") or claims.get("azp")
     return str(name) if name else None

@@ -13,7 +13,7 @@ from localcloud.common import child_process
 from operations.doctor.context import Context
 from operations.doctor.result import Result, failed, ok, warning
 
-SECONDS = 20
+ANSWER_SECONDS = 20
 PULUMI = "https://www.pulumi.com/docs/install/"
 PLUGIN = "gcloud components install gke-gcloud-auth-plugin"
 
@@ -31,25 +31,25 @@ def python(_: Context) -> Iterator[Result]:
 
 def pulumi(_: Context) -> Iterator[Result]:
     """The engine is there and new enough."""
-    said = ask(["pulumi", "version"])
+    output = ask(["pulumi", "version"])
     floor = versions.engine_floor()
-    if said is None:
+    if output is None:
         yield failed("pulumi", "is not on PATH", PULUMI)
-    elif (version_of(said) or ()) < (version_of(floor) or ()):
+    elif (version_of(output) or ()) < (version_of(floor) or ()):
         yield failed(
-            "pulumi", f"{said} is older than {floor}: components that wait for their parent would hang", PULUMI
+            "pulumi", f"{output} is older than {floor}: components that wait for their parent would hang", PULUMI
         )
     else:
-        yield ok("pulumi", said)
+        yield ok("pulumi", output)
 
 
 def auth_plugin(_: Context) -> Iterator[Result]:
     """The plugin that the stack's kubeconfig names: without it, no Kubernetes object can be made."""
-    said = ask(["gke-gcloud-auth-plugin", "--version"])
-    if said is None:
+    output = ask(["gke-gcloud-auth-plugin", "--version"])
+    if output is None:
         yield failed("gke-gcloud-auth-plugin", "is not on PATH, but the cluster's kubeconfig calls it", PLUGIN)
     else:
-        match = re.search(r"\d+\.\d+\.\d+", said)
+        match = re.search(r"\d+\.\d+\.\d+", output)
         yield ok("gke-gcloud-auth-plugin", match.group() if match else "is on PATH")
 
 
@@ -67,4 +67,4 @@ def ask(command: Sequence[str]) -> str | None:
     program = shutil.which(command[0])
     if program is None:
         return None
-    return child_process.said([program, *command[1:]], seconds=SECONDS)
+    return child_process.output_of([program, *command[1:]], seconds=ANSWER_SECONDS)

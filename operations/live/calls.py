@@ -26,12 +26,12 @@ class Done:
 
     status: int
     output: str
-    said: str
+    errors: str
 
     @property
-    def last_words(self) -> str:
+    def end_of_errors(self) -> str:
         """The end of what it said, for a report."""
-        return self.said.strip()[-MAX_CHARACTERS:]
+        return self.errors.strip()[-MAX_CHARACTERS:]
 
 
 def call(target: Target, *arguments: str, say: Callable[[str], None] | None = None) -> Done:
@@ -40,10 +40,10 @@ def call(target: Target, *arguments: str, say: Callable[[str], None] | None = No
     Ctrl-C is passed on, and the command has ended when the interrupt goes on.
     """
     named = ("--stack", target.stack, "--cloud", target.cloud.value)  # whatever $STACK and $CLOUD say
-    said: list[str] = []
+    errors: list[str] = []
 
     def hear(line: str) -> None:
-        said.append(line)
+        errors.append(line)
         if say is not None and line.strip():
             say(line.strip().removesuffix(" ..."))
 
@@ -59,4 +59,4 @@ def call(target: Target, *arguments: str, say: Callable[[str], None] | None = No
             group=False,  # it ends itself what it has started
         )
         output.seek(0)
-        return Done(status, output.read(), "".join(said))
+        return Done(status, output.read(), "".join(errors))

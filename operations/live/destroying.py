@@ -22,7 +22,7 @@ timeout of a resource makes it try again.
 PAUSES_SECONDS = (180, 240, 300)
 """Before the second, third and fourth attempt."""
 
-SECONDS = 60 * 60
+DESTROY_SECONDS = 60 * 60
 
 Say = Callable[[str], None]
 
@@ -46,7 +46,7 @@ def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], obj
     while True:
         attempt += 1
         before = log.stat().st_size if log.exists() else 0
-        status = engine.run(engine.down(target), target, log, SECONDS, lambda line: say(f"destroy: {line}"))
+        status = engine.run(engine.down(target), target, log, DESTROY_SECONDS, lambda line: say(f"destroy: {line}"))
         with log.open(encoding="utf-8") as file:
             file.seek(before)
             users = [line.strip() for line in file if IN_USE in line]

@@ -74,7 +74,7 @@ def preflight(target: Target) -> Step:
     took = time.monotonic() - started
     if done.status == 0:
         return Step("preflight", "passed", "doctor found nothing wrong", took)
-    return Step("preflight", "failed", f"doctor: {_extract(done.output) or done.last_words}", took)
+    return Step("preflight", "failed", f"doctor: {_extract(done.output) or done.end_of_errors}", took)
 
 
 def _extract(report: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from operations.exits import NotUp, Problem
-from operations.live import engine, inside, leftovers
+from operations.live import engine, leftovers, local_steps
 from operations.live.destroying import destroy
 from operations.live.evidence import Evidence, Step, Verdict
 from operations.live.sections import MARK
@@ -100,7 +100,7 @@ class Run:
         if self._target.cloud is Cloud.REHEARSAL:
             return "skipped", "the rehearsal has no Kubernetes API"
         if self._target.cloud is Cloud.LAPTOP:
-            self.seen.status = inside.status(self._target, self._say)
+            self.seen.status = local_steps.status(self._target, self._say)
         else:
             from operations.status.snapshots import evidence
 
@@ -111,7 +111,7 @@ class Run:
     def _smoke(self) -> tuple[Verdict, str]:
         junit = self._plan.folder / "smoke.xml"
         if self._target.cloud is Cloud.LAPTOP:
-            self.seen.smoke = inside.smoke(self._target, junit, self._say)
+            self.seen.smoke = local_steps.smoke(self._target, junit, self._say)
         else:
             from operations.smoke import report
             from operations.smoke.command import look
@@ -136,7 +136,7 @@ class Run:
     def _measured(self, model: str, folder: Path) -> BenchResult:
         seconds, most = self._plan.bench_seconds, self._plan.bench_most
         if self._target.cloud is Cloud.LAPTOP:
-            return inside.bench(self._target, model, folder, self._say, seconds=seconds, most=most)
+            return local_steps.bench(self._target, model, folder, self._say, seconds=seconds, most=most)
         from operations.bench.command import take
         from operations.bench.workload import Workload
 

@@ -15,7 +15,7 @@ from typing import cast
 
 import httpx
 
-SECONDS = 10.0
+ANSWER_SECONDS = 10.0
 """How long an answer may take."""
 AT_ONCE = 8
 """Questions under way at the same time."""
@@ -69,7 +69,7 @@ class Prometheus:
             except httpx.ConnectError:
                 raise NotThere(f"nothing answers at {self.client.base_url}") from None
             except httpx.HTTPError as error:
-                raise NotAnswered(f"no answer within {SECONDS:g} s ({type(error).__name__})") from None
+                raise NotAnswered(f"no answer within {ANSWER_SECONDS:g} s ({type(error).__name__})") from None
         if answer.status_code in (401, 403):
             raise NotAllowed(_reason(answer))
         if answer.is_error:
@@ -82,7 +82,7 @@ async def connected(url: str, token: str | None = None) -> AsyncGenerator[Promet
     """Asks the API at ``url`` (``…/api/v1/``). Without a token it is on this machine: no proxy leads there."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     trust = token is not None
-    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=SECONDS, trust_env=trust) as client:
+    async with httpx.AsyncClient(base_url=url, headers=headers, timeout=ANSWER_SECONDS, trust_env=trust) as client:
         yield Prometheus(client)
 
 

@@ -45,8 +45,8 @@ def command(
         _write(target, int(differs))
     from operations.printing import show
 
-    said = "something differs" if differs else "nothing differs"
-    show(output, {"stack": stack, "differs": differs}, f"Reported for stack {stack}: {said}")
+    summary = "something differs" if differs else "nothing differs"
+    show(output, {"stack": stack, "differs": differs}, f"Reported for stack {stack}: {summary}")
 
 
 def _write(target: Target, value: int) -> None:

@@ -13,7 +13,7 @@ from operations.smoke.outcome import CheckFailed, Skipped
 GKE_DEFAULT_SECONDS = 30.0
 """Backend timeout of GKE's gateways unless a GCPBackendPolicy says otherwise."""
 
-CLEARLY_LONGER = GKE_DEFAULT_SECONDS + 3.0
+CLEARLY_LONGER_SECONDS = GKE_DEFAULT_SECONDS + 3.0
 AT_ONCE_SHARE = 0.05
 """Chunks that all arrive within this share of an answer's time were held back by something on the way."""
 
@@ -162,9 +162,9 @@ def _ended_well(seen: Stream) -> None:
 async def long_answer(client: Client) -> str:
     """An answer that takes longer than 30 s is not cut. Reading stops once that is shown."""
     tokens = client.options.long_tokens or await _room(client)
-    seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER)
+    seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER_SECONDS)
     _ended_well(seen)
-    if seen.stopped or seen.arrivals[-1] > (GKE_DEFAULT_SECONDS + CLEARLY_LONGER) / 2:
+    if seen.stopped or seen.arrivals[-1] > (GKE_DEFAULT_SECONDS + CLEARLY_LONGER_SECONDS) / 2:
         return f"still arriving after {seen.arrivals[-1]:.0f} s ({len(seen.arrivals)} parts)"
     raise Skipped(
         f"{len(seen.arrivals)} parts took {seen.seconds:.1f} s: too fast to test the cut-off at "

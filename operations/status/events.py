@@ -40,15 +40,15 @@ def lines(
     lines: list[Line] = []
     for when, event in sorted(newest.values(), key=lambda entry: (entry[0], name(entry[1])), reverse=True):
         reason, message = text(event, "reason"), text(event, "message")
-        word = find(EVENTS, reason, message)
-        if word is None:
+        explanation = find(EVENTS, reason, message)
+        if explanation is None:
             continue
         about = text(event, "involvedObject", "name")
-        fix = word.fix.format(stack=stack, namespace=namespace(event), name=about)
+        fix = explanation.fix.format(stack=stack, namespace=namespace(event), name=about)
         count = number(event, "count") or number(event, "series", "count") or 0
         times = f", {count} times" if count > 1 else ""
         # What an event tells has happened; whether it still holds, the pods' lines say.
-        state = State.UNKNOWN if word.state is State.BUSY else word.state
-        said = f"{word.text} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
-        lines.append(Line(about, state, said, fix))
+        state = State.UNKNOWN if explanation.state is State.BUSY else explanation.state
+        summary = f"{explanation.text} ({reason}, {ago(now, when)} ago{times}: {short(message, 140)})"
+        lines.append(Line(about, state, summary, fix))
     return lines[:MOST]

@@ -126,11 +126,18 @@ def _problems(
         if condition is None and kind not in ("Programmed", "Attached"):
             continue
         reason, message = text(condition, "reason"), text(condition, "message")
-        word = find(GATEWAY, reason, message, kind=kind)
-        said = f"{kind} is {text(condition, 'status') or 'not set'}" + (f" ({reason})" if reason else "")
-        if word is None:
-            lines.append(Line(subject, State.BUSY, f"{said}: {short(message) or 'no reason given'}"))
+        explanation = find(GATEWAY, reason, message, kind=kind)
+        state_text = f"{kind} is {text(condition, 'status') or 'not set'}" + (f" ({reason})" if reason else "")
+        if explanation is None:
+            lines.append(Line(subject, State.BUSY, f"{state_text}: {short(message) or 'no reason given'}"))
         else:
             detail = f": {short(message, 160)}" if message else ""
-            lines.append(Line(subject, word.state, f"{word.text} [{said}{detail}]", word.fix.format(**replaced)))
+            lines.append(
+                Line(
+                    subject,
+                    explanation.state,
+                    f"{explanation.text} [{state_text}{detail}]",
+                    explanation.fix.format(**replaced),
+                )
+            )
     return lines

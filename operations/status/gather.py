@@ -21,7 +21,7 @@ from operations.exits import SetUpFailed, Unreachable
 from operations.status import stages
 from operations.status.objects import Snapshot, short
 
-SECONDS = 10.0
+REQUEST_SECONDS = 10.0
 """How long the API server may take to answer one request."""
 
 LOG_LINES = 60
@@ -67,7 +67,7 @@ class ClusterApi:
         """
         try:
             content = cast("Mapping[str, object]", yaml.safe_load(kubeconfig))
-            return cls(await Kube.sign_in(content, seconds=SECONDS), namespaces)
+            return cls(await Kube.sign_in(content, seconds=REQUEST_SECONDS), namespaces)
         except kr8s.ServerError as error:
             if error.response is not None and error.response.status_code in (401, 403):
                 raise SignedOut from None

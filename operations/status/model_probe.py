@@ -12,13 +12,13 @@ from operations.smoke.client import Client, HttpAnswer, Options
 from operations.status.objects import Line, State, short
 from operations.symptoms import explain
 
-SECONDS = 10.0
+ANSWER_SECONDS = 10.0
 
 
 async def lines(endpoints: Sequence[Endpoint], stack: str) -> list[Line]:
     """A line for each model: its health, and the time of one token, both through the gateway."""
     async with httpx.AsyncClient(trust_env=False) as http:
-        clients = [Client(endpoint, http, SECONDS, Options()) for endpoint in endpoints]
+        clients = [Client(endpoint, http, ANSWER_SECONDS, Options()) for endpoint in endpoints]
         return list(
             await asyncio.gather(
                 *(_line(client, endpoint, stack) for client, endpoint in zip(clients, endpoints, strict=True))
@@ -41,9 +41,9 @@ async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
     return Line(endpoint.name, State.GOOD, f"a token in {answer.seconds:.2f} s at {endpoint.url}")
 
 
-def _bad(endpoint: Endpoint, said: str, stack: str) -> Line:
-    symptom = explain(said)
+def _bad(endpoint: Endpoint, problem: str, stack: str) -> Line:
+    symptom = explain(problem)
     # Here "see status" would be no help: the lines above are the status.
     here = symptom is None or "llmd-gke status" in symptom.command
     fix = "" if here or symptom is None else symptom.command.format(stack=stack)
-    return Line(endpoint.name, State.BAD, said + (f" ({symptom.cause})" if symptom else ""), fix)
+    return Line(endpoint.name, State.BAD, problem + (f" ({symptom.cause})" if symptom else ""), fix)

@@ -14,7 +14,7 @@ def lines(pools: list[NodePool], stack: str) -> list[Line]:
     shown = [Line("running", State.GOOD, ", ".join(running))] if running else []
     for pool in pools:
         if pool.broken:
-            shown.append(Line(pool.name, State.BAD, pool.said, pool.fix(stack)))
+            shown.append(Line(pool.name, State.BAD, pool.message, pool.fix(stack)))
         elif pool.state != RUNNING:
             shown.append(Line(pool.name, State.BUSY, pool.state))
     return shown

@@ -131,12 +131,12 @@ def service_lines(service: Object, stack: str) -> list[Line]:
 
 def _condition(model: str, kind: str, condition: Object, replaced: Mapping[str, str]) -> Line:
     reason, message = text(condition, "reason"), text(condition, "message")
-    word = find(KSERVE, reason, message, kind=kind)
+    explanation = find(KSERVE, reason, message, kind=kind)
     subject = f"{model}: {kind}={text(condition, 'status')}" + (f" ({reason})" if reason else "")
-    if word is None:
+    if explanation is None:
         return Line(subject, State.BUSY, short(message) or "no reason given")
-    detail = f": {short(message, 160)}" if message and word.state is State.BAD else ""
-    return Line(subject, word.state, word.text + detail, word.fix.format(**replaced))
+    detail = f": {short(message, 160)}" if message and explanation.state is State.BAD else ""
+    return Line(subject, explanation.state, explanation.text + detail, explanation.fix.format(**replaced))
 
 
 def _true(service: Object, kind: str) -> bool:

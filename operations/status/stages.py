@@ -110,8 +110,8 @@ def _trouble(status: Object) -> str:
     last = get(status, "lastState", "terminated")
     if reason in WAITING_FOR_GOOD:
         how = f"; exited with {_end(last)}" if last else ""
-        said = short(text(waiting, "message"), 160)
-        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {said}{_meaning(last)}"
+        detail_text = short(text(waiting, "message"), 160)
+        return f"{reason}, {number(status, 'restartCount') or 0} restarts{how}: {detail_text}{_meaning(last)}"
     ended = get(status, "state", "terminated")
     if ended and text(ended, "exitCode") != "0":
         return f"exited with {_end(ended)}{_meaning(ended)}"

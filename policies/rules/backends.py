@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmd_gke.gateways.gke import CLASS_PREFIX
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.routes import is_elsewhere, route_of
 from policies.rules.rule import GATEWAY, HTTP_ROUTE, POOL, SERVICE, Program, Settings, Subject
 
@@ -24,7 +24,7 @@ class BackendReference:
         return f"{self.kind} {self.namespace}/{self.name}"
 
 
-def _text(node: Node, default: str | None = "") -> str | None:
+def _text(node: Input, default: str | None = "") -> str | None:
     """The text, or the default if it is missing; ``None`` if it is not known yet, which is noted."""
     value = node.value
     if isinstance(value, Unknown):
@@ -44,7 +44,7 @@ def _other_classes(program: Program) -> set[str]:
     return classes
 
 
-def _backend(reference: Node, route: Subject) -> BackendReference | None:
+def _backend(reference: Input, route: Subject) -> BackendReference | None:
     """The backend that a route refers to; ``None`` if it is of another kind or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:

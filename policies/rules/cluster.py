@@ -8,7 +8,7 @@ from llmd_gke.catalog import versions
 from llmd_gke.gateways.gke import CLASS_PREFIX, PROXY_SUBNET_PURPOSE
 from llmd_gke.rules import cluster, node_pools
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node, Unknown
+from llmd_gke.rules.inputs import Input, Unknown
 from policies.rules.rule import (
     CLUSTER,
     GATEWAY,
@@ -19,15 +19,15 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
+    StackFinding,
     Subject,
-    Verdict,
 )
 
 GATEWAY_DOC = "https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways"
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 
 
-def on_inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+def on_inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
     """Turns a check of a resource's inputs into a rule's ``check``."""
 
     def run(subject: Subject, _settings: Settings) -> Iterable[Finding]:
@@ -50,7 +50,7 @@ def _hardening(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     yield from check(subject.node)
 
 
-def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _missing_proxies(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     subnets = [subnet.node.get("purpose") for subnet in program.of(SUBNET)]
     has_proxies = any(purpose.text() == PROXY_SUBNET_PURPOSE for purpose in subnets)
     if has_proxies or not any(program.of(NETWORK)) or any(isinstance(purpose.value, Unknown) for purpose in subnets):
@@ -64,15 +64,15 @@ def _missing_proxies(program: Program, _settings: Settings) -> Iterator[Verdict]
                 "the Gateway",
                 fix=f"add a Subnetwork with purpose {PROXY_SUBNET_PURPOSE}, role ACTIVE and a /23 in the region",
             )
-            yield Verdict(gateway, finding)
+            yield StackFinding(gateway, finding)
 
 
-def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     pools = list(program.of(NODE_POOL))
     if not pools or not all(node_pools.accelerator(pool.node) is not None for pool in pools):
         return
     for owner in program.of(CLUSTER):
-        if owner.node.get("removeDefaultNodePool").flag() is True:
+        if owner.node.get("removeDefaultNodePool").boolean() is True:
             finding = Finding(
                 "ordinary-node-pool",
                 "every node pool in the program has TPUs: GKE's system pods, KServe and the endpoint pickers "
@@ -80,7 +80,7 @@ def _ordinary_pool(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 fix="add a small node pool without TPU",
             )
             unknown = any(isinstance(pool.node.get("nodeConfig", "machineType").value, Unknown) for pool in pools)
-            yield Verdict(owner, finding, "a machine type is not known yet" if unknown else "")
+            yield StackFinding(owner, finding, "a machine type is not known yet" if unknown else "")
 
 
 GATEWAY_API = Rule(
@@ -90,7 +90,7 @@ GATEWAY_API = Rule(
     "enabled later, GatewayClasses took up to 45 minutes to appear.",
     sources=(GATEWAY_DOC,),
     kinds=(CLUSTER,),
-    check=on_inputs(cluster.gateway_api),
+    check_resource=on_inputs(cluster.gateway_api),
     opt_out="Clusters that serve no models: set this rule to advisory.",
 )
 
@@ -100,7 +100,7 @@ VERSION = Rule(
     why=f"From {versions.gke_floor()} on GKE installs the InferencePool v1 CRD; older versions do not have it.",
     sources=("https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",),
     kinds=(CLUSTER,),
-    check=_version,
+    check_resource=_version,
     parameters=(Parameter("floor", versions.gke_floor(), "Minimum control-plane version"),),
 )
 
@@ -112,7 +112,7 @@ DATAPLANE = Rule(
     "`tpuConfig` belong to the retired TPU Node product.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/dataplane-v2",),
     kinds=(CLUSTER,),
-    check=on_inputs(cluster.dataplane),
+    check_resource=on_inputs(cluster.dataplane),
 )
 
 WORKLOAD_IDENTITY = Rule(
@@ -121,7 +121,7 @@ WORKLOAD_IDENTITY = Rule(
     why="Without Workload Identity every pod acts with the identity of its node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/workload-identity",),
     kinds=(CLUSTER,),
-    check=on_inputs(cluster.workload_identity),
+    check_resource=on_inputs(cluster.workload_identity),
 )
 
 AI_ZONE = Rule(
@@ -130,7 +130,7 @@ AI_ZONE = Rule(
     why="Zones such as us-south1-ai1b offer only accelerators.",
     sources=("https://cloud.google.com/compute/docs/regions-zones/ai-zones",),
     kinds=(CLUSTER, NODE_POOL),
-    check=_ai_zones,
+    check_resource=_ai_zones,
 )
 
 NODE_HARDENING = Rule(
@@ -139,7 +139,7 @@ NODE_HARDENING = Rule(
     why="Google's hardening guide recommends secure boot, GKE's metadata server and a least-privilege service account.",
     sources=(HARDENING,),
     kinds=(NODE_POOL, CLUSTER),
-    check=_hardening,
+    check_resource=_hardening,
     level="advisory",
     severity="medium",
 )
@@ -152,7 +152,7 @@ PROXY_SUBNET = Rule(
     "(recommended: /23) per region and VPC.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets",),
     kinds=(SUBNET,),
-    check=on_inputs(cluster.proxy_subnet),
+    check_resource=on_inputs(cluster.proxy_subnet),
 )
 
 MISSING_PROXIES = Rule(
@@ -162,7 +162,7 @@ MISSING_PROXIES = Rule(
     "checked.",
     sources=("https://cloud.google.com/load-balancing/docs/proxy-only-subnets", GATEWAY_DOC),
     kinds=(GATEWAY, SUBNET, NETWORK),
-    judge=_missing_proxies,
+    check_stack=_missing_proxies,
 )
 
 ORDINARY_POOL = Rule(
@@ -171,7 +171,7 @@ ORDINARY_POOL = Rule(
     why="GKE's system pods, KServe and the endpoint pickers cannot run on TPU nodes.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",),
     kinds=(CLUSTER, NODE_POOL),
-    judge=_ordinary_pool,
+    check_stack=_ordinary_pool,
 )
 
 RULES = (

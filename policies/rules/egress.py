@@ -11,15 +11,15 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
-    Verdict,
+    StackFinding,
 )
 
 
-def _cluster(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _cluster(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     if any(program.of(FQDN_POLICY)):
         for owner in program.of(CLUSTER):
             for finding in egress.ready_for_names(owner.node):
-                yield Verdict(owner, finding)
+                yield StackFinding(owner, finding)
 
 
 FQDN = Rule(
@@ -29,7 +29,7 @@ FQDN = Rule(
     "kind does not exist, and pods that rely on it cannot reach anything.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/fqdn-network-policies",),
     kinds=(CLUSTER, FQDN_POLICY),
-    judge=_cluster,
+    check_stack=_cluster,
 )
 
 RULES = (FQDN,)

@@ -19,12 +19,13 @@ FOLDER = Path(__file__).parents[1] / "examples"
 class Example:
     """Objects as YAML (several are divided by ``---``), as they are in a program, and what they show.
 
-    ``unknown`` is the path of a field that decides: if it is unknown, the rule must report that it cannot judge.
-    ``stack`` is the name of the program's stack, ``protect`` whether its resources are protected.
+    ``deciding_field`` (``unknown`` in the file) is the path of a field that decides: if it is unknown, the rule must
+    report that it cannot judge. ``stack`` is the name of the program's stack, ``protect`` whether its resources are
+    protected.
     """
 
     yaml: str
-    unknown: str = ""
+    deciding_field: str = ""
     stack: str = "dev"
     protect: bool = False
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from llmd_gke.rules import chart_values, exposure, firewall, iam
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.model_pods import shaped_pods
 from policies.rules.rule import (
     ANY_GOOGLE,
@@ -59,7 +59,7 @@ ALLOWED = Parameter("allowed", (), "Exempt objects, as NAME or NAMESPACE/NAME")
 OPT_OUT = "List the object in `allowed`. `stacks` selects the stacks in which the rule is mandatory."
 
 
-def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+def _named(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
         allowed = settings.texts("allowed")
         if not allowed or not exposure.named((subject.namespace, subject.name), allowed):
@@ -69,7 +69,7 @@ def _named(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Set
 
 
 def _or_chart(
-    check: Callable[[Node], Iterable[Finding]], of_values: Callable[[Node], Iterable[Finding]]
+    check: Callable[[Input], Iterable[Finding]], of_values: Callable[[Input], Iterable[Finding]]
 ) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
         chart = subject.kind in CHARTS
@@ -81,11 +81,11 @@ def _or_chart(
 
 
 def _service(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    judge = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
-    yield from judge(subject, settings)
+    check = _or_chart(lambda node: exposure.service(node, partial=subject.partial), chart_values.services)
+    yield from check(subject, settings)
 
 
-def _google(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+def _google(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterator[Finding]:
         if subject.kind not in NO_GRANTS and subject.resource not in settings.texts("allowed"):
             yield from check(subject.node)
@@ -138,7 +138,7 @@ PUBLIC_SERVICE = Rule(
     "by the shape that most charts share.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/service-load-balancer",),
     kinds=(SERVICE, *CHARTS),
-    check=_service,
+    check_resource=_service,
     level="production",
     parameters=(STACKS, ALLOWED),
     opt_out=OPT_OUT,
@@ -151,7 +151,7 @@ FIREWALL_RULE = Rule(
     "VPC that it applies to. Google's load balancers use only a few ranges.",
     sources=("https://cloud.google.com/firewall/docs/firewalls",),
     kinds=(*FIREWALLS, *FIREWALL_POLICIES),
-    check=_firewall,
+    check_resource=_firewall,
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
     opt_out=OPT_OUT,
@@ -164,7 +164,7 @@ INGRESS = Rule(
     "Gateways do not cover it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/ingress",),
     kinds=(*INGRESSES, *CHARTS),
-    check=_or_chart(exposure.ingress, chart_values.ingresses),
+    check_resource=_or_chart(exposure.ingress, chart_values.ingresses),
     level="production",
     severity="medium",
     parameters=(STACKS, ALLOWED),
@@ -179,7 +179,7 @@ IAM_MEMBER = Rule(
     "members, in all resources of the gcp package, of Config Connector and of Crossplane's Google provider.",
     sources=("https://cloud.google.com/iam/docs/overview#all-users",),
     kinds=(ANY_GOOGLE,),
-    check=_google(iam.members),
+    check_resource=_google(iam.members),
     level="production",
     severity="critical",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
@@ -193,7 +193,7 @@ IAM_ROLE = Rule(
     "account with `projectIamAdmin` or `securityAdmin` can grant itself Owner.",
     sources=("https://cloud.google.com/iam/docs/roles-overview#basic",),
     kinds=(ANY_GOOGLE,),
-    check=_google(iam.roles),
+    check_resource=_google(iam.roles),
     level="production",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt resources")),
     opt_out=OPT_OUT,
@@ -207,7 +207,7 @@ BINDING = Rule(
     "ABAC and client certificates bypass RBAC, and anonymous requests need no identity.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/best-practices/rbac#default-roles-groups",),
     kinds=(*BINDINGS, CLUSTER_ROLE, CLUSTER),
-    check=_binding,
+    check_resource=_binding,
     level="production",
     severity="critical",
     parameters=(STACKS, Parameter("allowed", (), "Names of exempt bindings")),
@@ -223,7 +223,7 @@ PRIVILEGED = Rule(
     "such pods.",
     sources=("https://kubernetes.io/docs/concepts/security/pod-security-standards/",),
     kinds=(ANY_WORKLOAD, NAMESPACE, VOLUME),
-    check=_privileged,
+    check_resource=_privileged,
     level="production",
     parameters=(STACKS, ALLOWED),
     opt_out=OPT_OUT,
@@ -237,7 +237,7 @@ SECRET_VALUE = Rule(
     "recognized by their shape.",
     sources=("https://www.pulumi.com/docs/iac/concepts/secrets/",),
     kinds=(SECRET, CONFIG_MAP, *CHARTS),
-    check=_secrets,
+    check_resource=_secrets,
     level="production",
     parameters=(STACKS, ALLOWED),
     opt_out=OPT_OUT,

@@ -36,7 +36,7 @@ GATEWAY_CLASS = Rule(
         "https://github.com/GoogleCloudPlatform/gke-gateway-api/issues/20",
     ),
     kinds=(GATEWAY,),
-    check=_class,
+    check_resource=_class,
     severity="critical",
     parameters=(
         Parameter("allowed", tuple(sorted(INFERENCE_POOL_CLASSES)), "The GKE GatewayClasses that Gateways may use"),
@@ -51,7 +51,7 @@ GATEWAY_FEATURES = Rule(
     "not supported.",
     sources=(REPORTS,),
     kinds=(GATEWAY,),
-    check=_unclaimed,
+    check_resource=_unclaimed,
     level="advisory",
     severity="low",
 )

@@ -25,8 +25,8 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
+    StackFinding,
     Subject,
-    Verdict,
 )
 
 CRD = "https://github.com/GoogleCloudPlatform/gke-gateway-api/blob/main/config/crd/networking.gke.io_"
@@ -54,11 +54,11 @@ def _policies(program: Program, kind: Kind) -> tuple[set[BackendReference], list
     """Targets of the policies of a kind, and the reasons why a missing one may still exist."""
     targets = [(policy, aimed_at(policy)) for policy in program.of(kind)]
     unknown = [f"the target of {policy.label} is not known yet" for policy, target in targets if target is None]
-    hidden = [f"{label} may contain it, but the engine does not show its objects" for label in program.opaque]
+    hidden = [f"{label} may contain it, but the engine does not show its objects" for label in program.unrendered]
     return {target for _, target in targets if target is not None}, [*unknown, *hidden]
 
 
-def _missing_check(program: Program, settings: Settings) -> Iterator[Verdict]:
+def _missing_check(program: Program, settings: Settings) -> Iterator[StackFinding]:
     targets, doubts = _policies(program, HEALTH_CHECK)
     for backend, origin in served(program, settings).items():
         if backend not in targets:
@@ -69,10 +69,10 @@ def _missing_check(program: Program, settings: Settings) -> Iterator[Verdict]:
                 fix=f"add a HealthCheckPolicy in namespace {backend.namespace} with targetRef kind {backend.kind}, "
                 f"name {backend.name}",
             )
-            yield Verdict(origin, finding, "; ".join(doubts))
+            yield StackFinding(origin, finding, "; ".join(doubts))
 
 
-def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
+def _missing_timeout(program: Program, settings: Settings) -> Iterator[StackFinding]:
     policies = list(program.of(BACKEND_POLICY))
     _, doubts = _policies(program, BACKEND_POLICY)
     timed: set[BackendReference] = set()
@@ -95,10 +95,10 @@ def _missing_timeout(program: Program, settings: Settings) -> Iterator[Verdict]:
                 fix=f"add a GCPBackendPolicy in namespace {backend.namespace} with targetRef kind InferencePool, name "
                 f"{backend.name} and timeoutSec: 600",
             )
-            yield Verdict(origin, finding, "; ".join(doubts))
+            yield StackFinding(origin, finding, "; ".join(doubts))
 
 
-def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _one_policy(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     seen: dict[tuple[Kind, BackendReference], Subject] = {}
     for policy in program.of(*GKE_POLICIES):
         target = aimed_at(policy)
@@ -112,7 +112,7 @@ def _one_policy(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 "Conflicted",
                 fix="merge the two policies",
             )
-            yield Verdict(policy, finding)
+            yield StackFinding(policy, finding)
 
 
 HEALTH_SHAPE = Rule(
@@ -124,7 +124,7 @@ HEALTH_SHAPE = Rule(
     "namespace. An incomplete policy is rejected or does not attach.",
     sources=(f"{CRD}healthcheckpolicies.yaml", f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HEALTH_CHECK, BACKEND_POLICY),
-    check=_shape,
+    check_resource=_shape,
 )
 
 MODEL_HEALTH = Rule(
@@ -135,7 +135,7 @@ MODEL_HEALTH = Rule(
     "makes vLLM log `Invalid HTTP request received`.",
     sources=(POLICY_CHART, "https://github.com/kserve/kserve/issues/5531"),
     kinds=(HEALTH_CHECK,),
-    check=_model,
+    check_resource=_model,
     parameters=(Parameter("protocols", ("HTTP",), "Types of health check that the model servers support"),),
     opt_out="For model servers that use HTTPS or gRPC, set `protocols`.",
 )
@@ -148,7 +148,7 @@ MISSING_CHECK = Rule(
     "attached to GKE's.",
     sources=(POLICY_CHART,),
     kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, HEALTH_CHECK),
-    judge=_missing_check,
+    check_stack=_missing_check,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="If another program creates the policies, make this rule advisory. For routes of other gateways, set "
@@ -162,7 +162,7 @@ BACKEND_TIMEOUT = Rule(
     "set one (GWCER104).",
     sources=(POLICY_CHART, f"{CRD}gcpbackendpolicies.yaml"),
     kinds=(HTTP_ROUTE, SERVICE, POOL, GATEWAY, BACKEND_POLICY),
-    judge=_missing_timeout,
+    check_stack=_missing_timeout,
     parameters=(
         OTHER_GATEWAYS,
         Parameter("minimumSeconds", DEFAULT_BACKEND_TIMEOUT_SECONDS + 1, "Minimum timeout in seconds"),
@@ -176,7 +176,7 @@ ONE_POLICY = Rule(
     why="Of two policies for one target GKE applies the oldest; the other is marked Conflicted and has no effect.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/configure-gateway-resources",),
     kinds=GKE_POLICIES,
-    judge=_one_policy,
+    check_stack=_one_policy,
     severity="medium",
 )
 

@@ -82,7 +82,7 @@ NAMESPACE = Rule(
     why="Its CRD chart hard-codes the namespace of the conversion webhook and of the certificate that it injects.",
     sources=(f"{CHARTS}/{kserve.CRD_CHART}",),
     kinds=(RELEASE, CHART),
-    check=_namespace,
+    check_resource=_namespace,
 )
 
 CRD_OWNERSHIP = Rule(
@@ -96,7 +96,7 @@ CRD_OWNERSHIP = Rule(
         "https://github.com/llm-d/llm-d/tree/main/guides/prereq/gateway-provider",
     ),
     kinds=(RELEASE, CHART, CRD),
-    check=_crds,
+    check_resource=_crds,
     opt_out=f"For a cluster older than {versions.gke_floor()}, or outside GKE, make this rule advisory.",
 )
 
@@ -106,7 +106,7 @@ VERSION = Rule(
     why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}.",
     sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
     kinds=(RELEASE, CHART),
-    check=_version,
+    check_resource=_version,
     parameters=(
         Parameter("kserveFloor", kserve.FLOOR, "Minimum chart version of KServe"),
         Parameter("lwsFloor", "0.8.0", "Minimum chart version of LeaderWorkerSet"),
@@ -120,7 +120,7 @@ PRESETS = Rule(
     "destroy` fails unless the controller's environment allows the deletion.",
     sources=(kserve.source(kserve.CONTROLLER),),
     kinds=(RELEASE, CHART),
-    check=_presets,
+    check_resource=_presets,
     level="advisory",
     severity="medium",
 )
@@ -134,7 +134,7 @@ TLS = Rule(
     "protocol field.",
     sources=(kserve.issue(5531),),
     kinds=(CONFIG_MAP,),
-    check=_tls,
+    check_resource=_tls,
     opt_out="Where HTTPS to the backends is known to work, with HealthCheckPolicies of type HTTPS, make this rule "
     "advisory.",
 )
@@ -147,7 +147,7 @@ LABELS = Rule(
     "selects it protects nothing, or admits no one.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(NETWORK_POLICY,),
-    check=_labels,
+    check_resource=_labels,
 )
 
 OPEN = Rule(
@@ -157,7 +157,7 @@ OPEN = Rule(
     "only appears to protect.",
     sources=("https://kubernetes.io/docs/concepts/services-networking/network-policies/#allow-all-ingress-traffic",),
     kinds=(NETWORK_POLICY, FQDN_POLICY, *ADMIN_POLICIES, *CILIUM_POLICIES),
-    check=_open,
+    check_resource=_open,
     level="advisory",
     severity="medium",
 )
@@ -181,7 +181,7 @@ UNREADABLE = Rule(
     "it yet. A document that is not YAML, or whose aliases expand to millions of values, cannot be checked.",
     sources=("https://www.pulumi.com/registry/packages/kubernetes/api-docs/yaml/v2/configgroup/",),
     kinds=(MANIFEST,),
-    check=_unreadable,
+    check_resource=_unreadable,
     level="advisory",
     severity="medium",
 )

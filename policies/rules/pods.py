@@ -7,7 +7,7 @@ from functools import partial
 
 from llmd_gke.rules import exposure, pods, serving
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.model_pods import (
     KSERVE,
     WORKLOADS,
@@ -22,13 +22,13 @@ from policies.rules.rule import (
 )
 
 
-def _all_pods(subject: Subject) -> Iterator[Node]:
+def _all_pods(subject: Subject) -> Iterator[Input]:
     yield from model_pods(subject)
     if subject.kind in KSERVE:
         yield subject.spec.get("router", "scheduler", "template")
 
 
-def _each(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
+def _each(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterator[Finding]]:
     def run(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         for pod in _all_pods(subject):
             yield from check(pod)
@@ -68,7 +68,7 @@ IMAGE_TAG = Rule(
     "that its Deployment used, and nightly TPU images are deleted after a while.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/.buildkite/nightly_releases.yml",),
     kinds=WORKLOADS,
-    check=_images,
+    check_resource=_images,
 )
 
 PLAIN_SECRET = Rule(
@@ -77,7 +77,7 @@ PLAIN_SECRET = Rule(
     why="A value in `env` or in the arguments can be read by anyone who may read pods, and in the stack's state.",
     sources=("https://kubernetes.io/docs/concepts/configuration/secret/",),
     kinds=WORKLOADS,
-    check=_secrets,
+    check_resource=_secrets,
     severity="critical",
 )
 
@@ -90,7 +90,7 @@ ENDPOINT_PICKER = Rule(
     "negotiated`, `gRPC stream closed remotely with status 14`). GKE's data plane calls it over TLS.",
     sources=("https://github.com/kubernetes-sigs/gateway-api-inference-extension/pull/2385",),
     kinds=WORKLOADS,
-    check=_picker,
+    check_resource=_picker,
     parameters=(
         Parameter("routerFloor", "0.7.0", "Minimum version of the llm-d endpoint picker"),
         Parameter(
@@ -114,7 +114,7 @@ SERVER_ENVIRONMENT = Rule(
         "https://github.com/vllm-project/vllm/blob/main/vllm/envs.py",
     ),
     kinds=WORKLOADS,
-    check=_each(pods.open_servers),
+    check_resource=_each(pods.open_servers),
     severity="high",
 )
 
@@ -127,7 +127,7 @@ MODEL_PRIVILEGES = Rule(
     "to the node.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/tpus#privileged-mode",),
     kinds=WORKLOADS,
-    check=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
+    check_resource=_each(partial(pods.privileges, refused=exposure.STRONG_CAPABILITIES)),
     level="advisory",
 )
 

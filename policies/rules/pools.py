@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from llmd_gke.catalog import kserve, upstream
 from llmd_gke.rules import pods, serving
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.rule import (
     DEPLOYMENT,
     POOL,
@@ -18,8 +18,8 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
+    StackFinding,
     Subject,
-    Verdict,
 )
 
 PART_OF = {kserve.PART_OF: kserve.PART, kserve.OWN_COMPONENT: kserve.WORKLOAD}
@@ -30,8 +30,8 @@ def _ports(subject: Subject, _settings: Settings) -> Iterator[Finding]:
     yield from serving.pool_ports(pool.get("targetPorts"))
 
 
-def _labels(node: Node) -> dict[str, str]:
-    return {key: text for key, value in node.pairs() if (text := value.text()) is not None}
+def _labels(node: Input) -> dict[str, str]:
+    return {key: text for key, value in node.entries() if (text := value.text()) is not None}
 
 
 def _serves(subject: Subject) -> tuple[dict[str, str], str] | None:
@@ -67,7 +67,7 @@ def _matches(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
     return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
-def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _one_model(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     shared: dict[tuple[str, str], Subject] = {}
     for service in program.of(SERVICE):
         name = service.spec.get("router", "scheduler", "pool", "ref", "name").text()
@@ -75,7 +75,7 @@ def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
         if name is not None and namespace is not None:
             first = shared.setdefault((namespace, name), service)
             if first is not service:
-                yield Verdict(service, _mixed(f"InferencePool {namespace}/{name}", [first.label, service.label]))
+                yield StackFinding(service, _mixed(f"InferencePool {namespace}/{name}", [first.label, service.label]))
     workloads = [(subject, _serves(subject)) for subject in program.of(SERVICE, DEPLOYMENT, STATEFUL_SET, WORKER_SET)]
     for pool in program.of(POOL):
         selector = _selector(pool)
@@ -84,7 +84,7 @@ def _one_model(program: Program, _settings: Settings) -> Iterator[Verdict]:
             continue
         served = sorted({model for workload, model in matching if workload.namespace == namespace})
         if len(served) > 1:
-            yield Verdict(pool, _mixed(pool.label, served))
+            yield StackFinding(pool, _mixed(pool.label, served))
 
 
 def _mixed(pool: str, served: list[str]) -> Finding:
@@ -103,7 +103,7 @@ POOL_PORTS = Rule(
     why="The v1 CRD allows eight targetPorts; a pool with one port per data-parallel rank and more ranks is rejected.",
     sources=(upstream.inference_extension("config/crd/bases"),),
     kinds=(POOL, SERVICE, SERVICE_CONFIG),
-    check=_ports,
+    check_resource=_ports,
 )
 
 
@@ -114,7 +114,7 @@ ONE_MODEL = Rule(
     "models in one pool about half of the requests fail. Node pools may be shared.",
     sources=("https://gateway-api-inference-extension.sigs.k8s.io/api-types/inferencepool/",),
     kinds=(SERVICE, POOL, DEPLOYMENT, STATEFUL_SET, WORKER_SET),
-    judge=_one_model,
+    check_stack=_one_model,
 )
 
 RULES = (POOL_PORTS, ONE_MODEL)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from llmd_gke.rules import cluster, gateway, node_pools, notification
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.rule import (
     ALERT_POLICY,
     CLUSTER,
@@ -19,15 +19,15 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
+    StackFinding,
     Subject,
-    Verdict,
 )
 
 HARDENING = "https://cloud.google.com/kubernetes-engine/docs/how-to/hardening-your-cluster"
 OPT_OUT = "`stacks` selects the stacks; an empty list disables the rule."
 
 
-def _inputs(check: Callable[[Node], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
+def _inputs(check: Callable[[Input], Iterable[Finding]]) -> Callable[[Subject, Settings], Iterable[Finding]]:
     def run(subject: Subject, settings: Settings) -> Iterable[Finding]:
         return check(subject.node) if settings.is_production else ()
 
@@ -71,7 +71,7 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
     return bool(places) and subject.namespace in (*places, None)
 
 
-def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
+def _uncovered(program: Program, settings: Settings) -> Iterator[StackFinding]:
     if settings.is_production:
         return
     for subject in program.of(CLUSTER, NETWORK):
@@ -82,11 +82,11 @@ def _uncovered(program: Program, settings: Settings) -> Iterator[Verdict]:
                 allowed=", ".join(settings.texts("stacks")) or "no stack",
                 fix=f"add {settings.stack} to `stacks` of the production rules, or rename the stack to match",
             )
-            yield Verdict(subject, finding)
+            yield StackFinding(subject, finding)
             return
 
 
-def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
+def _spot_only(program: Program, settings: Settings) -> Iterator[StackFinding]:
     if not settings.is_production:
         return
     pools = [pool for pool in program.of(NODE_POOL) if node_pools.accelerator(pool.node) is not None]
@@ -96,13 +96,13 @@ def _spot_only(program: Program, settings: Settings) -> Iterator[Verdict]:
             "every TPU pool is spot: Google may reclaim all replicas at once, with 30 seconds' notice",
             fix="use on-demand or reserved capacity for at least one pool",
         )
-        yield Verdict(pools[0], finding)
+        yield StackFinding(pools[0], finding)
 
 
-def _silent(program: Program, settings: Settings) -> Iterator[Verdict]:
+def _silent(program: Program, settings: Settings) -> Iterator[StackFinding]:
     policies = list(program.of(ALERT_POLICY)) if settings.is_production else []
     for finding in notification.notifies([policy.node for policy in policies]):
-        yield Verdict(policies[0], finding)
+        yield StackFinding(policies[0], finding)
 
 
 PROTECT = Rule(
@@ -111,7 +111,7 @@ PROTECT = Rule(
     why="Pulumi's `protect` and the provider's `deletionProtection` keep a mistake from becoming an outage.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
-    check=_protect,
+    check_resource=_protect,
     parameters=(STACKS,),
     opt_out=OPT_OUT,
 )
@@ -122,7 +122,7 @@ PRIVATE_NODES = Rule(
     why="Only load balancers need to reach the nodes of a model server.",
     sources=(HARDENING,),
     kinds=(CLUSTER, NODE_POOL),
-    check=_private,
+    check_resource=_private,
     parameters=(STACKS,),
     opt_out=OPT_OUT,
 )
@@ -136,7 +136,7 @@ HTTPS = Rule(
     "default), so no model's route attaches to it.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/how-to/secure-gateway",),
     kinds=(GATEWAY, *LISTENER_SETS),
-    check=_https,
+    check_resource=_https,
     parameters=(
         STACKS,
         Parameter("plainHttpGateways", (), "Gateways (NAME or NAMESPACE/NAME) that may use plain HTTP"),
@@ -150,7 +150,7 @@ CONTROL_PLANE = Rule(
     why="Use only the DNS endpoint, which IAM protects, or limit access with authorized networks.",
     sources=(HARDENING,),
     kinds=(CLUSTER,),
-    check=_inputs(cluster.control_plane_open),
+    check_resource=_inputs(cluster.control_plane_open),
     parameters=(STACKS,),
     opt_out=OPT_OUT,
 )
@@ -161,7 +161,7 @@ SPOT_ONLY = Rule(
     why="Spot nodes are reclaimed with 30 seconds' notice, often all of a zone at once.",
     sources=("https://cloud.google.com/kubernetes-engine/docs/concepts/spot-vms",),
     kinds=(NODE_POOL,),
-    judge=_spot_only,
+    check_stack=_spot_only,
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
@@ -175,7 +175,7 @@ COVERED = Rule(
     "rules apply only to stacks whose names match `stacks`.",
     sources=("https://www.pulumi.com/docs/iac/concepts/options/protect/",),
     kinds=(CLUSTER, NETWORK),
-    judge=_uncovered,
+    check_stack=_uncovered,
     level="advisory",
     severity="medium",
     parameters=(STACKS,),
@@ -188,7 +188,7 @@ ALERT_CHANNEL = Rule(
     why="An incident that is only shown in the console is seen by whoever happens to look there.",
     sources=("https://cloud.google.com/monitoring/support/notification-options",),
     kinds=(ALERT_POLICY,),
-    judge=_silent,
+    check_stack=_silent,
     level="advisory",
     severity="medium",
     parameters=(STACKS,),

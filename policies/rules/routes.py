@@ -8,7 +8,7 @@ from llmd_gke.catalog import upstream, versions
 from llmd_gke.gateways import gke_routes
 from llmd_gke.rules import gateway, routes
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.rule import (
     ALPHA_POOL,
     ANY_POLICY,
@@ -32,7 +32,7 @@ REPORTS = gke_routes.REPORTS
 ROUTE_KINDS = (HTTP_ROUTE, SERVICE, SERVICE_CONFIG)
 
 
-def route_of(subject: Subject) -> Node:
+def route_of(subject: Subject) -> Input:
     """The route in an object of one of :data:`ROUTE_KINDS`."""
     return subject.spec if subject.kind == HTTP_ROUTE else routes.inline_route(subject.spec)
 
@@ -62,7 +62,7 @@ def _unclaimed(subject: Subject, settings: Settings) -> Iterator[Finding]:
         yield from routes.unclaimed_features(route_of(subject))
 
 
-def _references(subject: Subject) -> Iterator[Node]:
+def _references(subject: Subject) -> Iterator[Input]:
     if subject.kind in ROUTE_KINDS:
         yield from routes.backends(route_of(subject))
     else:
@@ -81,7 +81,7 @@ def _pool_group(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from routes.pool_groups(_all_references(subject))
 
 
-def _all_references(subject: Subject) -> Iterator[Node]:
+def _all_references(subject: Subject) -> Iterator[Input]:
     """References in the known fields, and in objects of any kind those recognized by their shape."""
     is_known_kind = subject.kind in (*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY)
     by_path = {reference.path: reference for reference in _references(subject)} if is_known_kind else {}
@@ -104,7 +104,7 @@ ROUTE_TIMEOUTS = Rule(
     "route that it creates itself, and its `disableHTTPRouteTimeout` does not apply to LLMInferenceService.",
     sources=("https://github.com/kserve/kserve/issues/5707", "https://github.com/kserve/kserve/issues/5311", REPORTS),
     kinds=ROUTE_KINDS,
-    check=_timeouts,
+    check_resource=_timeouts,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
@@ -118,7 +118,7 @@ REFUSED_FEATURES = Rule(
     "Gateway or its other routes takes effect.",
     sources=(REPORTS, "https://github.com/kserve/kserve/issues/5319"),
     kinds=ROUTE_KINDS,
-    check=_refused,
+    check_resource=_refused,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list the Gateway in `otherGateways`.",
@@ -132,7 +132,7 @@ UNCLAIMED_FEATURES = Rule(
     "whether GKE rejects or ignores them.",
     sources=(REPORTS,),
     kinds=ROUTE_KINDS,
-    check=_unclaimed,
+    check_resource=_unclaimed,
     level="advisory",
     severity="low",
     parameters=(OTHER_GATEWAYS,),
@@ -149,7 +149,7 @@ POOL_GROUP = Rule(
         "https://github.com/kserve/kserve/issues/5050",
     ),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ALPHA_POOL, ANY_POLICY),
-    check=_pool_group,
+    check_resource=_pool_group,
 )
 
 GENERATED_TARGET = Rule(
@@ -163,7 +163,7 @@ GENERATED_TARGET = Rule(
         "templates/gke.yaml",
     ),
     kinds=(*ROUTE_KINDS, HEALTH_CHECK, BACKEND_POLICY, ANY_POLICY),
-    check=_generated,
+    check_resource=_generated,
 )
 
 RULES = (ROUTE_TIMEOUTS, REFUSED_FEATURES, UNCLAIMED_FEATURES, POOL_GROUP, GENERATED_TARGET)

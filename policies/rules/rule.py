@@ -12,7 +12,7 @@ from llmd_gke.catalog import kserve
 from llmd_gke.gateways import gke
 from llmd_gke.rules import gateway, pod_shapes
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules import example_files
 
 Level: TypeAlias = Literal["mandatory", "advisory", "production"]
@@ -110,7 +110,7 @@ class Subject:
     """
 
     kind: Kind
-    node: Node
+    node: Input
     urn: str = ""
     resource: str = ""
     partial: bool = False
@@ -118,7 +118,7 @@ class Subject:
     inline: bool = False
 
     @property
-    def spec(self) -> Node:
+    def spec(self) -> Input:
         """``spec`` of a Kubernetes object."""
         return self.node.get("spec")
 
@@ -159,11 +159,11 @@ class Subject:
 class Program:
     """The objects of the program that rules about the whole program need.
 
-    ``opaque`` names resources whose objects the engine does not show (charts): they may contain what seems missing.
+    ``unrendered`` names resources whose objects the engine does not show (charts): they may contain what seems missing.
     """
 
     subjects: Sequence[Subject]
-    opaque: Sequence[str] = ()
+    unrendered: Sequence[str] = ()
 
     def of(self, *kinds: Kind) -> Iterator[Subject]:
         """The objects of these kinds."""
@@ -171,19 +171,17 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """A finding about one object of the program. ``unsure``: the reason why an unknown value may make the finding
-    void.
-    """
+class StackFinding:
+    """A finding about one object of the program. ``uncertain_because``: why an unknown value may make it void."""
 
     subject: Subject
     finding: Finding
-    unsure: str = ""
+    uncertain_because: str = ""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule about single objects (``check``) or about the whole program (``judge``).
+    """A rule about single objects (``check_resource``) or about the whole program (``check_stack``).
 
     ``name`` is stable: pack configuration and messages refer to it. ``why`` is the reason with GKE's error code or
     the upstream issue, ``sources`` are links, ``opt_out`` explains what to do if the rule does not fit a program. The
@@ -197,8 +195,8 @@ class Rule:
     kinds: tuple[Kind, ...]
     level: Level = "mandatory"
     severity: Literal["low", "medium", "high", "critical"] = "high"
-    check: Callable[[Subject, Settings], Iterable[Finding]] | None = None
-    judge: Callable[[Program, Settings], Iterable[Verdict]] | None = None
+    check_resource: Callable[[Subject, Settings], Iterable[Finding]] | None = None
+    check_stack: Callable[[Program, Settings], Iterable[StackFinding]] | None = None
     parameters: tuple[Parameter, ...] = ()
     opt_out: str = ""
 
@@ -215,9 +213,9 @@ class Rule:
             return True
         if subject.kind.group == "gcp":
             return ANY_GOOGLE in self.kinds and not subject.inline
-        if ANY_WORKLOAD in self.kinds and any(pod_shapes.pods_within(Node(subject.node.value))):
+        if ANY_WORKLOAD in self.kinds and any(pod_shapes.pods_within(Input(subject.node.value))):
             return True
-        return ANY_POLICY in self.kinds and any(gateway.targets(Node(subject.node.value)))
+        return ANY_POLICY in self.kinds and any(gateway.targets(Input(subject.node.value)))
 
     def settings(self, config: Mapping[str, object], stack: str = "") -> Settings:
         """The parameters, with values from the pack's configuration. Raises ``TypeError`` for invalid ones."""

@@ -19,8 +19,8 @@ from policies.rules.rule import (
     Program,
     Rule,
     Settings,
+    StackFinding,
     Subject,
-    Verdict,
 )
 
 VALIDATION = kserve.source(f"{kserve.API}/llm_inference_service_validation.go")
@@ -58,7 +58,7 @@ def _name(subject: Subject, _settings: Settings) -> Iterator[Finding]:
         yield from serving.name_length(name)
 
 
-def _presets(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     configs = [(config.node.get("metadata", "name").text(), config) for config in program.of(SERVICE_CONFIG)]
     for service in program.of(SERVICE):
         for preset, finding in serving.missing_presets(service.spec):
@@ -68,11 +68,11 @@ def _presets(program: Program, _settings: Settings) -> Iterator[Verdict]:
                 name == preset and (service.namespace is None or config.namespace in places) for name, config in configs
             ):
                 continue
-            unsure = [f"the name of {config.label} is not known yet" for name, config in configs if name is None]
-            yield Verdict(service, finding, "; ".join([*unsure, *program.opaque]))
+            uncertain = [f"the name of {config.label} is not known yet" for name, config in configs if name is None]
+            yield StackFinding(service, finding, "; ".join([*uncertain, *program.unrendered]))
 
 
-def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
+def _referenced(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     identities = [(route, route.identity) for route in program.of(HTTP_ROUTE)]
     routes = {identity for _, identity in identities if identity is not None}
     unplaced = [
@@ -90,7 +90,7 @@ def _referenced(program: Program, _settings: Settings) -> Iterator[Verdict]:
                     "creates neither InferencePool nor endpoint picker (RefsInvalid)",
                     fix="create the route in the namespace of the service, before the service",
                 )
-                yield Verdict(service, finding, "; ".join([*unplaced, *program.opaque]))
+                yield StackFinding(service, finding, "; ".join([*unplaced, *program.unrendered]))
 
 
 MODEL_URI = Rule(
@@ -100,7 +100,7 @@ MODEL_URI = Rule(
     "in model URI`.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload_storage.go"), kserve.issue(4987)),
     kinds=(SERVICE, SERVICE_CONFIG),
-    check=_uri,
+    check_resource=_uri,
     opt_out="With `storageInitializer.enabled: false` and your own volumes, nothing is checked.",
 )
 
@@ -112,7 +112,7 @@ ROUTER_SHAPE = Rule(
     "scaling. With a Gateway and a scheduler but no route, the service waits forever (WaitingForGateway).",
     sources=(kserve.issue(5986), VALIDATION),
     kinds=(SERVICE, SERVICE_CONFIG),
-    check=_shape,
+    check_resource=_shape,
 )
 
 MANAGED_ROUTE = Rule(
@@ -123,7 +123,7 @@ MANAGED_ROUTE = Rule(
     "to every service that is based on it.",
     sources=(kserve.issue(5707), kserve.issue(5050)),
     kinds=(SERVICE, SERVICE_CONFIG),
-    check=_managed,
+    check_resource=_managed,
     severity="critical",
     parameters=(OTHER_GATEWAYS,),
     opt_out="For routes of another Gateway, list it in `otherGateways` and in router.gateway.refs.",
@@ -136,7 +136,7 @@ INLINE_ROUTE = Rule(
     "that were removed from the inline route.",
     sources=(kserve.issue(5050), kserve.source(f"{kserve.CONTROLLER}/router.go")),
     kinds=(SERVICE,),
-    check=_inline,
+    check_resource=_inline,
     level="advisory",
     severity="medium",
     parameters=(OTHER_GATEWAYS,),
@@ -148,7 +148,7 @@ WORKER = Rule(
     why="KServe's webhook rejects a worker with neither, with both, or with data but without dataLocal.",
     sources=(VALIDATION,),
     kinds=(SERVICE, SERVICE_CONFIG),
-    check=_workers,
+    check_resource=_workers,
 )
 
 
@@ -161,7 +161,7 @@ PRESET = Rule(
     "`kserve`.",
     sources=(kserve.issue(5047), kserve.source(f"{kserve.CONTROLLER}/config_merge.go")),
     kinds=(SERVICE, SERVICE_CONFIG),
-    judge=_presets,
+    check_stack=_presets,
     level="advisory",
     severity="medium",
 )
@@ -173,7 +173,7 @@ NAME_LENGTH = Rule(
     "which must name pool and Service beforehand, no longer match.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/workload.go"),),
     kinds=(SERVICE,),
-    check=_name,
+    check_resource=_name,
     level="advisory",
     severity="medium",
 )
@@ -185,7 +185,7 @@ SCALING = Rule(
     "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),
     kinds=(SERVICE, SERVICE_CONFIG),
-    check=_scaling,
+    check_resource=_scaling,
     level="advisory",
     severity="medium",
     opt_out="If the cluster has the workload variant autoscaler and its actuator, disable the rule.",
@@ -198,7 +198,7 @@ REFERENCED = Rule(
     "reports RefsInvalid.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
     kinds=(SERVICE, HTTP_ROUTE),
-    judge=_referenced,
+    check_stack=_referenced,
     level="advisory",
     severity="medium",
 )

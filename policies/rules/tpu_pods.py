@@ -8,7 +8,7 @@ from llmd_gke.catalog import kserve
 from llmd_gke.catalog.accelerators import TPU
 from llmd_gke.rules import multi_host, pods, serving, tpu_pods
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from policies.rules.model_pods import (
     KSERVE,
     SERVERS,
@@ -60,7 +60,7 @@ def _parallelism(subject: Subject, _settings: Settings) -> Iterator[Finding]:
             yield from multi_host.group(spec.get("parallelism"), pod)
         return
     for pod in model_pods(subject):
-        yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Node(None))
+        yield from tpu_pods.tensor_parallel(pod, spec.get("parallelism") if subject.kind in KSERVE else Input(None))
 
 
 def _startup(subject: Subject, settings: Settings) -> Iterator[Finding]:
@@ -92,7 +92,7 @@ TPU_POD = Rule(
     "the Cloud TPU API (`v6e-4`, `tpu-v6e`).",
     sources=(TPU_DOC, "https://github.com/skypilot-org/skypilot/issues/5024"),
     kinds=WORKLOADS,
-    check=_tpu_pod,
+    check_resource=_tpu_pod,
 )
 
 TPU_PARALLELISM = Rule(
@@ -103,7 +103,7 @@ TPU_PARALLELISM = Rule(
     "differs from the slice's hosts, the group never becomes ready.",
     sources=("https://github.com/AI-Hypercomputer/tpu-recipes/tree/main/inference/trillium/vLLM", TPU_DOC),
     kinds=WORKLOADS,
-    check=_parallelism,
+    check_resource=_parallelism,
 )
 
 TPU_STARTUP = Rule(
@@ -113,7 +113,7 @@ TPU_STARTUP = Rule(
     "allows 10 minutes; a long readiness delay instead would make every start as slow as the slowest.",
     sources=(PRESET, "https://github.com/vllm-project/vllm/issues/15313"),
     kinds=tuple(kind for kind in SERVERS if kind != JOB),
-    check=_startup,
+    check_resource=_startup,
     severity="medium",
     parameters=(
         Parameter(
@@ -130,7 +130,7 @@ TPU_ARGUMENTS = Rule(
     "backend supports few quantizations and KV connectors; GPU arguments make the server exit.",
     sources=(TPU_INFERENCE,),
     kinds=WORKLOADS,
-    check=_arguments,
+    check_resource=_arguments,
 )
 
 TPU_ENVIRONMENT = Rule(
@@ -140,7 +140,7 @@ TPU_ENVIRONMENT = Rule(
     "wrong values break slices; with `SKIP_JAX_PRECOMPILE=1` the first requests have to wait for compilation.",
     sources=("https://github.com/vllm-project/tpu-inference/blob/main/tpu_inference/envs.py",),
     kinds=WORKLOADS,
-    check=_environment,
+    check_resource=_environment,
     level="advisory",
     severity="low",
 )

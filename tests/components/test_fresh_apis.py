@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from components.fresh_apis import PAUSE, RETRIES, pause
+from components.fresh_apis import PAUSE_SECONDS, RETRIES, pause
 
 OFF = (
     "googleapi: Error 403: Compute Engine API has not been used in project 1 before or it is disabled. "
@@ -15,7 +15,7 @@ DETAILS = '"reason": "SERVICE_DISABLED", "service": "container.googleapis.com"'
 
 @pytest.mark.parametrize("error", [OFF, DETAILS])
 def test_an_api_that_google_does_not_know_to_be_on_yet_is_asked_again(error: str) -> None:
-    assert pause("create", [error]) == PAUSE
+    assert pause("create", [error]) == PAUSE_SECONDS
 
 
 @pytest.mark.parametrize("error", ["Error 403: Required 'compute.networks.create' permission", "quota exceeded", ""])
@@ -37,7 +37,7 @@ def test_service_usage_which_the_program_cannot_switch_on_is_not_waited_for(erro
 
 def test_another_api_that_is_off_while_service_usage_is_asked_is_waited_for() -> None:
     error = f"Error when reading or editing Project Service p/serviceusage.googleapis.com: {OFF}"
-    assert pause("create", [error]) == PAUSE
+    assert pause("create", [error]) == PAUSE_SECONDS
 
 
 @pytest.mark.parametrize("operation", ["update", "delete"])
@@ -46,6 +46,6 @@ def test_only_a_creation_is_tried_again(operation: str) -> None:
 
 
 def test_it_is_given_up_after_five_minutes() -> None:
-    assert pause("create", [OFF] * RETRIES) == PAUSE
+    assert pause("create", [OFF] * RETRIES) == PAUSE_SECONDS
     assert pause("create", [OFF] * (RETRIES + 1)) is None
-    assert PAUSE * RETRIES == 300
+    assert PAUSE_SECONDS * RETRIES == 300

@@ -9,7 +9,7 @@ from pathlib import Path
 from llmd_gke.catalog import registries
 from llmd_gke.graph.recording import load
 from llmd_gke.settings.load import read_config
-from operations.comment.verdicts import judge
+from operations.comment.policy_messages import run_policies
 from tests.components.kinds import RELEASE, of
 
 MIRROR = "europe-west4-docker.pkg.dev/my-project"
@@ -32,4 +32,4 @@ def test_no_chart_and_no_image_of_the_graph_comes_from_elsewhere(root: Path) -> 
     assert len(charts) == 5
     assert all(chart.startswith(f"oci://{MIRROR}/") for chart in charts)
     assert not any(f'"{host}/' in text for host in registries.hosts())
-    assert [one for one in judge("eu4a", graph) if one.mandatory] == []
+    assert [one for one in run_policies("eu4a", graph) if one.mandatory] == []

@@ -180,7 +180,7 @@ def test_a_state_that_does_not_answer_in_time_is_unreachable(
     clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pulumi.write_text(SHEBANG + "import signal\nsignal.pause()\n")
-    monkeypatch.setattr(outputs, "SECONDS", 0.5)
+    monkeypatch.setattr(outputs, "ANSWER_SECONDS", 0.5)
     with pytest.raises(Unreachable, match="took longer than"):
         outputs.read(Target("one", Cloud.GOOGLE, clone.root))
 

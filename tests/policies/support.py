@@ -95,22 +95,22 @@ def request_of(resource: Resource) -> analyzer_pb2.AnalyzeRequest:
     )
 
 
-def _said(response: analyzer_pb2.AnalyzeResponse, urn: str) -> list[Said]:
+def _messages(response: analyzer_pb2.AnalyzeResponse, urn: str) -> list[Said]:
     levels = analyzer_pb2.EnforcementLevel
     return [Said(d.policyName, levels.Name(d.enforcementLevel), d.message, d.urn or urn) for d in response.diagnostics]
 
 
-def judge(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list[Said]:
+def run_pack(program: Iterable[Resource], analyzer: Analyzer | None = None) -> list[Said]:
     """Everything the pack says about a program: resource by resource, then as a whole, as the engine asks."""
     server = analyzer or Analyzer()
     context: Any = None
     reports: list[Said] = []
     whole = analyzer_pb2.AnalyzeStackRequest()
     for resource in program:
-        reports += _said(server.Analyze(request_of(resource), context), resource.urn)
+        reports += _messages(server.Analyze(request_of(resource), context), resource.urn)
         # As on a first preview: no outputs at all.
         whole.resources.append(analyzer_pb2.AnalyzerResource(type=resource.type, urn=resource.urn, name=resource.name))
-    return reports + _said(server.AnalyzeStack(whole, context), "")
+    return reports + _messages(server.AnalyzeStack(whole, context), "")
 
 
 def of(said: Iterable[Said], rule: str, level: str | None = None) -> list[Said]:
@@ -135,12 +135,12 @@ __all__ = [
     "UNKNOWN",
     "Resource",
     "Said",
-    "judge",
     "of",
     "output",
     "recorded",
     "replaced",
     "resources",
+    "run_pack",
     "secret",
     "text_asset",
 ]

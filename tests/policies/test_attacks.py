@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, secret
+from tests.policies.support import Resource, of, run_pack, secret
 from tests.policies.test_bypasses import (
     GATEWAY,
     GATEWAY_TEXT,
@@ -253,7 +253,7 @@ def test_there_are_fifty() -> None:
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(judge([resource]), rule)
+    said = of(run_pack([resource]), rule)
     assert said
     assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
     levels = {one.level for one in said}
@@ -271,6 +271,6 @@ def test_an_attack_is_seen(resource: Resource, rule: str, in_stack: InStack) -> 
     ],
 )
 def test_each_privilege_of_a_server_is_reported_by_one_rule(context: dict[str, Any], rules: set[str]) -> None:
-    said = judge([thing("Pod", "v1", spec=pod(securityContext=context))])
+    said = run_pack([thing("Pod", "v1", spec=pod(securityContext=context))])
     assert {one.policy for one in said} & {"privileged-pod", "model-privileges"} == rules
     assert len([one for one in said if one.policy in rules]) == len(rules)

@@ -10,7 +10,7 @@ import yaml
 
 from policies import extract
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, output, secret, text_asset
+from tests.policies.support import Resource, of, output, run_pack, secret, text_asset
 from tests.policies.test_bypasses import GATEWAY, GATEWAY_TEXT, RESOURCES, TPU_POD, bundle, release, thing
 
 PRIVILEGED: dict[str, Any] = {"securityContext": {"privileged": True}}
@@ -193,14 +193,14 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_by_another_operator_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(judge([resource]), rule)
+    said = of(run_pack([resource]), rule)
     assert "MANDATORY" in {one.level for one in said}
     assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
 
 
 def test_an_object_in_another_is_reported_once() -> None:
-    assert len(of(judge([held(POD)]), "privileged-pod")) == 1
-    assert len(of(judge([held(held(POD).inputs)]), "privileged-pod")) == 1
+    assert len(of(run_pack([held(POD)]), "privileged-pod")) == 1
+    assert len(of(run_pack([held(held(POD).inputs)]), "privileged-pod")) == 1
 
 
 HARMLESS: dict[str, tuple[Resource, str]] = {
@@ -263,7 +263,7 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), HARMLESS.values(), ids=HARMLESS)
 def test_what_only_looks_like_one_is_left_alone(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    assert of(judge([resource]), rule) == []
+    assert of(run_pack([resource]), rule) == []
 
 
 UNREADABLE: dict[str, str] = {
@@ -275,18 +275,18 @@ UNREADABLE: dict[str, str] = {
 
 @pytest.mark.parametrize("content", UNREADABLE.values(), ids=UNREADABLE)
 def test_a_file_of_values_that_cannot_be_read_is_named(content: str) -> None:
-    said = of(judge([values_file(content)]), "unreadable-manifest", "ADVISORY")
+    said = of(run_pack([values_file(content)]), "unreadable-manifest", "ADVISORY")
     assert ["document 1 of valueYamlFiles" in one.text for one in said] == [True]
 
 
 def test_an_unreadable_file_of_values_hides_no_other(in_stack: InStack) -> None:
     in_stack("prod")
     files = [text_asset("a: \x01"), text_asset("hostNetwork: true")]
-    assert of(judge([release("x", valueYamlFiles=files)]), "privileged-pod", "MANDATORY")
+    assert of(run_pack([release("x", valueYamlFiles=files)]), "privileged-pod", "MANDATORY")
 
 
 def test_an_object_as_text_that_cannot_be_read_is_named() -> None:
-    said = of(judge([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY")
+    said = of(run_pack([values(extraDeploy=["apiVersion: v1\nkind: Pod\na: \x01"])]), "unreadable-manifest", "ADVISORY")
     assert len(said) == 1
 
 

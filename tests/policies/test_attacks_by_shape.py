@@ -9,7 +9,7 @@ import pytest
 from pulumi_policy.proxy import UNKNOWN_STRING_VALUE
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, secret
+from tests.policies.support import Resource, of, run_pack, secret
 from tests.policies.test_attacks import google, network, patch, text
 from tests.policies.test_bypasses import (
     GATEWAY,
@@ -363,7 +363,7 @@ ADVISORY = frozenset({"network-policy-open", "node-hardening", "unreadable-manif
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_by_another_shape_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(judge([resource]), rule)
+    said = of(run_pack([resource]), rule)
     assert said
     assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
     assert rule in ADVISORY or "MANDATORY" in {one.level for one in said}
@@ -409,4 +409,4 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), HARMLESS.values(), ids=HARMLESS)
 def test_what_only_looks_like_one_is_left_alone(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    assert of(judge([resource]), rule) == []
+    assert of(run_pack([resource]), rule) == []

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, output, secret
+from tests.policies.support import Resource, of, output, run_pack, secret
 from tests.policies.test_attacks import google
 from tests.policies.test_attacks_by_shape import RULE, cilium, fw, svc
 from tests.policies.test_bypasses import cluster, policy, thing
@@ -180,7 +180,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_an_attack_on_google_cloud_is_seen(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(judge([resource]), rule)
+    said = of(run_pack([resource]), rule)
     assert said
     assert not any("this rule failed" in one.text for one in said)
     assert rule == "network-policy-open" or "MANDATORY" in {one.level for one in said}
@@ -224,4 +224,4 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), HARMLESS.values(), ids=HARMLESS)
 def test_what_names_somebody_is_left_alone(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    assert of(judge([resource]), rule) == []
+    assert of(run_pack([resource]), rule) == []

@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of
+from tests.policies.support import Resource, of, run_pack
 from tests.policies.test_attacks import env, text
 from tests.policies.test_bypasses import pod, thing
 
@@ -79,7 +79,7 @@ ATTACKS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), ATTACKS.values(), ids=ATTACKS)
 def test_a_hidden_secret_is_found_and_not_repeated(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    said = of(judge([resource]), rule)
+    said = of(run_pack([resource]), rule)
     assert "MANDATORY" in {one.level for one in said}
     assert not any("this rule failed" in one.text or "abcdef" in one.text for one in said)
 
@@ -98,4 +98,4 @@ HARMLESS: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), HARMLESS.values(), ids=HARMLESS)
 def test_what_only_looks_like_a_secret_is_left_alone(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    assert of(judge([resource]), rule) == []
+    assert of(run_pack([resource]), rule) == []

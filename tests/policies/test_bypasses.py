@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, secret
+from tests.policies.support import Resource, of, run_pack, secret
 
 TPU_POD: dict[str, Any] = {
     "nodeSelector": {
@@ -107,7 +107,7 @@ KINDS = {
 
 @pytest.mark.parametrize("resource", KINDS.values(), ids=KINDS)
 def test_pods_for_tpu_are_found_in_every_kind(resource: Resource) -> None:
-    assert of(judge([resource]), "image-tag", "MANDATORY")
+    assert of(run_pack([resource]), "image-tag", "MANDATORY")
 
 
 TOKENS = {
@@ -123,11 +123,13 @@ TOKENS = {
 @pytest.mark.parametrize("written", TOKENS.values(), ids=TOKENS)
 @pytest.mark.parametrize("token", [THING, "kubernetes:core/v1:ConfigMap", "gateway:gateway/v1:Thing"])
 def test_a_lying_type_token_hides_nothing(written: dict[str, Any], token: str) -> None:
-    assert of(judge([Resource(token, "g", {**GATEWAY, **written})]), "gateway-class", "MANDATORY")
+    assert of(run_pack([Resource(token, "g", {**GATEWAY, **written})]), "gateway-class", "MANDATORY")
 
 
 def test_the_whole_spec_may_be_secret() -> None:
-    assert of(judge([Resource(THING, "g", {**GATEWAY, "spec": secret(GATEWAY["spec"])})]), "gateway-class", "MANDATORY")
+    assert of(
+        run_pack([Resource(THING, "g", {**GATEWAY, "spec": secret(GATEWAY["spec"])})]), "gateway-class", "MANDATORY"
+    )
 
 
 CHARTS = {
@@ -174,12 +176,12 @@ CHARTS = {
 
 @pytest.mark.parametrize(("resource", "rule"), CHARTS.values(), ids=CHARTS)
 def test_charts_are_judged_however_they_are_named(resource: Resource, rule: str) -> None:
-    assert of(judge([resource]), rule, "MANDATORY")
+    assert of(run_pack([resource]), rule, "MANDATORY")
 
 
 def test_charts_that_are_pinned_in_their_address_or_beside_the_program_are_accepted() -> None:
     for chart in (f"{RESOURCES}:v0.20.0", f"{RESOURCES}@sha256:{'0' * 64}", "./charts/kserve-llmisvc-resources"):
-        assert of(judge([release(chart)]), "platform-version") == [], chart
+        assert of(run_pack([release(chart)]), "platform-version") == [], chart
 
 
 SECRETS: dict[str, Mapping[str, Any]] = {
@@ -204,7 +206,7 @@ SECRETS: dict[str, Mapping[str, Any]] = {
 
 @pytest.mark.parametrize("fields", SECRETS.values(), ids=SECRETS)
 def test_secrets_are_found_wherever_a_pod_can_carry_them(fields: Mapping[str, Any]) -> None:
-    said = of(judge([thing("DaemonSet", "apps/v1", spec={"template": {"spec": pod(**fields)}})]), "plain-secret")
+    said = of(run_pack([thing("DaemonSet", "apps/v1", spec={"template": {"spec": pod(**fields)}})]), "plain-secret")
     assert [one.level for one in said][:1] == ["MANDATORY"]
     assert not any("abcdef" in one.text or "u:p" in one.text for one in said)
 
@@ -220,7 +222,7 @@ def test_secrets_are_found_wherever_a_pod_can_carry_them(fields: Mapping[str, An
     ],
 )
 def test_what_only_resembles_a_secret_is_left_alone(fields: Mapping[str, Any]) -> None:
-    assert of(judge([thing("Pod", "v1", spec=pod(**fields))]), "plain-secret") == []
+    assert of(run_pack([thing("Pod", "v1", spec=pod(**fields))]), "plain-secret") == []
 
 
 @pytest.mark.parametrize(
@@ -230,7 +232,7 @@ def test_what_only_resembles_a_secret_is_left_alone(fields: Mapping[str, Any]) -
 )  # fmt: skip
 def test_tags_that_move_are_refused(tag: str) -> None:
     assert of(
-        judge([thing("Pod", "v1", spec=pod(image=f"registry:5000/vllm/vllm-tpu{tag}"))]), "image-tag", "MANDATORY"
+        run_pack([thing("Pod", "v1", spec=pod(image=f"registry:5000/vllm/vllm-tpu{tag}"))]), "image-tag", "MANDATORY"
     )
 
 
@@ -240,7 +242,7 @@ def test_tags_that_move_are_refused(tag: str) -> None:
      "@sha256:" + "0" * 64, ":v0.27.0rc1", ":1.36.2-gke.1"],
 )  # fmt: skip
 def test_tags_that_stay_are_accepted(tag: str) -> None:
-    assert of(judge([thing("Pod", "v1", spec=pod(image=f"registry:5000/vllm/vllm-tpu{tag}"))]), "image-tag") == []
+    assert of(run_pack([thing("Pod", "v1", spec=pod(image=f"registry:5000/vllm/vllm-tpu{tag}"))]), "image-tag") == []
 
 
 def test_image_volumes_and_models_in_images_are_pinned() -> None:
@@ -252,7 +254,7 @@ def test_image_volumes_and_models_in_images_are_pinned() -> None:
         thing("LLMInferenceService", "serving.kserve.io/v1alpha2", spec={"model": model}),
         thing("LLMInferenceServiceConfig", "serving.kserve.io/v1alpha2", spec={"model": adapter}),
     ):
-        assert of(judge([resource]), "image-tag", "MANDATORY"), resource
+        assert of(run_pack([resource]), "image-tag", "MANDATORY"), resource
 
 
 EVERYBODY = {
@@ -276,19 +278,19 @@ EVERYBODY = {
 def test_everybody_is_recognized_in_every_spelling(ranges: list[str], in_stack: InStack) -> None:
     in_stack("production")
     blocks = [{"cidrBlock": one} for one in ranges]
-    said = judge([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": blocks})])
+    said = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": blocks})])
     assert of(said, "production-control-plane", "MANDATORY")
     peers = [{"ipBlock": {"cidr": one}} for one in ranges]
-    assert of(judge([policy(ingress=[{"from": peers}])]), "network-policy-open")
-    assert of(judge([policy(egress=[{"to": peers}])]), "network-policy-open")
+    assert of(run_pack([policy(ingress=[{"from": peers}])]), "network-policy-open")
+    assert of(run_pack([policy(egress=[{"to": peers}])]), "network-policy-open")
 
 
 def test_ranges_of_offices_are_accepted(in_stack: InStack) -> None:
     in_stack("prod")
     for one in ("10.0.0.0/8", "203.0.113.0/24", "2001:db8::/32", "192.0.2.1/32"):
-        said = judge([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
+        said = run_pack([cluster(masterAuthorizedNetworksConfig={"cidrBlocks": [{"cidrBlock": one}]})])
         assert of(said, "production-control-plane") == [], one
-        assert of(judge([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
+        assert of(run_pack([policy(ingress=[{"from": [{"ipBlock": {"cidr": one}}]}])]), "network-policy-open") == []
 
 
 CLUSTERS = {
@@ -332,19 +334,19 @@ def test_clusters_are_judged_with_all_that_is_written_into_them(
     resource: Resource, rule: str, in_stack: InStack
 ) -> None:
     in_stack("prod-eu")
-    assert of(judge([resource]), rule, "MANDATORY")
+    assert of(run_pack([resource]), rule, "MANDATORY")
 
 
 def test_hardening_of_inline_pools_is_judged() -> None:
-    assert of(judge([cluster(nodePools=[{"nodeConfig": {"machineType": "e2-medium"}}])]), "node-hardening")
+    assert of(run_pack([cluster(nodePools=[{"nodeConfig": {"machineType": "e2-medium"}}])]), "node-hardening")
 
 
 @pytest.mark.parametrize("stack", ["prod", "production", "prod-eu", "PROD", "Production.eu"])
 def test_production_is_recognized_by_a_pattern(stack: str, in_stack: InStack) -> None:
     in_stack(stack)
-    assert of(judge([cluster()]), "production-private-nodes", "MANDATORY")
+    assert of(run_pack([cluster()]), "production-private-nodes", "MANDATORY")
     in_stack("dev")
-    assert of(judge([cluster()]), "production-private-nodes") == []
+    assert of(run_pack([cluster()]), "production-private-nodes") == []
 
 
 def listener(**fields: object) -> dict[str, Any]:
@@ -381,7 +383,7 @@ LISTENERS = {
 @pytest.mark.parametrize("resource", LISTENERS.values(), ids=LISTENERS)
 def test_plain_listeners_are_found_wherever_they_are_added(resource: Resource, in_stack: InStack) -> None:
     in_stack("production")
-    assert of(judge([resource]), "production-https", "MANDATORY")
+    assert of(run_pack([resource]), "production-https", "MANDATORY")
 
 
 OPEN_POLICIES: dict[str, Mapping[str, Any]] = {
@@ -427,7 +429,7 @@ OPEN_POLICIES: dict[str, Mapping[str, Any]] = {
 
 @pytest.mark.parametrize("spec", OPEN_POLICIES.values(), ids=OPEN_POLICIES)
 def test_a_policy_that_admits_everybody_is_found_in_every_spelling(spec: Mapping[str, Any]) -> None:
-    assert of(judge([policy(**spec)]), "network-policy-open")
+    assert of(run_pack([policy(**spec)]), "network-policy-open")
 
 
 @pytest.mark.parametrize(
@@ -441,7 +443,7 @@ def test_a_policy_that_admits_everybody_is_found_in_every_spelling(spec: Mapping
     ],
 )
 def test_a_policy_that_restricts_something_is_accepted(spec: Mapping[str, Any]) -> None:
-    assert of(judge([policy(**spec)]), "network-policy-open") == []
+    assert of(run_pack([policy(**spec)]), "network-policy-open") == []
 
 
 @pytest.mark.parametrize(
@@ -451,7 +453,7 @@ def test_a_policy_that_restricts_something_is_accepted(spec: Mapping[str, Any]) 
 )  # fmt: skip
 def test_policies_of_cilium_are_judged(spec: Mapping[str, Any]) -> None:
     resource = thing("CiliumClusterwideNetworkPolicy", "cilium.io/v2", spec={"endpointSelector": {}, **spec})
-    assert of(judge([resource]), "network-policy-open")
+    assert of(run_pack([resource]), "network-policy-open")
 
 
 def aimed(kind: str, **spec: object) -> Resource:
@@ -477,7 +479,7 @@ TARGETS = {
 
 @pytest.mark.parametrize("resource", TARGETS.values(), ids=TARGETS)
 def test_generated_names_are_targets_of_no_kind_of_policy(resource: Resource) -> None:
-    assert of(judge([resource]), "generated-service-target", "MANDATORY")
+    assert of(run_pack([resource]), "generated-service-target", "MANDATORY")
 
 
 OLD_POOL = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen-inference-pool"}
@@ -495,14 +497,14 @@ POOLS = {
 
 @pytest.mark.parametrize("resource", POOLS.values(), ids=POOLS)
 def test_pools_are_judged_as_targets_of_every_kind_of_policy_and_route(resource: Resource) -> None:
-    assert of(judge([resource]), "inference-pool-group", "MANDATORY")
+    assert of(run_pack([resource]), "inference-pool-group", "MANDATORY")
 
 
 @pytest.mark.parametrize("kind", ["GCPGatewayPolicy", "GCPSessionAffinityPolicy", "GCPTrafficDistributionPolicy"])
 def test_a_target_takes_one_policy_of_each_kind(kind: str) -> None:
     first = aimed(kind, targetRef={"group": "", "kind": "Service", "name": "vllm"})
     second = Resource(first.type, "second", {**first.inputs, "metadata": {"name": "second", "namespace": "models"}})
-    assert of(judge([first, second]), "one-policy-per-target", "MANDATORY")
+    assert of(run_pack([first, second]), "one-policy-per-target", "MANDATORY")
 
 
 GATEWAY_TEXT = yaml.safe_dump(GATEWAY)
@@ -531,11 +533,11 @@ BUNDLES = {
 
 @pytest.mark.parametrize("resource", BUNDLES.values(), ids=BUNDLES)
 def test_bundles_are_unpacked(resource: Resource) -> None:
-    assert of(judge([resource]), "gateway-class", "MANDATORY")
+    assert of(run_pack([resource]), "gateway-class", "MANDATORY")
 
 
 def test_a_number_of_any_size_is_judged() -> None:
     for period in (1e308, -1e308):
         probe = {"httpGet": {"path": "/health"}, "periodSeconds": period, "failureThreshold": period}
-        said = judge([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
+        said = run_pack([thing("Deployment", "apps/v1", spec={"template": {"spec": pod(startupProbe=probe)}})])
         assert not any("this rule failed" in one.text for one in said)

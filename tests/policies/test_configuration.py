@@ -14,7 +14,7 @@ from policies.rules.gateway import GATEWAY_CLASS
 from policies.rules.routes import ROUTE_TIMEOUTS
 from tests.policies.conftest import InStack
 from tests.policies.objects import GATEWAY_YAML
-from tests.policies.support import judge, of, resources
+from tests.policies.support import of, resources, run_pack
 
 
 class Refused(Exception):
@@ -39,37 +39,37 @@ def configured(level: int = analyzer_pb2.MANDATORY, *, rule: str = "gateway-clas
 
 
 def test_a_rule_can_be_made_advisory() -> None:
-    said = judge(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
+    said = run_pack(resources(GATEWAY_CLASS.examples.refused[0]), configured(analyzer_pb2.ADVISORY))
     assert [one.level for one in of(said, "gateway-class")] == ["ADVISORY"]
 
 
 def test_a_rule_can_be_switched_off_and_the_others_stay() -> None:
     analyzer = configured(analyzer_pb2.DISABLED)
-    assert of(judge(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
-    assert of(judge(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts", "MANDATORY")
+    assert of(run_pack(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
+    assert of(run_pack(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts", "MANDATORY")
 
 
 def test_the_allow_list_of_classes_is_configurable() -> None:
     analyzer = configured(allowed=["gke-l7-global-external-managed"])
-    assert of(judge(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
-    assert of(judge(resources(GATEWAY_CLASS.examples.accepted[0]), analyzer), "gateway-class", "MANDATORY")
+    assert of(run_pack(resources(GATEWAY_CLASS.examples.refused[0]), analyzer), "gateway-class") == []
+    assert of(run_pack(resources(GATEWAY_CLASS.examples.accepted[0]), analyzer), "gateway-class", "MANDATORY")
 
 
 def test_gateways_of_others_are_named() -> None:
     for name in ("inference-gateway", "inference-gateway/inference-gateway"):
         analyzer = configured(rule="route-timeouts", otherGateways=[name])
-        assert of(judge(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts") == []
+        assert of(run_pack(resources(ROUTE_TIMEOUTS.examples.refused[0]), analyzer), "route-timeouts") == []
 
 
 def test_production_stacks_are_named() -> None:
     analyzer = configured(rule="production-https", stacks=["dev"])
-    assert of(judge(resources(Example(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
+    assert of(run_pack(resources(Example(GATEWAY_YAML)), analyzer), "production-https", "MANDATORY")
 
 
 def test_a_floor_is_raised() -> None:
     analyzer = configured(rule="backend-timeout", minimumSeconds=1200)
     rule = analyzer.rules["backend-timeout"]
-    assert of(judge(resources(rule.examples.accepted[0]), analyzer), "backend-timeout", "MANDATORY")
+    assert of(run_pack(resources(rule.examples.accepted[0]), analyzer), "backend-timeout", "MANDATORY")
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ LOAD_BALANCER = Example(
 
 
 def levels(analyzer: Analyzer) -> list[str]:
-    return [one.level for one in of(judge(resources(LOAD_BALANCER), analyzer), "public-service")]
+    return [one.level for one in of(run_pack(resources(LOAD_BALANCER), analyzer), "public-service")]
 
 
 def test_what_is_exposed_is_a_violation_in_production_and_advice_elsewhere(in_stack: InStack) -> None:

@@ -15,7 +15,7 @@ import pytest
 from llmd_gke.redaction import UNPRINTABLE
 from policies.pack import LONGEST_MESSAGE, Analyzer
 from policies.rules import ALL
-from tests.policies.support import UNKNOWN, Resource, judge, resources, secret
+from tests.policies.support import UNKNOWN, Resource, resources, run_pack, secret
 
 CANARY = "Pl4ntedC4n4ry"
 SECRETS: tuple[Any, ...] = (
@@ -99,7 +99,7 @@ def mutated(random_: random.Random) -> Resource:
 def test_hostile_objects_are_judged_in_short_printable_messages(seed: int) -> None:
     random_ = random.Random(seed)
     analyzer = Analyzer()
-    said = judge([mutated(random_) for _ in range(100)], analyzer)
+    said = run_pack([mutated(random_) for _ in range(100)], analyzer)
     assert len(said) > 20
     for one in said:
         assert "this rule failed" not in one.text, one

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of
+from tests.policies.support import Resource, of, run_pack
 from tests.policies.test_attacks_by_operators import operator, values
 from tests.policies.test_bypasses import TPU_POD
 
@@ -62,7 +62,7 @@ ORDINARY: dict[str, Resource] = {
 @pytest.mark.parametrize("resource", ORDINARY.values(), ids=ORDINARY)
 def test_an_ordinary_chart_or_operator_is_accepted_in_production(resource: Resource, in_stack: InStack) -> None:
     in_stack("prod")
-    assert [one for one in judge([resource]) if one.level == "MANDATORY"] == []
+    assert [one for one in run_pack([resource]) if one.level == "MANDATORY"] == []
 
 
 WRONG: dict[str, tuple[Resource, str]] = {
@@ -97,11 +97,11 @@ WRONG: dict[str, tuple[Resource, str]] = {
 @pytest.mark.parametrize(("resource", "rule"), WRONG.values(), ids=WRONG)
 def test_a_mistake_in_such_values_is_reported_once(resource: Resource, rule: str, in_stack: InStack) -> None:
     in_stack("prod")
-    assert [one.level for one in of(judge([resource]), rule)] == ["MANDATORY"]
+    assert [one.level for one in of(run_pack([resource]), rule)] == ["MANDATORY"]
 
 
 def test_a_profile_of_a_map_that_is_pod_and_container_is_reported_once(in_stack: InStack) -> None:
     in_stack("prod")
     context = {"privileged": False, "seccompProfile": {"type": "Unconfined"}}
-    said = judge([values(decode={"nodeSelector": {"pool": "a"}, "securityContext": context})])
+    said = run_pack([values(decode={"nodeSelector": {"pool": "a"}, "securityContext": context})])
     assert len(of(said, "privileged-pod")) == 1

@@ -13,7 +13,7 @@ from policies.rules import ALL
 from policies.rules.example_files import Example
 from policies.rules.rule import ANY_POLICY, ANY_WORKLOAD, MANIFEST, Kind, Rule
 from tests.policies.conftest import InStack
-from tests.policies.support import UNKNOWN, Resource, Said, judge, of, replaced, resources, secret
+from tests.policies.support import UNKNOWN, Resource, Said, of, replaced, resources, run_pack, secret
 
 RULES = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
 UNDECIDED = "can't run policy"
@@ -34,8 +34,8 @@ def with_last(example: Example, path: str, value: object) -> list[Resource]:
 def wrong_shape(rule: Rule) -> list[Resource]:
     """The bad example with its decisive part in a shape it must not have: text for a map or list, a map for text."""
     last = resources(rule.examples.refused[0])[-1]
-    top = re.split(r"[.\[]", rule.examples.refused[0].unknown.removeprefix("properties."))[0]
-    is_scalar = top == rule.examples.refused[0].unknown.removeprefix("properties.") and not isinstance(
+    top = re.split(r"[.\[]", rule.examples.refused[0].deciding_field.removeprefix("properties."))[0]
+    is_scalar = top == rule.examples.refused[0].deciding_field.removeprefix("properties.") and not isinstance(
         last.inputs.get(top), Mapping | list | None
     )
     if top == "removeDefaultNodePool" or is_scalar:
@@ -48,7 +48,7 @@ def test_a_violation_is_reported_with_its_reason(rule: Rule, in_stack: InStack) 
     assert rule.examples.refused
     for example in rule.examples.refused:
         in_stack(example.stack)
-        result = violations(judge(resources(example)), rule, example.stack)
+        result = violations(run_pack(resources(example)), rule, example.stack)
         assert result, example.yaml
         assert all("this rule failed" not in one.text for one in result), result
         assert all(len(one.text) > len(rule.title) + 40 for one in result)
@@ -59,7 +59,7 @@ def test_what_complies_is_left_alone(rule: Rule, in_stack: InStack) -> None:
     assert rule.examples.accepted
     for example in rule.examples.accepted:
         in_stack(example.stack)
-        assert of(judge(resources(example)), rule.name) == [], example.yaml
+        assert of(run_pack(resources(example)), rule.name) == [], example.yaml
 
 
 BY_SHAPE = {ANY_WORKLOAD, ANY_POLICY}
@@ -75,14 +75,16 @@ SEARCHES = {"public-iam-member", "basic-iam-role", "privileged-pod"}
 def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(rule: Rule, in_stack: InStack) -> None:
     in_stack(rule.examples.refused[0].stack)
     if rule.name in READS_NO_INPUTS:
-        assert not rule.examples.refused[0].unknown
+        assert not rule.examples.refused[0].deciding_field
         return
     if rule.name == "public-iam-member":  # an account of another resource: on a first preview every program has some
-        unknown = with_last(rule.examples.refused[0], rule.examples.refused[0].unknown, UNKNOWN)
-        assert of(judge(unknown), rule.name) == []
+        unknown = with_last(rule.examples.refused[0], rule.examples.refused[0].deciding_field, UNKNOWN)
+        assert of(run_pack(unknown), rule.name) == []
         return
-    assert rule.examples.refused[0].unknown, "every rule names a field that decides"
-    said = of(judge(with_last(rule.examples.refused[0], rule.examples.refused[0].unknown, UNKNOWN)), rule.name)
+    assert rule.examples.refused[0].deciding_field, "every rule names a field that decides"
+    said = of(
+        run_pack(with_last(rule.examples.refused[0], rule.examples.refused[0].deciding_field, UNKNOWN)), rule.name
+    )
     assert any(UNDECIDED in one.text for one in said), said
     assert of(said, rule.name, "MANDATORY") == []
 
@@ -99,7 +101,7 @@ def test_objects_of_other_kinds_are_not_judged(rule: Rule, in_stack: InStack) ->
         for resource in resources(rule.examples.refused[0])
         if not resource.type.startswith("kubernetes:yaml")
     ]
-    assert bool(of(judge(others), rule.name)) is bool(BY_SHAPE & set(rule.kinds))
+    assert bool(of(run_pack(others), rule.name)) is bool(BY_SHAPE & set(rule.kinds))
 
 
 @RULES
@@ -109,7 +111,7 @@ def test_a_malformed_object_is_a_violation_and_hides_no_other_rule(rule: Rule, i
     in_stack(rule.examples.refused[0].stack)
     bystander = resources(next(each for each in ALL if each.name == "route-timeouts").examples.refused[0])
     malformed = [dataclasses.replace(one, name=f"malformed-{one.name}") for one in wrong_shape(rule)]
-    said = judge([*malformed, *bystander])
+    said = run_pack([*malformed, *bystander])
     assert any(" but must be " in one.text for one in violations(said, rule)), of(said, rule.name)
     assert not any("this rule failed" in one.text for one in said)
     assert of(said, "route-timeouts", "MANDATORY")
@@ -145,7 +147,7 @@ def test_no_value_marked_as_secret_is_repeated(rule: Rule, in_stack: InStack) ->
             )
             for one in resources(example)
         ]
-        said = judge(program)
+        said = run_pack(program)
         if SECRET in rule.kinds:
             continue  # what it asks for is that values are marked so
         assert violations(said, rule, example.stack), "the rule judges secret values, too"
@@ -168,4 +170,4 @@ def test_every_rule_says_why_and_cites_upstream(rule: Rule) -> None:
     assert len(rule.why) > 40
     assert rule.sources
     assert all(source.startswith("https://") for source in rule.sources)
-    assert (rule.check is None) != (rule.judge is None)
+    assert (rule.check_resource is None) != (rule.check_stack is None)

@@ -12,7 +12,7 @@ import pytest
 
 from llmd_gke.graph.recording import load
 from tests.policies.conftest import InStack
-from tests.policies.support import Resource, judge, of, recorded, replaced
+from tests.policies.support import Resource, of, recorded, replaced, run_pack
 
 ROOT = Path(__file__).parents[2]
 ROUTE, GATEWAY, SERVICE, CONFIG = "HTTPRoute", "Gateway", "LLMInferenceService", "LLMInferenceServiceConfig"
@@ -254,8 +254,8 @@ MISTAKES: list[tuple[str, Mistake, str]] = [
 @pytest.mark.parametrize(("mistake", "rule"), [each[1:] for each in MISTAKES], ids=[each[0] for each in MISTAKES])
 def test_the_mistake_is_caught(mistake: Mistake, rule: str, in_stack: InStack) -> None:
     in_stack("eu4a")
-    before = judge(list(program()))
+    before = run_pack(list(program()))
     assert of(before, rule) == [], "without the mistake the rule is silent"
-    said = of(judge(mistake(list(program()))), rule)
+    said = of(run_pack(mistake(list(program()))), rule)
     assert said
     assert all("can't run policy" not in one.text for one in said), said

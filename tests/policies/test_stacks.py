@@ -9,7 +9,7 @@ import pytest
 from llmd_gke.graph.recording import load
 from policies.rules import GROUPS
 from tests.policies.conftest import InStack
-from tests.policies.support import judge, recorded
+from tests.policies.support import recorded, run_pack
 
 ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
@@ -26,7 +26,7 @@ ACROSS_HOSTS = {
 @pytest.mark.parametrize("egress", [{"mode": "names"}, {"mode": "proxy", "proxy": "http://10.1.2.3:3128"}])
 def test_narrower_egress_raises_no_alarm(in_stack: InStack, egress: dict[str, str]) -> None:
     in_stack("eu4a")
-    said = judge(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
+    said = run_pack(recorded(load(ROOT, "eu4a", preview=True, changes={"llmd-gke:network": {"egress": egress}})))
     assert [one for one in said if one.level == "MANDATORY"] == []
 
 
@@ -34,14 +34,14 @@ def test_a_model_across_hosts_raises_no_alarm_of_any_level(in_stack: InStack) ->
     in_stack("eu4a")
     program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
     assert "models-workers-config" in {resource.name for resource in program}
-    reported = {one.policy for one in judge(recorded(load(ROOT, "eu4a", preview=True)))}
-    assert [one for one in judge(program) if one.policy not in reported] == []
+    reported = {one.policy for one in run_pack(recorded(load(ROOT, "eu4a", preview=True)))}
+    assert [one for one in run_pack(program) if one.policy not in reported] == []
 
 
 def test_a_model_across_hosts_without_its_preset_is_noticed(in_stack: InStack) -> None:
     in_stack("eu4a")
     program = recorded(load(ROOT, "eu4a", preview=True, changes=ACROSS_HOSTS))
-    said = judge([resource for resource in program if resource.name != "models-workers-config"])
+    said = run_pack([resource for resource in program if resource.name != "models-workers-config"])
     assert [one.policy for one in said if one.urn.endswith("big-service")] == ["pipeline-worker-config"]
 
 
@@ -51,7 +51,7 @@ def test_a_shipped_stack_raises_no_alarm(stack: str, preview: bool, in_stack: In
     in_stack(stack)
     program = recorded(load(ROOT, stack, preview=preview))
     assert len(program) > 40
-    said = judge(program)
+    said = run_pack(program)
     assert [one for one in said if one.level == "MANDATORY"] == []
     assert [one for one in said if "can't run policy" in one.text] == []
 
@@ -62,7 +62,7 @@ def test_nothing_of_the_shipped_stacks_is_exposed(in_stack: InStack) -> None:
     assert len(exposed) > 5
     in_stack("prod")
     for stack in STACKS:
-        said = judge(recorded(load(ROOT, stack, preview=False)))
+        said = run_pack(recorded(load(ROOT, stack, preview=False)))
         assert [one for one in said if one.policy in exposed] == []
 
 
@@ -81,6 +81,6 @@ def test_the_secrets_of_the_program_are_marked_as_secret(in_stack: InStack, prev
     program = recorded(load(ROOT, "eu4a", preview=preview, changes=WITH_SECRETS))
     secrets = [resource for resource in program if resource.type == "kubernetes:core/v1:Secret"]
     assert sum("stringData" in resource.inputs for resource in secrets) == 2, "Kubernetes fills the collectors' token"
-    said = judge(program)
+    said = run_pack(program)
     assert [one for one in said if one.policy in ("plain-secret-value", "plain-secret")] == []
     assert not any("hf_aaa" in one.text or "YTpi" in one.text for one in said)

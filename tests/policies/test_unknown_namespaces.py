@@ -21,7 +21,7 @@ from tests.policies.objects import (
     policy_yaml,
     service_yaml,
 )
-from tests.policies.support import UNKNOWN, Resource, Said, judge, of, recorded, replaced, resources
+from tests.policies.support import UNKNOWN, Resource, Said, of, recorded, replaced, resources, run_pack
 from tests.policies.test_configuration import configured
 
 ROOT = Path(__file__).parents[2]
@@ -68,7 +68,7 @@ def test_no_unknown_namespace_of_the_shipped_program_raises_an_alarm(eu4a: list[
     for position, resource in enumerate(eu4a):
         if not isinstance(resource.inputs.get("metadata", {}).get("namespace"), str):
             continue
-        said = judge([*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]])
+        said = run_pack([*eu4a[:position], somewhere(resource), *eu4a[position + 1 :]])
         assert alarms(said) == [], resource.name
         kind = resource.type.rsplit(":", 1)[-1]
         for rule in JUDGED_BY_PLACE.get(kind, ()):
@@ -81,7 +81,8 @@ def test_no_unknown_namespace_of_the_shipped_program_raises_an_alarm(eu4a: list[
 def test_all_namespaces_unknown_at_once_raise_no_alarm(eu4a: list[Resource], in_stack: InStack) -> None:
     in_stack("eu4a")
     assert (
-        alarms(judge([somewhere(one) if "namespace" in one.inputs.get("metadata", {}) else one for one in eu4a])) == []
+        alarms(run_pack([somewhere(one) if "namespace" in one.inputs.get("metadata", {}) else one for one in eu4a]))
+        == []
     )
 
 
@@ -146,13 +147,13 @@ OTHER_SERVER = SERVER.replace("name: a,", "name: b,").replace("org/a", "org/b")
     ],
 )
 def test_what_cannot_be_placed_is_a_doubt_and_no_violation(program: list[Resource], rule: str) -> None:
-    said = of(judge(program), rule)
+    said = of(run_pack(program), rule)
     assert alarms(said) == []
     assert any("not known yet" in doubt.text for doubt in said), said
 
 
 def test_a_message_does_not_invent_a_namespace() -> None:
-    said = of(judge([somewhere(one(service_yaml(uri="gs://bucket/model"), "service"))]), "model-uri", "MANDATORY")
+    said = of(run_pack([somewhere(one(service_yaml(uri="gs://bucket/model"), "service"))]), "model-uri", "MANDATORY")
     assert said
     assert "default/" not in said[0].text
 
@@ -161,7 +162,9 @@ def test_a_route_that_may_belong_to_another_gateway_is_not_judged() -> None:
     bad = one(GOOD_ROUTE, "route", **{"spec__rules[0]__timeouts": {"request": "0s"}})
     local = dataclasses.replace(bad, inputs=replaced(bad.inputs, "spec.parentRefs", [{"name": "istio"}]))
     for others, alarmed in ((["models/istio"], False), (["models/kong"], True)):
-        said = of(judge([somewhere(local)], configured(rule="route-timeouts", otherGateways=others)), "route-timeouts")
+        said = of(
+            run_pack([somewhere(local)], configured(rule="route-timeouts", otherGateways=others)), "route-timeouts"
+        )
         assert bool(alarms(said)) == alarmed
         assert alarmed or any("not known yet" in doubt.text for doubt in said)
 
@@ -169,7 +172,7 @@ def test_a_route_that_may_belong_to_another_gateway_is_not_judged() -> None:
 def test_two_checks_in_two_known_namespaces_and_one_unknown_leave_the_known_clash_a_violation() -> None:
     third = somewhere(one(policy_yaml("HealthCheckPolicy", GOOD_DEFAULT), "third", metadata__name="third"))
     clash = one(GOOD_CHECK, "second", metadata__name="second")
-    said = of(judge([CHECK, clash, third]), "one-policy-per-target")
+    said = of(run_pack([CHECK, clash, third]), "one-policy-per-target")
     assert [(each.level, each.urn) for each in said if each.level == "MANDATORY"] == [("MANDATORY", clash.urn)]
 
 
@@ -177,14 +180,14 @@ def test_a_gateway_that_may_be_listed_as_plain_is_not_judged(in_stack: InStack) 
     in_stack("prod")
     for listed, alarmed in (("inference-gateway/inference-gateway", False), ("edge/other", True)):
         analyzer = configured(rule="production-https", plainHttpGateways=[listed])
-        said = of(judge([somewhere(one(GATEWAY_YAML, "gateway"))], analyzer), "production-https")
+        said = of(run_pack([somewhere(one(GATEWAY_YAML, "gateway"))], analyzer), "production-https")
         assert bool(alarms(said)) == alarmed
         assert alarmed or any("not known yet" in doubt.text for doubt in said)
 
 
 def test_a_target_in_a_namespace_of_its_own_is_not_compared_with_an_unknown_one() -> None:
     aimed = one(GOOD_TIMEOUT, "timeout", spec__targetRef__namespace="models")
-    said = of(judge([somewhere(aimed)]), "health-check-shape")
+    said = of(run_pack([somewhere(aimed)]), "health-check-shape")
     assert alarms(said) == []
     assert any("not known yet" in doubt.text for doubt in said)
 
@@ -192,13 +195,13 @@ def test_a_target_in_a_namespace_of_its_own_is_not_compared_with_an_unknown_one(
 def test_a_pipeline_config_that_may_be_in_place_is_a_doubt() -> None:
     config, service = resources(PRESET.examples.accepted[0])
     for resource in (somewhere(config), dataclasses.replace(config, inputs=replaced(config.inputs, NAME, UNKNOWN))):
-        said = of(judge([resource, service]), "pipeline-worker-config")
+        said = of(run_pack([resource, service]), "pipeline-worker-config")
         assert said
         assert all("not known yet" in doubt.text for doubt in said), said
 
 
 def test_a_pipeline_worker_that_may_be_beside_its_config_is_a_doubt() -> None:
     config, service = resources(PRESET.examples.accepted[0])
-    said = of(judge([config, somewhere(service)]), "pipeline-worker-config")
+    said = of(run_pack([config, somewhere(service)]), "pipeline-worker-config")
     assert said
     assert all("not known yet" in doubt.text for doubt in said), said

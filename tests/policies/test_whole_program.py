@@ -9,7 +9,7 @@ from pulumi.runtime.proto import analyzer_pb2
 from policies.pack import Analyzer
 from policies.rules.example_files import Example
 from tests.policies.objects import GOOD_CHECK, GOOD_ROUTE, GOOD_TIMEOUT
-from tests.policies.support import UNKNOWN, Resource, judge, of, replaced, resources
+from tests.policies.support import UNKNOWN, Resource, of, replaced, resources, run_pack
 
 
 def one(text: str, name: str) -> Resource:
@@ -21,27 +21,27 @@ HELM = "kubernetes:helm.sh/v3:Release"
 
 
 def test_the_violation_is_reported_on_the_route_although_outputs_are_empty() -> None:
-    said = of(judge([ROUTE, TIMEOUT]), "health-check-missing")
+    said = of(run_pack([ROUTE, TIMEOUT]), "health-check-missing")
     assert [(one.level, one.urn) for one in said] == [("MANDATORY", ROUTE.urn)]
 
 
 def test_a_policy_whose_target_is_unknown_may_be_the_missing_one() -> None:
     unknown = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "spec.targetRef.name", UNKNOWN))
-    said = of(judge([ROUTE, unknown]), "health-check-missing")
+    said = of(run_pack([ROUTE, unknown]), "health-check-missing")
     assert {one.level for one in said} == {"ADVISORY"}
     assert "not known yet" in said[0].text
 
 
 def test_a_chart_that_may_hold_the_policy_makes_the_verdict_unsure() -> None:
     chart = Resource(HELM, "router", {"chart": "oci://example.com/llm-d-router-gateway", "namespace": "models"})
-    said = of(judge([ROUTE, chart]), "health-check-missing")
+    said = of(run_pack([ROUTE, chart]), "health-check-missing")
     assert {one.level for one in said} == {"ADVISORY"}
     assert "does not show its objects" in said[0].text
 
 
 def test_the_platform_charts_hold_no_policies() -> None:
     chart = Resource(HELM, "lws", {"chart": "oci://registry.k8s.io/lws/charts/lws", "version": "0.9.0"})
-    assert of(judge([ROUTE, chart]), "health-check-missing", "MANDATORY")
+    assert of(run_pack([ROUTE, chart]), "health-check-missing", "MANDATORY")
 
 
 def test_routes_of_a_gateway_of_another_class_are_left_alone() -> None:
@@ -49,16 +49,16 @@ def test_routes_of_a_gateway_of_another_class_are_left_alone() -> None:
     istio = Resource(
         "kubernetes:gateway.networking.k8s.io/v1:Gateway", "g", {**gateway, "spec": {"gatewayClassName": "istio"}}
     )
-    assert of(judge([ROUTE, istio]), "health-check-missing") == []
+    assert of(run_pack([ROUTE, istio]), "health-check-missing") == []
 
 
 def test_a_policy_in_another_namespace_does_not_count() -> None:
     elsewhere = dataclasses.replace(CHECK, inputs=replaced(CHECK.inputs, "metadata.namespace", "other"))
-    assert of(judge([ROUTE, elsewhere]), "health-check-missing", "MANDATORY")
+    assert of(run_pack([ROUTE, elsewhere]), "health-check-missing", "MANDATORY")
 
 
 def test_a_resource_shown_twice_counts_once() -> None:
-    assert of(judge([ROUTE, CHECK, CHECK, ROUTE]), "one-policy-per-target") == []
+    assert of(run_pack([ROUTE, CHECK, CHECK, ROUTE]), "one-policy-per-target") == []
 
 
 def test_a_resource_that_was_never_shown_is_said_and_not_guessed() -> None:

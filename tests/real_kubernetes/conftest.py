@@ -18,7 +18,7 @@ from localcloud import binaries
 from localcloud.binaries import resolve as programs
 from localcloud.common.workdir import cache_folder
 from localcloud.linux_namespaces import rights
-from localcloud.monitoring import asked
+from localcloud.monitoring import options
 from localcloud.pulumi_cli import resolve
 from tests.real_engine.harness import SMALL_PROGRAM
 from tests.real_kubernetes import bare_cluster, sharing, small_cluster
@@ -138,14 +138,14 @@ def watched(tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Confi
 
     Skipped where Prometheus is not built, also with ``make test CLOUD=laptop``: ``.ci/full monitoring`` builds it.
     """
-    if missing := [name for name in asked.PROGRAMS if not programs.ready(name, cache_folder())]:
+    if missing := [name for name in options.PROGRAMS if not programs.ready(name, cache_folder())]:
         pytest.skip(
             f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
         )
     made = Laptop(tmp_path_factory.mktemp("watched"))
     pytestconfig.stash[RUNNING].append(made)
     made.environ |= {
-        asked.VARIABLE: str(FASTER),
+        options.VARIABLE: str(FASTER),
         "LLMD_GKE_MODEL_START_SECONDS": "20",
         "LLMD_GKE_BACK_OFF_SECONDS": "0.2",
     }

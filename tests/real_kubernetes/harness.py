@@ -110,7 +110,7 @@ class Laptop(Rehearsal):
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
-    def spaces(self) -> discover.Spaces | None:
+    def namespaces(self) -> discover.NamespacedCluster | None:
         """The namespaces, when they exist."""
         return discover.running(self.workdir.home)
 
@@ -126,10 +126,10 @@ class Laptop(Rehearsal):
 
     def outer(self, name: str) -> psutil.Process | None:
         """That process as numbered outside, ``None`` when it does not run."""
-        spaces, pid = self.spaces(), self.process(name).pid
-        if spaces is None or not pid:
+        namespaces, pid = self.namespaces(), self.process(name).pid
+        if namespaces is None or not pid:
             return None
-        return next((one for one in spaces.processes() if discover.inner_pid(one.pid) == pid), None)
+        return next((one for one in namespaces.processes() if discover.inner_pid(one.pid) == pid), None)
 
     def log(self, name: str) -> str:
         """The log of one process."""

@@ -15,7 +15,7 @@ from typing import Any
 from tests.real_kubernetes.harness import Laptop, until
 
 CLIENT = Path(__file__).with_name("steady_client.py")
-PAUSE = 0.2
+PAUSE_SECONDS = 0.2
 """Seconds between two requests."""
 
 
@@ -65,7 +65,7 @@ class Load:
 @contextmanager
 def steady(laptop: Laptop, file: Path, url: str, model: str) -> Generator[Load]:
     """Load for as long as the block lasts; its last requests are answered at the end."""
-    command = laptop.entered([sys.executable, "-P", str(CLIENT), url, model, str(PAUSE)])
+    command = laptop.entered([sys.executable, "-P", str(CLIENT), url, model, str(PAUSE_SECONDS)])
     with file.open("w") as out:
         client = subprocess.Popen(
             command, env=laptop.inner_environment, cwd=laptop.folder, stdin=subprocess.PIPE, stdout=out

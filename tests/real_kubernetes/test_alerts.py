@@ -254,6 +254,6 @@ def test_five_healthy_minutes_at_a_steady_load_fire_no_alert(
 ) -> None:
     with steady_load.steady(watched, tmp_path / "load.jsonl", *endpoint(watched)) as load:
         while time.time() - well < HEALTHY_SECONDS:
-            load.await_more(int(10 / steady_load.PAUSE))
+            load.await_more(int(10 / steady_load.PAUSE_SECONDS))
         assert fired(prometheus, well) == set()
         assert load.between(well, time.time()).failed == ()

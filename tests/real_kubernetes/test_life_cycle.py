@@ -76,11 +76,11 @@ def test_nothing_inside_can_reach_another_machine_or_a_name_server(another: Anot
 def test_killing_the_first_process_ends_everything_and_the_next_start_works(another: Another, victim: str) -> None:
     one = another("one")
     one.start(*CONTROL_PLANE)
-    spaces = one.spaces()
-    assert spaces is not None
-    assert spaces.launcher is not None
-    everything = list(spaces.processes())
-    (spaces.init if victim == "supervisor" else spaces.launcher).kill()
+    namespaces = one.namespaces()
+    assert namespaces is not None
+    assert namespaces.launcher is not None
+    everything = list(namespaces.processes())
+    (namespaces.init if victim == "supervisor" else namespaces.launcher).kill()
     _, alive = psutil.wait_procs(everything, timeout=20)
     assert alive == []
     until(lambda: not one.everything(), "the launcher ends, too")
@@ -92,11 +92,11 @@ def test_killing_the_first_process_ends_everything_and_the_next_start_works(anot
 def test_a_cloud_whose_folder_was_removed_while_it_ran_is_ended_by_the_next_start(another: Another) -> None:
     one = another("one")
     one.start(*CONTROL_PLANE)
-    spaces = one.spaces()
-    assert spaces is not None
+    namespaces = one.namespaces()
+    assert namespaces is not None
     one.layout.root.rename(one.folder / "removed")
     one.start(*CONTROL_PLANE)
-    assert not psutil.pid_exists(spaces.init.pid)
+    assert not psutil.pid_exists(namespaces.init.pid)
     assert one.kubectl("get", "--raw", "/readyz") == "ok"
 
 
@@ -116,12 +116,12 @@ def test_a_start_whose_command_was_killed_is_taken_over_by_the_next(another: Ano
         until(lambda: discover.running(one.workdir.home), "the supervisor runs")
         starting.kill()
         starting.wait()
-    spaces = one.spaces()
-    assert spaces is not None, "it goes on without the command, as after a closed terminal"
+    namespaces = one.namespaces()
+    assert namespaces is not None, "it goes on without the command, as after a closed terminal"
     one.start(*CONTROL_PLANE)
-    after = one.spaces()
+    after = one.namespaces()
     assert after is not None
-    assert after.init.pid == spaces.init.pid
+    assert after.init.pid == namespaces.init.pid
 
 
 MAKE_CLUSTER = """
@@ -143,7 +143,7 @@ def test_the_programs_second_cluster_finds_nothing_of_the_first(another: Another
     volume.mkdir()
     one.python(MAKE_CLUSTER, "first")
     assert "namespace/kept" in one.kubectl("get", "namespaces", "-o", "name").split(), "nothing had to be emptied"
-    before, spaces = {process.name: process.pid for process in one.status().processes}, one.spaces()
+    before, namespaces = {process.name: process.pid for process in one.status().processes}, one.namespaces()
 
     one.python(MAKE_CLUSTER, "second")
     assert "namespace/kept" not in one.kubectl("get", "namespaces", "-o", "name").split()
@@ -153,10 +153,10 @@ def test_the_programs_second_cluster_finds_nothing_of_the_first(another: Another
     assert {process.name: process.state for process in after.processes} == dict.fromkeys(before, "ready")
     assert not {process.pid for process in after.processes} & set(before.values()), "every process is a new one"
     assert not renew.asked(one.layout).exists()
-    now = one.spaces()
+    now = one.namespaces()
     assert now is not None
-    assert spaces is not None
-    assert now.init.pid == spaces.init.pid, "the namespaces stay"
+    assert namespaces is not None
+    assert now.init.pid == namespaces.init.pid, "the namespaces stay"
 
 
 def test_status_shows_every_process_with_its_number_and_memory(another: Another) -> None:
@@ -194,27 +194,27 @@ def test_in_a_shell_pulumi_and_kubectl_work_and_are_inside(small: Laptop) -> Non
         check=False,
         timeout=600,
     )
-    spaces = small.spaces()
-    assert spaces is not None
+    namespaces = small.namespaces()
+    assert namespaces is not None
     said = done.stdout.splitlines()
     assert "ok" in said
-    assert discover.namespace(spaces.init.pid, "net") in said
+    assert discover.namespace(namespaces.init.pid, "net") in said
     assert any(line.startswith("NAME") for line in said), "the table of stacks"
     assert "https://172.16.0.2" in done.stdout
 
 
 def test_a_program_comes_up_twice_and_goes_down(small: Laptop) -> None:
     small.up()
-    spaces = small.spaces()
-    assert spaces is not None
+    namespaces = small.namespaces()
+    assert namespaces is not None
     state = small.state()
     assert state is not None
     assert len(state.ids) == 3
     again = small.up().stdout
     assert "3 unchanged" in again or "4 unchanged" in again
-    after = small.spaces()
+    after = small.namespaces()
     assert after is not None
-    assert after.init.pid == spaces.init.pid
+    assert after.init.pid == namespaces.init.pid
     small.down()
     assert small.everything() == []
     assert small.state() is None

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from operations.bench.result import LAPTOP
-from operations.live import engine, inside
+from operations.live import engine, local_steps
 from operations.options import Cloud
 from operations.status.gather import KINDS
 from operations.target import Target
@@ -77,10 +77,10 @@ def target(laptop: Laptop, monkeypatch: pytest.MonkeyPatch) -> Target:
 def test_an_acceptance_run_gets_its_status_and_its_benchmark_from_inside(target: Target, tmp_path: Path) -> None:
     generator.python()
     said: list[str] = []
-    screen: Any = inside.status(target, said.append)
+    screen: Any = local_steps.status(target, said.append)
     assert screen["state"] == "good"
     assert [section["title"] for section in screen["sections"]][:3] == ["Nodes", "Node pools of GKE", "Model qwen"]
-    result = inside.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
+    result = local_steps.bench(target, "qwen", tmp_path / "bench", said.append, seconds=5, most=1)
     assert result.mark == LAPTOP
     assert {(level.workload, level.errors) for level in result.levels} == {("random", 0), ("shared", 0)}
     assert [level for level in result.levels if level.output_tokens_per_second <= 0] == []

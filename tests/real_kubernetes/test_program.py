@@ -222,9 +222,9 @@ def of_second_model(laptop: Laptop) -> dict[str, str]:
 
 
 def inside(laptop: Laptop) -> list[psutil.Process]:
-    spaces = laptop.spaces()
-    assert spaces is not None
-    return list(spaces.processes())
+    namespaces = laptop.namespaces()
+    assert namespaces is not None
+    return list(namespaces.processes())
 
 
 def named(process: psutil.Process, program: str) -> bool:

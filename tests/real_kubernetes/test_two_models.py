@@ -53,7 +53,7 @@ class Watch:
     def up(self) -> Meanwhile:
         """Brings the stack up; the ten seconds before are what its effect is compared with."""
         first = time.time()
-        self._load.await_more(int(10 / steady_load.PAUSE))
+        self._load.await_more(int(10 / steady_load.PAUSE_SECONDS))
         began = time.time()
         self._laptop.up()
         ended = time.time()

@@ -38,7 +38,7 @@ def errors(thing: Table) -> list[str]:
     return [*structural.errors(thing, schema, extra), *rules.broken(thing, schema)]
 
 
-def judge(emitted: list[Table], *kinds: str) -> None:
+def validate(emitted: list[Table], *kinds: str) -> None:
     things = [thing for thing in emitted if thing["kind"] in kinds]
     assert {thing["kind"] for thing in things} == set(kinds)
     by_object = {f"{thing['kind']} {table(thing['metadata'])['name']}": errors(thing) for thing in things}
@@ -70,25 +70,25 @@ def test_policies_of_names_have_the_fields_that_google_documents(emitted: list[T
 
 
 def test_gateway_class_gateway_and_routes_fit_the_gateway_api(emitted: list[Table]) -> None:
-    judge([thing for thing in emitted if thing["kind"] != "GatewayClass"], "Gateway", "HTTPRoute")
+    validate([thing for thing in emitted if thing["kind"] != "GatewayClass"], "Gateway", "HTTPRoute")
 
 
 def test_services_and_configs_fit_kserves_crds(emitted: list[Table]) -> None:
-    judge(emitted, "LLMInferenceService", "LLMInferenceServiceConfig")
+    validate(emitted, "LLMInferenceService", "LLMInferenceServiceConfig")
 
 
 def test_health_checks_and_backend_policies_fit_gkes_crds(emitted: list[Table]) -> None:
-    judge(emitted, "HealthCheckPolicy", "GCPBackendPolicy")
+    validate(emitted, "HealthCheckPolicy", "GCPBackendPolicy")
 
 
 def test_what_is_scraped_fits_the_definition_of_managed_prometheus(emitted: list[Table]) -> None:
-    judge(emitted, "PodMonitoring")
+    validate(emitted, "PodMonitoring")
 
 
 def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:
     policies = [thing for thing in emitted if thing["kind"] == "GCPGatewayPolicy"]
     if policies:
-        judge(policies, "GCPGatewayPolicy")
+        validate(policies, "GCPGatewayPolicy")
     assert all(thing["apiVersion"] == "networking.gke.io/v1" for thing in policies)
 
 

@@ -1,7 +1,7 @@
 """The dashboard of a stack: typed panels, and their form in Cloud Monitoring and Grafana."""
 
 from llmd_gke.manifests.dashboard.google import dashboard_json
-from llmd_gke.manifests.dashboard.panel import Panel, Query, Section
+from llmd_gke.manifests.dashboard.panel import DashboardSection, Panel, Query
 from llmd_gke.manifests.dashboard.panels import panels, sections
 
-__all__ = ["Panel", "Query", "Section", "dashboard_json", "panels", "sections"]
+__all__ = ["DashboardSection", "Panel", "Query", "dashboard_json", "panels", "sections"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from llmd_gke.manifests.dashboard.panel import LABEL, Panel, Section, Unit
+from llmd_gke.manifests.dashboard.panel import LABEL, DashboardSection, Panel, Unit
 from llmd_gke.manifests.dashboard.panels import sections
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
@@ -74,7 +74,7 @@ def _tile(left: int, top: int, width: int, height: int, widget: JsonObject) -> J
     return {**position, "width": width, "height": height, "widget": widget}
 
 
-def _header(section: Section) -> JsonObject:
+def _header(section: DashboardSection) -> JsonObject:
     return {"title": section.title, "sectionHeader": {"subtitle": section.question}}
 
 

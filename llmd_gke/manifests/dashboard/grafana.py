@@ -6,7 +6,7 @@ Fields: https://grafana.com/docs/grafana/latest/visualizations/dashboards/build-
 from __future__ import annotations
 
 from llmd_gke.manifests.dashboard import google
-from llmd_gke.manifests.dashboard.panel import Panel, Section, Unit
+from llmd_gke.manifests.dashboard.panel import DashboardSection, Panel, Unit
 from llmd_gke.manifests.dashboard.panels import sections
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import StackSettings
@@ -56,7 +56,7 @@ def dashboard(settings: StackSettings) -> JsonObject:
     }
 
 
-def _row(section: Section, number: int, top: int) -> JsonObject:
+def _row(section: DashboardSection, number: int, top: int) -> JsonObject:
     return {
         "id": number,
         "type": "row",

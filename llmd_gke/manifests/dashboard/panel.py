@@ -50,7 +50,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Section:
+class DashboardSection:
     """Panels that belong together, and the question they answer."""
 
     title: str

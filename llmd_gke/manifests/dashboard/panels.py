@@ -22,7 +22,7 @@ from llmd_gke.catalog.metrics import (
     Server,
 )
 from llmd_gke.manifests import promql
-from llmd_gke.manifests.dashboard.panel import Panel, Query, Section
+from llmd_gke.manifests.dashboard.panel import DashboardSection, Panel, Query
 from llmd_gke.settings import StackSettings
 
 VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
@@ -39,15 +39,17 @@ SERVER_PODS = ('container="main"', 'pod=~".+-kserve-.+"', 'pod!~".+-kserve-route
 container is ``main`` in all of them."""
 
 
-def sections(settings: StackSettings) -> tuple[Section, ...]:
+def sections(settings: StackSettings) -> tuple[DashboardSection, ...]:
     """All panels of a stack."""
     window = promql.rate_window(settings.monitoring.interval_seconds)
     return (
-        Section("Service", "Is every model served, and what do clients get?", _service(settings, window)),
-        Section("Latency", "How long do clients wait?", _latency(settings, window)),
-        Section("Load", "What limits throughput: queue, KV cache, or nothing?", _load(settings, window)),
-        Section("Starts", "Where do new pods wait?", _starts(settings)),
-        Section("Chips and price", "Are the chips used, and what does a token cost?", _chips(settings, window)),
+        DashboardSection("Service", "Is every model served, and what do clients get?", _service(settings, window)),
+        DashboardSection("Latency", "How long do clients wait?", _latency(settings, window)),
+        DashboardSection("Load", "What limits throughput: queue, KV cache, or nothing?", _load(settings, window)),
+        DashboardSection("Starts", "Where do new pods wait?", _starts(settings)),
+        DashboardSection(
+            "Chips and price", "Are the chips used, and what does a token cost?", _chips(settings, window)
+        ),
     )
 
 

@@ -5,7 +5,7 @@ Keys are written in camelCase in ``Pulumi.<stack>.yaml``, under the project's na
 holds a secret: tokens are read by the program as Pulumi secrets and never enter these objects.
 """
 
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.cluster import (
     ClusterSettings,
     EncryptionSettings,
@@ -53,7 +53,7 @@ __all__ = [
     "ReservationSettings",
     "SaturationSettings",
     "SchedulerSettings",
-    "Shape",
+    "Section",
     "SlackSettings",
     "StackSettings",
     "StorageSettings",

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 
-class Shape(BaseModel):
+class Section(BaseModel):
     """Base of all settings: frozen, strict, and without unknown keys."""
 
     model_config = ConfigDict(

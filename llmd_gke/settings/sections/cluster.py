@@ -8,12 +8,12 @@ from pydantic import Field
 
 from llmd_gke.catalog import versions
 from llmd_gke.catalog.zones import is_ai_zone, region_of
-from llmd_gke.settings.sections.base import Cidr, Shape, Word
+from llmd_gke.settings.sections.base import Cidr, Section, Word
 
 Day = Literal["MO", "TU", "WE", "TH", "FR", "SA", "SU"]
 
 
-class SystemPoolSettings(Shape):
+class SystemPoolSettings(Section):
     """Non-TPU nodes for the controllers and endpoint pickers; a TPU cluster needs at least one such pool."""
 
     machine_type: Word = "e2-standard-4"
@@ -28,7 +28,7 @@ class SystemPoolSettings(Shape):
     """Type of a node's boot disk (default: ``pd-balanced``); n4 and c4 machines support only ``hyperdisk-balanced``."""
 
 
-class ExclusionSettings(Shape):
+class ExclusionSettings(Section):
     """A period without automatic upgrades of what ``scope`` names."""
 
     name: str
@@ -43,7 +43,7 @@ class ExclusionSettings(Shape):
     ``NO_MINOR_OR_NODE_UPGRADES``)."""
 
 
-class MaintenanceSettings(Shape):
+class MaintenanceSettings(Section):
     """Weekly window for automatic upgrades, outside exclusions.
 
     An upgrade recreates the hosts of a TPU pool one at a time; a model on a multi-host slice is down until the last
@@ -60,7 +60,7 @@ class MaintenanceSettings(Shape):
     """Periods without automatic upgrades (default: none)."""
 
 
-class EncryptionSettings(Shape):
+class EncryptionSettings(Section):
     """Cloud KMS keys of your own. Without one, Google encrypts with its own keys.
 
     First grant Google's service agents ``roles/cloudkms.cryptoKeyEncrypterDecrypter`` on the keys: see
@@ -75,7 +75,7 @@ class EncryptionSettings(Shape):
     key). Changing it replaces every node pool."""
 
 
-class ClusterSettings(Shape):
+class ClusterSettings(Section):
     """The GKE cluster; ``docs/security.md`` lists what is always enabled."""
 
     name: str

@@ -6,10 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.base import Section, Word
 
 
-class TlsSettings(Shape):
+class TlsSettings(Section):
     """HTTPS of the gateway. The certificate comes from exactly one of ``certificate_manager``,
     ``pre_shared_certificates`` and ``from_config``.
     """
@@ -28,7 +28,7 @@ class TlsSettings(Shape):
     """Cipher profile of the regional SSL policy (default: ``MODERN``)."""
 
 
-class GatewaySettings(Shape):
+class GatewaySettings(Section):
     """The gateway in front of all models: internal by default, without HTTPS unless ``tls`` is set."""
 
     exposure: Literal["internal", "external"] = "internal"

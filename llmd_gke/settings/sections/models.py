@@ -8,7 +8,7 @@ from pydantic import Field
 
 from llmd_gke.catalog import models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
-from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
 
@@ -18,7 +18,7 @@ def bucket_of(uri: str) -> str | None:
     return uri.removeprefix("gs://").split("/")[0] if uri.startswith("gs://") else None
 
 
-class VariableSettings(Shape):
+class VariableSettings(Section):
     """One environment variable of the server: its ``value``, or a ``key`` of a Secret of the model's namespace."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
@@ -32,7 +32,7 @@ class VariableSettings(Shape):
     """Key in the Secret; only with ``secret``, and required there."""
 
 
-class ModelSettings(Shape):
+class ModelSettings(Section):
     """A served model."""
 
     name: str

@@ -7,12 +7,12 @@ from typing import Annotated
 from pydantic import Field
 
 from llmd_gke.catalog import monitoring
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.notification import ChannelSettings
 from llmd_gke.settings.sections.traces import TracesSettings
 
 
-class MonitoringSettings(Shape):
+class MonitoringSettings(Section):
     """Metrics of model servers and endpoint pickers, and alerts on them (``docs/monitoring.md``)."""
 
     scrape: bool = True

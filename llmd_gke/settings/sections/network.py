@@ -6,12 +6,12 @@ from typing import Literal
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Cidr, Shape, Word
+from llmd_gke.settings.sections.base import Cidr, Section, Word
 
 Owned = Literal["existing", "create"]
 
 
-class ExistingNetworkSettings(Shape):
+class ExistingNetworkSettings(Section):
     """Names of an existing VPC and subnet, not created by the program."""
 
     network: str
@@ -42,7 +42,7 @@ class ExistingNetworkSettings(Shape):
         return f"projects/{self.host_project or project}/regions/{region}/subnetworks/{self.subnet}"
 
 
-class EgressSettings(Shape):
+class EgressSettings(Section):
     """What model pods may reach outside the cluster, see ``docs/network.md``."""
 
     mode: Literal["open", "names", "proxy"] = "open"
@@ -59,7 +59,7 @@ class EgressSettings(Shape):
     """IPv4 ranges that pods may reach on port 443 in every mode, e.g. of a mirror inside the VPC (default: none)."""
 
 
-class NetworkSettings(Shape):
+class NetworkSettings(Section):
     """IPv4 ranges of the VPC that the program creates, or an existing VPC."""
 
     nodes: Cidr = "10.0.0.0/20"

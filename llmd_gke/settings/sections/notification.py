@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Literal
 
 from llmd_gke.rules import notification
-from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.base import Section, Word
 
 
-class SlackSettings(Shape):
+class SlackSettings(Section):
     """A channel of a Slack workspace."""
 
     channel: Word
@@ -18,7 +18,7 @@ class SlackSettings(Shape):
     that with a suffix for a second workspace, such as ``slackTokenOps``."""
 
 
-class PagerDutySettings(Shape):
+class PagerDutySettings(Section):
     """A service of PagerDuty."""
 
     secret_name: str = notification.PAGER_DUTY_KEY
@@ -26,7 +26,7 @@ class PagerDutySettings(Shape):
     suffix for a second service, such as ``pagerDutyKeyNight``."""
 
 
-class WebhookSettings(Shape):
+class WebhookSettings(Section):
     """An HTTPS endpoint that gets each incident as JSON."""
 
     url: Word | None = None
@@ -41,7 +41,7 @@ class WebhookSettings(Shape):
     none)."""
 
 
-class PubSubSettings(Shape):
+class PubSubSettings(Section):
     """A Pub/Sub topic."""
 
     topic: Word
@@ -49,7 +49,7 @@ class PubSubSettings(Shape):
     ``docs/monitoring.md``."""
 
 
-class ChannelSettings(Shape):
+class ChannelSettings(Section):
     """One channel: exactly one of ``email``, ``slack``, ``pager_duty``, ``webhook`` and ``pub_sub``."""
 
     email: Word | None = None

@@ -6,10 +6,10 @@ from typing import Annotated
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 
 
-class ObjectivesSettings(Shape):
+class ObjectivesSettings(Section):
     """Service level objectives of a model: what alerts measure it against (``docs/alerts.md``)."""
 
     availability: Annotated[float, Field(ge=95, le=99.99)] = 99.0

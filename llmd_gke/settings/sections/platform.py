@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 
 
-class PlatformSettings(Shape):
+class PlatformSettings(Section):
     """The controllers: cert-manager, LeaderWorkerSet and KServe."""
 
     chart_folder: str | None = None

@@ -9,10 +9,10 @@ from pydantic import Field
 from llmd_gke.catalog.accelerators import Accelerator, Family, Slice, accelerator_of, family_of, find_slice, quota_name
 from llmd_gke.catalog.cost import Totals, pool_cost
 from llmd_gke.catalog.zones import Capacity
-from llmd_gke.settings.sections.base import Nodes, Shape, Word
+from llmd_gke.settings.sections.base import Nodes, Section, Word
 
 
-class ReservationSettings(Shape):
+class ReservationSettings(Section):
     """A Compute Engine reservation of TPU hosts."""
 
     name: str
@@ -30,7 +30,7 @@ class ReservationSettings(Shape):
         return f"{owner}{self.name}{block}"
 
 
-class TpuPoolSettings(Shape):
+class TpuPoolSettings(Section):
     """A node pool of TPU hosts: zero or more single hosts, or one multi-host slice, which is created and deleted as a
     whole.
     """

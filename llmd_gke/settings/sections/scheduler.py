@@ -7,10 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from llmd_gke.catalog import versions
-from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.base import Section, Word
 
 
-class PluginSettings(Shape):
+class PluginSettings(Section):
     """One plugin of the endpoint picker."""
 
     type: str
@@ -21,7 +21,7 @@ class PluginSettings(Shape):
     """The plugin's own parameters (default: none)."""
 
 
-class SaturationSettings(Shape):
+class SaturationSettings(Section):
     """When the endpoint picker considers a replica saturated; omitted values are the picker's own.
 
     While all replicas are saturated, requests with negative priority (``sheddable``) get status 429; others are not
@@ -39,7 +39,7 @@ class SaturationSettings(Shape):
     0)."""
 
 
-class SchedulerSettings(Shape):
+class SchedulerSettings(Section):
     """The endpoint picker of a model, which distributes requests over its replicas."""
 
     profile: Literal["optimized-baseline", "queue-and-prefix", "load"] = "optimized-baseline"

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
 from llmd_gke.settings.sections.models import ModelSettings
@@ -17,7 +17,7 @@ from llmd_gke.settings.sections.pools import AcceleratorPool, TpuPoolSettings
 from llmd_gke.settings.sections.storage import StorageSettings
 
 
-class StackSettings(Shape):
+class StackSettings(Section):
     """All settings of a stack, validated. Created by :func:`llmd_gke.settings.parse`."""
 
     project: str

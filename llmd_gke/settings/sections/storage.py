@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from llmd_gke.settings.sections.base import Shape
+from llmd_gke.settings.sections.base import Section
 
 
-class StorageSettings(Shape):
+class StorageSettings(Section):
     """Cloud Storage buckets."""
 
     buckets: tuple[str, ...] = Field(default=(), strict=False)

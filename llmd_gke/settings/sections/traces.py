@@ -7,10 +7,10 @@ from typing import Annotated
 from pydantic import Field
 
 from llmd_gke.catalog import tracing
-from llmd_gke.settings.sections.base import Shape, Word
+from llmd_gke.settings.sections.base import Section, Word
 
 
-class TracesSettings(Shape):
+class TracesSettings(Section):
     """Where traces of requests go, from endpoint pickers and servers: exactly one of ``cloud_trace`` and
     ``endpoint``.
     """

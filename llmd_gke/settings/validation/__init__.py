@@ -8,15 +8,15 @@ from llmd_gke.rules import names, registry
 from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.validation import cluster, gateway, models, monitoring, pools
 from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE, REHEARSAL_PROJECT
-from llmd_gke.settings.validation.finding_at import Located, at
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
-__all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "Located", "check"]
+__all__ = ["CLOUD_VARIABLE", "REHEARSAL_PROJECT", "SettingFinding", "check"]
 
 
-def check(settings: StackSettings) -> Iterator[Located]:
+def check(settings: StackSettings) -> Iterator[SettingFinding]:
     """Every finding of the rules about settings that pydantic accepted."""
-    yield from at("gcp:project", settings.project, names.project(settings.project))
-    yield from at("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
+    yield from locate("gcp:project", settings.project, names.project(settings.project))
+    yield from locate("llmd-gke:registry", dict(settings.registry), registry.mirrors(settings.registry))
     yield from cluster.zone(settings)
     yield from cluster.cluster(settings.cluster)
     yield from cluster.network(settings)
@@ -27,7 +27,7 @@ def check(settings: StackSettings) -> Iterator[Located]:
         yield from models.model_rules(f"llmd-gke:models[{index}]", model, settings)
     yield from models.unique(settings)
     yield from models.storage(settings)
-    yield from pools.room(settings)
+    yield from pools.pool_sizes(settings)
     yield from gateway.gateway(settings)
     yield from monitoring.monitoring(settings)
     yield from monitoring.traces(settings)

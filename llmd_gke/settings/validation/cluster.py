@@ -12,7 +12,7 @@ from llmd_gke.rules import versions as version_checks
 from llmd_gke.rules.cluster import ordinary_disk, ordinary_machine, proxy_range
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections import ClusterSettings, ExistingNetworkSettings, NetworkSettings, StackSettings
-from llmd_gke.settings.validation.finding_at import Located, at
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 REHEARSAL_PROJECT = "rehearsal"
 """Project id of stacks that only ever run on the stand-ins of ``make up``."""
@@ -21,10 +21,10 @@ CLOUD_VARIABLE = "LLMD_GKE_CLOUD"
 """Set by ``make``: which stand-in cloud the engine has been pointed at. Unset means Google Cloud."""
 
 
-def zone(settings: StackSettings) -> Iterator[Located]:
+def zone(settings: StackSettings) -> Iterator[SettingFinding]:
     """A stack made for the stand-ins never reaches Google Cloud."""
     if settings.project == REHEARSAL_PROJECT and not os.environ.get(CLOUD_VARIABLE):
-        yield Located(
+        yield SettingFinding(
             "gcp:project",
             settings.project,
             Finding(
@@ -36,15 +36,15 @@ def zone(settings: StackSettings) -> Iterator[Located]:
         )
 
 
-def cluster(cluster: ClusterSettings) -> Iterator[Located]:
+def cluster(cluster: ClusterSettings) -> Iterator[SettingFinding]:
     """Checks name, endpoints, maintenance and system pool of the cluster."""
     key = "llmd-gke:cluster"
     limit = names.CLUSTER_NAME_LIMIT
-    yield from at(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
+    yield from locate(f"{key}.name", cluster.name, names.label(cluster.name, "cluster name", limit))
     old = version_checks.gke(cluster.min_version, versions.gke_floor(), "minVersion")
-    yield from at(f"{key}.minVersion", cluster.min_version, old)
+    yield from locate(f"{key}.minVersion", cluster.min_version, old)
     if cluster.control_plane == "zonal" and zones.is_ai_zone(cluster.zone):
-        yield Located(
+        yield SettingFinding(
             f"{key}.controlPlane",
             cluster.control_plane,
             Finding(
@@ -55,7 +55,7 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
             ),
         )
     if cluster.endpoint == "ip" and not cluster.authorized_networks:
-        yield Located(
+        yield SettingFinding(
             f"{key}.authorizedNetworks",
             {},
             Finding(
@@ -72,18 +72,18 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
             allowed="privateNodes: true",
             fix=f"pulumi config set --path {key}.privateNodes true",
         )
-        yield Located(f"{key}.endpoint", cluster.endpoint, finding)
+        yield SettingFinding(f"{key}.endpoint", cluster.endpoint, finding)
     yield from _authorized(f"{key}.authorizedNetworks", cluster)
     for name, value in cluster.labels.items():
-        yield from at(f"{key}.labels.{name}", value, names.resource_label(name, value))
+        yield from locate(f"{key}.labels.{name}", value, names.resource_label(name, value))
     yield from _system_zone(f"{key}.systemZone", cluster)
     yield from _keys(f"{key}.encryption", cluster)
     yield from _maintenance(f"{key}.maintenance", cluster)
     pool = cluster.system_pool
-    yield from at(f"{key}.systemPool.machineType", pool.machine_type, ordinary_machine(pool.machine_type))
-    yield from at(f"{key}.systemPool.diskType", pool.disk_type, ordinary_disk(pool.machine_type, pool.disk_type))
+    yield from locate(f"{key}.systemPool.machineType", pool.machine_type, ordinary_machine(pool.machine_type))
+    yield from locate(f"{key}.systemPool.diskType", pool.disk_type, ordinary_disk(pool.machine_type, pool.disk_type))
     if pool.min_nodes > pool.max_nodes:
-        yield Located(
+        yield SettingFinding(
             f"{key}.systemPool.minNodes",
             pool.min_nodes,
             Finding(
@@ -95,10 +95,10 @@ def cluster(cluster: ClusterSettings) -> Iterator[Located]:
         )
 
 
-def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+def _authorized(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     listed = cluster.authorized_networks
     for name, cidr in listed.items():
-        yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
+        yield from locate(f"{key}.{name}", cidr, names.cidr(cidr))
     if wide := addresses.everybody(listed.values()):
         alone = [name for name, cidr in listed.items() if addresses.everybody([cidr])]
         path, value = (f"{key}.{alone[0]}", listed[alone[0]]) if len(alone) == 1 else (key, dict(listed))
@@ -109,10 +109,10 @@ def _authorized(key: str, cluster: ClusterSettings) -> Iterator[Located]:
             "dns, which IAM protects",
             fix="pulumi config set --path llmd-gke:cluster.endpoint dns",
         )
-        yield Located(path, value, finding)
+        yield SettingFinding(path, value, finding)
 
 
-def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     zone = cluster.system_zone
     if zone is not None and (zones.region_of(zone) != cluster.region or zones.is_ai_zone(zone) or zone.count("-") != 2):
         finding = Finding(
@@ -121,70 +121,72 @@ def _system_zone(key: str, cluster: ClusterSettings) -> Iterator[Located]:
             allowed=f"a zone in {cluster.region} that is not an AI zone",
             fix=f"for example {cluster.region}-a, or remove it",
         )
-        yield Located(key, zone, finding)
+        yield SettingFinding(key, zone, finding)
 
 
-def _keys(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+def _keys(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     keys = cluster.encryption
     if keys.database:
-        yield from at(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)))
+        yield from locate(f"{key}.database", keys.database, names.kms_key(keys.database, (cluster.region,)))
     if keys.disks:
-        yield from at(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")))
+        yield from locate(f"{key}.disks", keys.disks, names.kms_key(keys.disks, (cluster.region, "global")))
 
 
-def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[Located]:
+def _maintenance(key: str, cluster: ClusterSettings) -> Iterator[SettingFinding]:
     times = cluster.maintenance
     if times is None:
         return
-    yield from at(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
+    yield from locate(f"{key}.hours", times.hours, maintenance.window(times.days, times.hours))
     for index, pause in enumerate(times.exclusions):
         findings = maintenance.exclusion(pause.start, pause.end, pause.scope)
-        yield from at(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), findings)
+        yield from locate(f"{key}.exclusions[{index}]", pause.model_dump(by_alias=True, exclude_none=True), findings)
     titles = [pause.name for pause in times.exclusions]
-    yield from at(f"{key}.exclusions", titles, maintenance.exclusions(titles))
+    yield from locate(f"{key}.exclusions", titles, maintenance.exclusions(titles))
 
 
-def outside(settings: StackSettings) -> Iterator[Located]:
+def outside(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks what model pods may reach outside the cluster."""
     out, key = settings.network.egress, "llmd-gke:network.egress"
     combined = egress.combination(out.mode, out.names, out.proxy is not None, out.no_proxy)
-    yield from at(f"{key}.mode", out.mode, combined)
-    yield from at(f"{key}.mode", out.mode, egress.control_plane(out.mode, settings.cluster.private_nodes))
+    yield from locate(f"{key}.mode", out.mode, combined)
+    yield from locate(f"{key}.mode", out.mode, egress.control_plane(out.mode, settings.cluster.private_nodes))
     for index, name in enumerate(out.names):
-        yield from at(f"{key}.names[{index}]", name, egress.name(name))
+        yield from locate(f"{key}.names[{index}]", name, egress.name(name))
     if out.proxy is not None:
         # Its value may hold a password.
-        yield from at(f"{key}.proxy", None, egress.proxy(out.proxy))
+        yield from locate(f"{key}.proxy", None, egress.proxy(out.proxy))
     for index, cidr in enumerate(out.ranges):
-        yield from at(f"{key}.ranges[{index}]", cidr, egress.range_(cidr))
+        yield from locate(f"{key}.ranges[{index}]", cidr, egress.range_(cidr))
     for index, model in enumerate(settings.models):
         arguments = f"llmd-gke:models[{index}].extraArgs"
-        yield from at(arguments, list(model.extra_args), egress.remote_code(model.extra_args, out.mode))
+        yield from locate(arguments, list(model.extra_args), egress.remote_code(model.extra_args, out.mode))
         if settings.cluster.protect or egress.trusts_remote_code(model.extra_args):
-            yield from at(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
+            yield from locate(f"llmd-gke:models[{index}].uri", model.uri, models.revision(model.uri))
         for field, uri in (("uri", model.uri), ("compileCache", model.compile_cache)):
             if uri is not None:
-                yield from at(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))
+                yield from locate(f"llmd-gke:models[{index}].{field}", uri, egress.bucket(uri, out.mode))
 
 
-def network(settings: StackSettings) -> Iterator[Located]:
+def network(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks the ranges of the network, or the names of an existing one."""
     network, key = settings.network, "llmd-gke:network"
-    yield from at(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
-    yield from at(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
+    yield from locate(f"{key}.proxies", network.proxies, names.cidr(network.proxies))
+    yield from locate(f"{key}.proxies", network.proxies, proxy_range(network.proxies))
     if network.existing is not None:
         yield from _existing(key, network, network.existing, settings.project)
         return
     ranges = {"nodes": network.nodes, "pods": network.pods, "services": network.services, "proxies": network.proxies}
     for name, cidr in ranges.items():
         if name != "proxies":
-            yield from at(f"{key}.{name}", cidr, names.cidr(cidr))
-    yield from at(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
-    yield from at(f"{key}.pods", network.pods, names.pod_range(network.pods))
-    yield from at(key, ranges, names.disjoint(ranges))
+            yield from locate(f"{key}.{name}", cidr, names.cidr(cidr))
+    yield from locate(f"{key}.nodes", network.nodes, names.node_range(network.nodes))
+    yield from locate(f"{key}.pods", network.pods, names.pod_range(network.pods))
+    yield from locate(key, ranges, names.disjoint(ranges))
 
 
-def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSettings, project: str) -> Iterator[Located]:
+def _existing(
+    key: str, network: NetworkSettings, existing: ExistingNetworkSettings, project: str
+) -> Iterator[SettingFinding]:
     given = network.model_fields_set
     for name in ("nodes", "pods", "services"):
         if name in given:
@@ -194,7 +196,7 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
                 allowed="existing.podsRange and existing.servicesRange, the names of its secondary ranges",
                 fix=f"remove {name}",
             )
-            yield Located(f"{key}.{name}", getattr(network, name), finding)
+            yield SettingFinding(f"{key}.{name}", getattr(network, name), finding)
     if "proxies" not in given:
         finding = Finding(
             "network-existing",
@@ -203,7 +205,7 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
             fix=f"gcloud compute networks subnets list --filter purpose={PROXY_SUBNET_PURPOSE} --project "
             f"{existing.host_project or project}",
         )
-        yield Located(f"{key}.proxies", None, finding)
+        yield SettingFinding(f"{key}.proxies", None, finding)
     section = f"{key}.existing"
     for name, value in (
         ("network", existing.network),
@@ -211,19 +213,21 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
         ("podsRange", existing.pods_range),
         ("servicesRange", existing.services_range),
     ):
-        yield from at(f"{section}.{name}", value, names.label(value, "name", 63))
+        yield from locate(f"{section}.{name}", value, names.label(value, "name", 63))
     if existing.pods_range == existing.services_range:
         finding = Finding(
             "network-existing", "pods and Services need separate ranges", fix="set two different secondary ranges"
         )
-        yield Located(f"{section}.servicesRange", existing.services_range, finding)
+        yield SettingFinding(f"{section}.servicesRange", existing.services_range, finding)
     host = existing.host_project
     if host is None:
         return
-    yield from at(f"{section}.hostProject", host, names.project(host, "set the ID of the project that shares the VPC"))
+    yield from locate(
+        f"{section}.hostProject", host, names.project(host, "set the ID of the project that shares the VPC")
+    )
     if host == project:
         finding = Finding("network-shared-vpc", "the VPC is in the stack's own project", fix="remove hostProject")
-        yield Located(f"{section}.hostProject", host, finding)
+        yield SettingFinding(f"{section}.hostProject", host, finding)
     for name, value in (("proxies", existing.proxies), ("nat", existing.nat)):
         if value == "create":
             finding = Finding(
@@ -232,4 +236,4 @@ def _existing(key: str, network: NetworkSettings, existing: ExistingNetworkSetti
                 allowed="existing",
                 fix=f"ask the administrators of {host} to create it, and set existing",
             )
-            yield Located(f"{section}.{name}", value, finding)
+            yield SettingFinding(f"{section}.{name}", value, finding)

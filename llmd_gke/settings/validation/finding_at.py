@@ -9,7 +9,7 @@ from llmd_gke.rules.finding import Finding
 
 
 @dataclass(frozen=True)
-class Located:
+class SettingFinding:
     """A finding and the key it is about, e.g. ``llmd-gke:tpuPools[0].topology``, with the offending value."""
 
     key: str
@@ -17,7 +17,7 @@ class Located:
     finding: Finding
 
 
-def at(key: str, value: object, findings: Iterator[Finding]) -> Iterator[Located]:
+def locate(key: str, value: object, findings: Iterator[Finding]) -> Iterator[SettingFinding]:
     """The findings, each with the configuration key and the value that it is about."""
     for finding in findings:
-        yield Located(key, value, finding)
+        yield SettingFinding(key, value, finding)

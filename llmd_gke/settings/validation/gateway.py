@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from llmd_gke.rules import gateway as checks
 from llmd_gke.rules.finding import Finding
 from llmd_gke.settings.sections import GatewaySettings, StackSettings
-from llmd_gke.settings.validation.finding_at import Located, at
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 KEY = "llmd-gke:gateway"
 
 
-def gateway(settings: StackSettings) -> Iterator[Located]:
+def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that plain HTTP on the Internet is allowed explicitly, and that settings that need each other are set."""
     edge = settings.gateway
     yield from _plain_http(edge)
@@ -23,13 +23,13 @@ def gateway(settings: StackSettings) -> Iterator[Located]:
             "fromConfig": ("tls",) if edge.tls.from_config else (),
         }
         named = edge.tls.model_dump(by_alias=True, exclude_defaults=True, mode="json")
-        yield from at(f"{KEY}.tls", named, checks.certificates(sources))
+        yield from locate(f"{KEY}.tls", named, checks.certificates(sources))
     if edge.domain is not None:
-        yield from at(f"{KEY}.domain", edge.domain, checks.domain(edge.domain))
+        yield from locate(f"{KEY}.domain", edge.domain, checks.domain(edge.domain))
     yield from _together(edge)
 
 
-def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
+def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
     if edge.exposure != "external" or edge.tls is not None:
         return
     if not edge.allow_plain_http:
@@ -39,7 +39,7 @@ def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
             allowed="exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this",
             fix="pulumi config set --path llmd-gke:gateway.exposure internal",
         )
-        yield Located(f"{KEY}.exposure", edge.exposure, finding)
+        yield SettingFinding(f"{KEY}.exposure", edge.exposure, finding)
     else:
         finding = Finding(
             "plain-http",
@@ -47,10 +47,10 @@ def _plain_http(edge: GatewaySettings) -> Iterator[Located]:
             fix="use this for trials only",
             severity="warning",
         )
-        yield Located(f"{KEY}.allowPlainHttp", True, finding)
+        yield SettingFinding(f"{KEY}.allowPlainHttp", True, finding)
 
 
-def _together(edge: GatewaySettings) -> Iterator[Located]:
+def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:
     if edge.tls is not None and edge.allow_plain_http:
         problem = "with tls the gateway serves HTTPS only, so this has no effect"
         yield _needs("allowPlainHttp", True, problem, "remove allowPlainHttp")
@@ -66,5 +66,5 @@ def _together(edge: GatewaySettings) -> Iterator[Located]:
         yield _needs("tls.profile", edge.tls.profile, problem, "set tls.minimumVersion, or remove tls.profile")
 
 
-def _needs(key: str, value: object, problem: str, fix: str) -> Located:
-    return Located(f"{KEY}.{key}", value, Finding("gateway-combination", problem, fix=fix))
+def _needs(key: str, value: object, problem: str, fix: str) -> SettingFinding:
+    return SettingFinding(f"{KEY}.{key}", value, Finding("gateway-combination", problem, fix=fix))

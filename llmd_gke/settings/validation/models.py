@@ -8,42 +8,42 @@ from dataclasses import replace
 from llmd_gke.catalog import accelerators
 from llmd_gke.rules import environment, models, multi_host, names, paths, pods, scheduling
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from llmd_gke.settings.sections import ModelSettings, StackSettings
-from llmd_gke.settings.validation.finding_at import Located, at
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
 
-def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[Located]:
+def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks one model, whose settings are at ``key``: its names, weights, image, arguments and pool."""
     limit = names.MODEL_NAME_LIMIT
-    yield from at(f"{key}.name", model.name, names.label(model.name, "model name", limit))
-    yield from at(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
-    yield from at(f"{key}.uri", model.uri, models.weights_uri(model.uri))
-    yield from at(f"{key}.uri", model.uri, models.known_to_run(model.uri))
-    yield from at(f"{key}.image", model.image, models.image(model.image))
-    yield from at(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    yield from locate(f"{key}.name", model.name, names.label(model.name, "model name", limit))
+    yield from locate(f"{key}.namespace", model.namespace, names.namespace(model.namespace))
+    yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
+    yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
+    yield from locate(f"{key}.image", model.image, models.image(model.image))
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
     for index, one in enumerate(model.env):
         findings = environment.variable(one.name, one.value, one.secret, one.key)
-        yield from at(f"{key}.env[{index}]", one.name, findings)
-    yield from at(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
-    yield from at(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
+        yield from locate(f"{key}.env[{index}]", one.name, findings)
+    yield from locate(f"{key}.env", [one.name for one in model.env], environment.twice([one.name for one in model.env]))
+    yield from locate(f"{key}.capabilities", list(model.capabilities), pods.capabilities(model.capabilities))
     context = {"privileged": model.privileged, "capabilities": {"add": list(model.capabilities)}}
-    loosened = Node({"containers": [{"securityContext": context}]})
+    loosened = Input({"containers": [{"securityContext": context}]})
     warned = [replace(finding, severity="warning") for finding in pods.privileges(loosened)]
-    yield from at(f"{key}.privileged", model.privileged, iter(warned))
+    yield from locate(f"{key}.privileged", model.privileged, iter(warned))
     if model.max_model_len is not None:
         findings = models.context(model.uri, model.max_model_len, model.extra_args)
-        yield from at(f"{key}.maxModelLen", model.max_model_len, findings)
+        yield from locate(f"{key}.maxModelLen", model.max_model_len, findings)
     if model.compile_cache is not None:
-        yield from at(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
+        yield from locate(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
     for index, path in enumerate(model.paths):
-        yield from at(f"{key}.paths[{index}]", path, paths.path(path))
-    yield from at(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
+        yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
+    yield from locate(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
     yield from _scheduler(f"{key}.scheduler", model)
     pool = next((pool for pool in settings.pools if pool.name == model.pool), None)
     if pool is None:
         pool_names = [pool.name for pool in settings.pools]
-        yield Located(
+        yield SettingFinding(
             f"{key}.pool",
             model.pool,
             Finding(
@@ -57,45 +57,47 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     shape = accelerators.find_slice(pool.machine_type, pool.topology)
     if shape is None:
         return
-    yield from at(f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host))
+    yield from locate(
+        f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
+    )
     if shape.multi_host and not model.experimental_multi_host:
         return
     for finding in multi_host.split(model.tensor_parallel, model.pipeline_parallel, shape):
         tensor = finding.rule == "tensor-parallel"
         value = model.tensor_parallel if tensor else model.pipeline_parallel
-        yield Located(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
-    yield from at(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
+        yield SettingFinding(f"{key}.{'tensorParallel' if tensor else 'pipelineParallel'}", value, finding)
+    yield from locate(f"{key}.compileCache", model.compile_cache, multi_host.compile_cache(model.compile_cache, shape))
     if model.tensor_parallel is not None:
         findings = models.tensor_parallel(model.tensor_parallel, pool.machine_type, pool.topology)
-        yield from at(f"{key}.tensorParallel", model.tensor_parallel, findings)
+        yield from locate(f"{key}.tensorParallel", model.tensor_parallel, findings)
     if model.uri.startswith("hf://"):
-        yield from at(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
-    yield from at(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+        yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
+    yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
 
 
-def _scheduler(key: str, model: ModelSettings) -> Iterator[Located]:
+def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:
     if (tokenizer := model.scheduler.tokenizer_image) is not None:
-        yield from at(f"{key}.tokenizerImage", tokenizer, models.image(tokenizer))
+        yield from locate(f"{key}.tokenizerImage", tokenizer, models.image(tokenizer))
     image = model.scheduler.image
-    yield from at(f"{key}.image", image, models.image(image))
-    pod = Node({"containers": [{"image": image}]})
-    yield from at(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
-    yield from at(f"{key}.image", image, pods.picker_ceiling(pod, pods.preset_picker()))
+    yield from locate(f"{key}.image", image, models.image(image))
+    pod = Input({"containers": [{"image": image}]})
+    yield from locate(f"{key}.image", image, pods.endpoint_picker(pod, pods.PICKER_FLOORS))
+    yield from locate(f"{key}.image", image, pods.picker_ceiling(pod, pods.preset_picker()))
     entries = [(plugin.type, plugin.weight) for plugin in model.scheduler.plugins]
     if model.scheduler.saturation is not None:
         kinds = [kind for kind, _ in entries]
-        yield from at(f"{key}.plugins", kinds, scheduling.saturation(kinds))
+        yield from locate(f"{key}.plugins", kinds, scheduling.saturation(kinds))
     if entries:
         findings = scheduling.plugins(entries, prefix_caching=model.prefix_caching)
-        yield from at(f"{key}.plugins", [kind for kind, _ in entries], findings)
+        yield from locate(f"{key}.plugins", [kind for kind, _ in entries], findings)
 
 
-def storage(settings: StackSettings) -> Iterator[Located]:
+def storage(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that buckets to be created have valid names, and that a model uses each."""
     used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
     for index, bucket in enumerate(settings.storage.buckets):
         key = f"llmd-gke:storage.buckets[{index}]"
-        yield from at(key, bucket, models.bucket(bucket))
+        yield from locate(key, bucket, models.bucket(bucket))
         if bucket not in used:
             finding = Finding(
                 "unused-bucket",
@@ -103,17 +105,17 @@ def storage(settings: StackSettings) -> Iterator[Located]:
                 fix=f"use it in uri or compileCache of a model (gs://{bucket}), or remove it",
                 severity="warning",
             )
-            yield Located(key, bucket, finding)
+            yield SettingFinding(key, bucket, finding)
     caches: dict[str, str] = {}
     for index, model in enumerate(settings.models):
         if model.compile_cache is not None:
             owner = f"{model.namespace}/{model.name}"
             findings = models.shared_cache(owner, model.compile_cache, caches)
-            yield from at(f"llmd-gke:models[{index}].compileCache", model.compile_cache, findings)
+            yield from locate(f"llmd-gke:models[{index}].compileCache", model.compile_cache, findings)
             caches[owner] = model.compile_cache
 
 
-def unique(settings: StackSettings) -> Iterator[Located]:
+def unique(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that pools and models have distinct names, and that at most one model is served at ``/``."""
     seen: set[str] = set()
     for key, pool in zip(settings.pool_keys, settings.pools, strict=True):
@@ -121,7 +123,7 @@ def unique(settings: StackSettings) -> Iterator[Located]:
             finding = Finding(
                 "unique-name", f"another pool has the name {pool.name}", fix="give each pool a unique name"
             )
-            yield Located(f"{key}.name", pool.name, finding)
+            yield SettingFinding(f"{key}.name", pool.name, finding)
         seen.add(pool.name)
     models_seen: set[str] = set()
     rooted: str | None = None
@@ -131,11 +133,11 @@ def unique(settings: StackSettings) -> Iterator[Located]:
             finding = Finding(
                 "unique-name", f"another model has the name {model.name}", fix="give each model a unique name"
             )
-            yield Located(f"{key}.name", model.name, finding)
+            yield SettingFinding(f"{key}.name", model.name, finding)
         models_seen.add(model.name)
         if model.at_root and rooted is not None:
             finding = Finding(
                 "root-model", f"{rooted} is already served at the root", fix="keep atRoot: true on one model only"
             )
-            yield Located(f"{key}.atRoot", True, finding)
+            yield SettingFinding(f"{key}.atRoot", True, finding)
         rooted = model.name if model.at_root else rooted

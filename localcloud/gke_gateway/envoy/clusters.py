@@ -133,10 +133,10 @@ def _sockets(*, encrypted: bool, h2: bool) -> list[JsonValue]:
 
 def _health_check(health: HealthCheck) -> JsonObject:
     check: JsonObject = {
-        "timeout": seconds(health.timeout),
-        "interval": seconds(health.interval),
+        "timeout": seconds(health.timeout_seconds),
+        "interval": seconds(health.interval_seconds),
         # Also without traffic, where Envoy alone would ask once a minute.
-        "no_traffic_interval": seconds(health.interval),
+        "no_traffic_interval": seconds(health.interval_seconds),
         "healthy_threshold": health.healthy,
         "unhealthy_threshold": health.unhealthy,
         "always_log_health_check_failures": True,

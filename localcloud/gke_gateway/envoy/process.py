@@ -20,7 +20,7 @@ log = logging.getLogger(__name__)
 ADMIN_PORT = 19000
 READY_SECONDS = 30.0
 STOP_SECONDS = 3.0
-RESTART_PAUSE = 1.0
+RESTART_PAUSE_SECONDS = 1.0
 LOG_FLUSH_MILLISECONDS = 500
 DRAIN_SECONDS = 60
 """How long a listener that is gone goes on with the requests it has; Envoy's own ten minutes fill its log."""
@@ -75,7 +75,7 @@ class Envoy:
             self._ready.clear()
             self.restarts += 1
             log.warning("Envoy exited with status %s; restarting it", code)
-            await asyncio.sleep(RESTART_PAUSE)
+            await asyncio.sleep(RESTART_PAUSE_SECONDS)
 
     async def ready(self) -> None:
         """Waits until Envoy serves."""

@@ -137,7 +137,7 @@ def _forward(match: JsonObject, rule: ResolvedRule) -> JsonObject:
     action: JsonObject = {
         # Google: the largest timeout of the route's backend services (Compute API, HttpRouteAction.timeout); with
         # streaming it still counts to the end of the answer.
-        "timeout": seconds(max(backend.settings.timeout for backend in backends)),
+        "timeout": seconds(max(backend.settings.timeout_seconds for backend in backends)),
         "retry_policy": _retry_policy(),
         **_rewrite(match, rule.rule),
     }

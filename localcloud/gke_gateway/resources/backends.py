@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from llmd_gke.gateways import INFERENCE_POOL_GROUP
-from localcloud.gke_gateway.resources.classes import Class
+from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, service_port
 from localcloud.gke_gateway.resources.objects import (
     GATEWAY_GROUP,
@@ -73,7 +73,7 @@ class Reference:
 
 
 def resolve(
-    ref: JsonObject, route: JsonObject, gateway: JsonObject, of_class: Class, world: ClusterSnapshot
+    ref: JsonObject, route: JsonObject, gateway: JsonObject, gateway_class: GatewayClass, snapshot: ClusterSnapshot
 ) -> Reference:
     """What a ``backendRef`` of a route under this Gateway means."""
     weight = number(ref, "weight")
@@ -84,17 +84,17 @@ def resolve(
         # GKE knows no v1alpha2 pool of group inference.networking.x-k8s.io by this route either. No public source;
         # wording inferred.
         return _broken(weight, route, "InvalidKind", f'backend kind "{group}/{kind}" is not supported')
-    if where != namespace(route) and not _granted(kind, group, where, route, world):
+    if where != namespace(route) and not _granted(kind, group, where, route, snapshot):
         return _broken(weight, route, "RefNotPermitted", f"no ReferenceGrant in {where} permits {kind} {called}")
-    obj = world.get(kind, where, called)
+    obj = snapshot.get(kind, where, called)
     if obj is None:
         # Recorded on GKE: `… is misconfigured, err: Error GWCER102: services crewai-dev/crewai-platform-web not found`.
         plural = "services" if kind == SERVICE else "inferencepools"
         return _broken(weight, route, "BackendNotFound", f"Error GWCER102: {plural} {where}/{called} not found")
     prefix = f"{namespace(gateway)}_{name(gateway)}"
     if kind == POOL:
-        return _pool(weight, obj, prefix, route, of_class, world)
-    return _service(weight, obj, number(ref, "port") or 0, prefix, route, world)
+        return _pool(weight, obj, prefix, route, gateway_class, snapshot)
+    return _service(weight, obj, number(ref, "port") or 0, prefix, route, snapshot)
 
 
 def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Reference:
@@ -103,19 +103,19 @@ def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Referenc
     return Reference(weight, None, reason, f"error cause: reference-not-found: {detail}")
 
 
-def _granted(kind: str, group: str, where: str, route: JsonObject, world: ClusterSnapshot) -> bool:
+def _granted(kind: str, group: str, where: str, route: JsonObject, snapshot: ClusterSnapshot) -> bool:
     """Whether a ReferenceGrant in the target's namespace lets routes of this one refer to it."""
     asker = (GATEWAY_GROUP, HTTP_ROUTE, namespace(route))
     return any(
         asker in [(text(f, "group"), text(f, "kind"), text(f, "namespace")) for f in each(grant, "spec", "from")]
         and (group, kind) in [(text(to, "group"), text(to, "kind")) for to in each(grant, "spec", "to")]
-        for grant in world.all(REFERENCE_GRANT)
+        for grant in snapshot.all(REFERENCE_GRANT)
         if namespace(grant) == where
     )
 
 
 def _service(
-    weight: int, service: JsonObject, port: int, prefix: str, route: JsonObject, world: ClusterSnapshot
+    weight: int, service: JsonObject, port: int, prefix: str, route: JsonObject, snapshot: ClusterSnapshot
 ) -> Reference:
     entry = service_port(service, port)
     if entry is None:
@@ -123,14 +123,14 @@ def _service(
         return _broken(weight, route, "BackendNotFound", error)
     target = (SERVICE, namespace(service), name(service))
     protocol = _protocol(text(entry, "appProtocol"))
-    health = health_check(world, target, _asked_in(protocol))
+    health = health_check(snapshot, target, _asked_in(protocol))
     backend = ResolvedBackend(
         cluster=f"{prefix}_service_{namespace(service)}_{name(service)}_{port}",
         target=target,
         source=EndpointSource(SERVICE, namespace(service), name(service), port, health.port),
         protocol=protocol,
         health=health,
-        settings=backend_settings(world, target),
+        settings=backend_settings(snapshot, target),
     )
     return Reference(weight, backend)
 
@@ -154,12 +154,17 @@ def _asked_in(protocol: Protocol) -> CheckType:
 
 
 def _pool(
-    weight: int, pool: JsonObject, prefix: str, route: JsonObject, of_class: Class, world: ClusterSnapshot
+    weight: int,
+    pool: JsonObject,
+    prefix: str,
+    route: JsonObject,
+    gateway_class: GatewayClass,
+    snapshot: ClusterSnapshot,
 ) -> Reference:
     target = (POOL, namespace(pool), name(pool))
     protocol = _protocol(text(pool, "spec", "appProtocol"))
-    health = health_check(world, target, _asked_in(protocol))
-    picker = _picker(pool, prefix, world)
+    health = health_check(snapshot, target, _asked_in(protocol))
+    picker = _picker(pool, prefix, snapshot)
     if picker is None:
         called = text(pool, "spec", "endpointPickerRef", "name")
         # Wording: kubernetes-sigs/gateway-api-inference-extension#1131.
@@ -167,27 +172,27 @@ def _pool(
         return replace(_broken(weight, route, "BackendNotFound", error), pool=key(pool))
     # Only the regional classes fill the endpoint groups of a pool: under every other one it is never healthy, and the
     # load balancer answers 503 (llm-d's gateway guide for GKE names the two that work).
-    kind = POOL if of_class.pools else ""
+    kind = POOL if gateway_class.pools else ""
     backend = ResolvedBackend(
         cluster=f"{prefix}_pool_{namespace(pool)}_{name(pool)}",
         target=target,
         source=EndpointSource(kind, namespace(pool), name(pool), 0, health.port),
         protocol=protocol,
         health=health,
-        settings=backend_settings(world, target),
-        picker=picker if of_class.pools else None,
+        settings=backend_settings(snapshot, target),
+        picker=picker if gateway_class.pools else None,
     )
     return Reference(weight, backend, pool=key(pool))
 
 
-def _picker(pool: JsonObject, prefix: str, world: ClusterSnapshot) -> PoolPicker | None:
+def _picker(pool: JsonObject, prefix: str, snapshot: ClusterSnapshot) -> PoolPicker | None:
     """The pool's picker; ``None`` where its Service is missing. Failure mode: FailClose unless it says FailOpen."""
     called = text(pool, "spec", "endpointPickerRef", "name")
-    if world.get(SERVICE, namespace(pool), called) is None:
+    if snapshot.get(SERVICE, namespace(pool), called) is None:
         return None
     target = (SERVICE, namespace(pool), called)
-    asked = policy_for(world, HEALTH_CHECK_POLICY, target) is not None
-    health = health_check(world, target) if asked else PICKER_HEALTH
+    asked = policy_for(snapshot, HEALTH_CHECK_POLICY, target) is not None
+    health = health_check(snapshot, target) if asked else PICKER_HEALTH
     return PoolPicker(
         cluster=f"{prefix}_picker_{namespace(pool)}_{called}",
         source=EndpointSource(

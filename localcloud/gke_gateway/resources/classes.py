@@ -18,7 +18,7 @@ CONTROLLER = "networking.gke.io/gateway"
 
 
 @dataclass(frozen=True)
-class Class:
+class GatewayClass:
     """A GatewayClass. ``pools``: it can carry an InferencePool. ``filters``: its routes can have filters."""
 
     name: str
@@ -33,13 +33,13 @@ class Class:
 
 
 _ALL = (
-    Class(REGIONAL_EXTERNAL, "Regional external Application Load Balancer"),
-    Class(REGIONAL_INTERNAL, "Regional internal Application Load Balancer", internal=True),
-    Class("gke-l7-global-external-managed", "Global external Application Load Balancer"),
-    Class("gke-l7-gxlb", "Classic Application Load Balancer", filters=False),
+    GatewayClass(REGIONAL_EXTERNAL, "Regional external Application Load Balancer"),
+    GatewayClass(REGIONAL_INTERNAL, "Regional internal Application Load Balancer", internal=True),
+    GatewayClass("gke-l7-global-external-managed", "Global external Application Load Balancer"),
+    GatewayClass("gke-l7-gxlb", "Classic Application Load Balancer", filters=False),
 )
 
-CLASSES: Mapping[str, Class] = {entry.name: entry for entry in _ALL}
+CLASSES: Mapping[str, GatewayClass] = {entry.name: entry for entry in _ALL}
 """The single-cluster classes. Multi-cluster ones come with a fleet feature that the program does not use."""
 
 

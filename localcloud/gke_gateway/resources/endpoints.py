@@ -68,25 +68,25 @@ class EndpointSource:
         )
 
 
-def endpoints(source: EndpointSource, world: ClusterSnapshot) -> list[PodEndpoint]:
+def endpoints(source: EndpointSource, snapshot: ClusterSnapshot) -> list[PodEndpoint]:
     """The ready endpoints now, in a stable order."""
     if source.kind == SERVICE:
-        resolved = _of_service(source, world)
+        resolved = _of_service(source, snapshot)
     elif source.kind == POOL:
-        resolved = _of_pool(source, world)
+        resolved = _of_pool(source, snapshot)
     else:
         resolved = set[PodEndpoint]()
     return sorted(resolved)
 
 
-def _of_service(source: EndpointSource, world: ClusterSnapshot) -> set[PodEndpoint]:
-    service = world.get(SERVICE, source.namespace, source.name)
+def _of_service(source: EndpointSource, snapshot: ClusterSnapshot) -> set[PodEndpoint]:
+    service = snapshot.get(SERVICE, source.namespace, source.name)
     port = service_port(service, source.port) if service else None
     if port is None:
         return set()
     return {
         PodEndpoint(address, target)
-        for slice_ in world.kinds.get(ENDPOINT_SLICE, {}).values()
+        for slice_ in snapshot.kinds.get(ENDPOINT_SLICE, {}).values()
         if namespace(slice_) == source.namespace and labels(slice_).get(SERVICE_LABEL) == source.name
         for target in _slice_ports(slice_, text(port, "name"))
         for endpoint in each(slice_, "endpoints")
@@ -106,15 +106,15 @@ def _slice_ports(slice_: JsonObject, name: str) -> list[int]:
     return [port for port in ports if port is not None]
 
 
-def _of_pool(source: EndpointSource, world: ClusterSnapshot) -> set[PodEndpoint]:
-    pool = world.get(POOL, source.namespace, source.name)
+def _of_pool(source: EndpointSource, snapshot: ClusterSnapshot) -> set[PodEndpoint]:
+    pool = snapshot.get(POOL, source.namespace, source.name)
     if pool is None:
         return set()
     selector = strings(get(pool, "spec", "selector", "matchLabels"))
     ports = [number(entry, "number") for entry in each(pool, "spec", "targetPorts")]
     return {
         PodEndpoint(text(pod, "status", "podIP"), port)
-        for pod in world.kinds.get(POD, {}).values()
+        for pod in snapshot.kinds.get(POD, {}).values()
         if namespace(pod) == source.namespace and selects(selector, labels(pod)) and _takes_requests(pod)
         for port in ports
         if port is not None

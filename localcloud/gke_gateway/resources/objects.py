@@ -62,7 +62,7 @@ class ClusterSnapshot:
         return sorted(self.kinds.get(kind, {}).values(), key=age)
 
 
-def world(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> ClusterSnapshot:
+def snapshot_of(*objects: JsonObject, addresses: Mapping[str, str] | None = None) -> ClusterSnapshot:
     """A snapshot of these objects."""
     kinds: dict[str, dict[Key, JsonObject]] = {}
     for obj in objects:

@@ -53,8 +53,8 @@ class HealthCheck:
     path: str = "/"
     host: str = ""
     port: int | None = None
-    interval: int = 5
-    timeout: int = 5
+    interval_seconds: int = 5
+    timeout_seconds: int = 5
     healthy: int = 2
     unhealthy: int = 2
     grpc_service: str = ""
@@ -63,10 +63,10 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class BackendSettings:
-    """What a GCPBackendPolicy says. ``timeout``: seconds for a whole answer; ``drain``: for leaving endpoints."""
+    """What a GCPBackendPolicy says. ``timeout_seconds``: for a whole answer; ``drain_seconds``: for draining."""
 
-    timeout: int = DEFAULT_BACKEND_TIMEOUT_SECONDS
-    drain: int = 0
+    timeout_seconds: int = DEFAULT_BACKEND_TIMEOUT_SECONDS
+    drain_seconds: int = 0
     logging: bool = False
 
 
@@ -83,17 +83,17 @@ def target(policy: JsonObject) -> Target | None:
     return kind, where, text(policy, "spec", "targetRef", "name")
 
 
-def policy_for(world: ClusterSnapshot, kind: str, wanted: Target) -> JsonObject | None:
+def policy_for(snapshot: ClusterSnapshot, kind: str, wanted: Target) -> JsonObject | None:
     """The policy of that kind for a target: the oldest wins."""
-    return next((policy for policy in world.all(kind) if target(policy) == wanted), None)
+    return next((policy for policy in snapshot.all(kind) if target(policy) == wanted), None)
 
 
-def health_check(world: ClusterSnapshot, wanted: Target, protocol: CheckType = "HTTP") -> HealthCheck:
+def health_check(snapshot: ClusterSnapshot, wanted: Target, protocol: CheckType = "HTTP") -> HealthCheck:
     """The health check of a backend. Without a policy GKE asks ``/`` at the serving port, in the backend's protocol.
 
     HTTP/2 without TLS is asked in HTTP/1.1 (kubernetes-sigs/gateway-api-inference-extension#2966).
     """
-    policy = policy_for(world, HEALTH_CHECK_POLICY, wanted)
+    policy = policy_for(snapshot, HEALTH_CHECK_POLICY, wanted)
     if policy is None:
         return HealthCheck(type=protocol)
     default = part(policy, "spec", "default")
@@ -105,8 +105,8 @@ def health_check(world: ClusterSnapshot, wanted: Target, protocol: CheckType = "
         path=text(block, "requestPath") or "/",
         host=text(block, "host"),
         port=None if serving else number(block, "port"),
-        interval=number(default, "checkIntervalSec") or 5,
-        timeout=number(default, "timeoutSec") or 5,
+        interval_seconds=number(default, "checkIntervalSec") or 5,
+        timeout_seconds=number(default, "timeoutSec") or 5,
         healthy=number(default, "healthyThreshold") or 2,
         unhealthy=number(default, "unhealthyThreshold") or 2,
         grpc_service=text(block, "grpcServiceName"),
@@ -118,12 +118,12 @@ def _check_type(value: str) -> CheckType | None:
     return next((kind for kind in _BLOCKS if kind == value), None)
 
 
-def backend_settings(world: ClusterSnapshot, wanted: Target) -> BackendSettings:
+def backend_settings(snapshot: ClusterSnapshot, wanted: Target) -> BackendSettings:
     """The settings of a backend: 30 s for an answer, unless a policy says otherwise."""
-    policy = policy_for(world, BACKEND_POLICY, wanted)
+    policy = policy_for(snapshot, BACKEND_POLICY, wanted)
     default = part(policy, "spec", "default")
     return BackendSettings(
-        timeout=number(default, "timeoutSec") or DEFAULT_BACKEND_TIMEOUT_SECONDS,
-        drain=number(default, "connectionDraining", "drainingTimeoutSec") or 0,
+        timeout_seconds=number(default, "timeoutSec") or DEFAULT_BACKEND_TIMEOUT_SECONDS,
+        drain_seconds=number(default, "connectionDraining", "drainingTimeoutSec") or 0,
         logging=get(default, "logging", "enabled") is True,
     )

@@ -43,7 +43,7 @@ def ends(name: str) -> Callable[[Ending], Ending]:
 
 
 class EmulatedCloud:
-    """One project's world, and every other's. Several processes may serve the same folder."""
+    """The state of one project, and of every other. Several processes may serve the same folder."""
 
     def __init__(self, folder: Path, url: str = "http://127.0.0.1:0") -> None:
         self.url, self.folder, self.faults = url, folder, ApiFaults()
@@ -62,10 +62,10 @@ class EmulatedCloud:
         return f"v{self.number():08x}="
 
     @contextmanager
-    def world(self) -> Generator[CloudState]:
+    def state(self) -> Generator[CloudState]:
         """The objects as the rules see them; written back when the block ends without an exception."""
         with self._objects.edit() as content:
-            yield CloudState(content, self.faults.world)
+            yield CloudState(content, self.faults.conditions)
 
     @contextmanager
     def opened(self) -> Generator[None]:

@@ -14,7 +14,7 @@ say where it strikes, ``times`` how often (without it: always), ``after`` how ma
 
 ``capacity`` is ``spot``, ``flex-start``, ``reserved`` or ``on-demand``; without it or without ``zone``, any.
 
-``world`` faults are those of the hand-written provider (:mod:`localcloud.providers.protocol.faults`)::
+``conditions`` faults are those of the hand-written provider (:mod:`localcloud.providers.protocol.faults`)::
 
     {"fault": "world", "stockout": ["europe-west4-a"], "quota": {"CT6E": 0}, "enabledApis": ["*"]}
 """
@@ -94,7 +94,7 @@ def out_of_stock(faults: Sequence[JsonObject], zone: str, capacity: str) -> bool
 
 _TEXT = ("a text", _is_text)
 _COUNT = ("a whole number, 0 or more", _is_count)
-_SECONDS = ("a number of seconds, 0 or more", _is_amount)
+_SECONDS_RULE = ("a number of seconds, 0 or more", _is_amount)
 _TEXTS = ("a list of strings", _each(_is_text))
 VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
     **dict.fromkeys(
@@ -103,7 +103,7 @@ VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
     ),
     **dict.fromkeys(("times", "after"), _COUNT),
     "code": ("an HTTP error status, 400 to 599", lambda value: isinstance(value, int) and 400 <= value <= 599),
-    **dict.fromkeys(("seconds", "inUseAfterCluster"), _SECONDS),
+    **dict.fromkeys(("seconds", "inUseAfterCluster"), _SECONDS_RULE),
     "billing": ("true or false", lambda value: isinstance(value, bool)),
     **dict.fromkeys(("enabledApis", "existingBuckets", "permissions", "stockout"), _TEXTS),
     "existingSubnets": ("an object of objects", _table(lambda one: isinstance(one, dict))),
@@ -115,7 +115,7 @@ VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
 """What the value of a field must be, in words and as a test."""
 
 
-class WorldFaults(protocol.Faults):
+class CloudConditions(protocol.Faults):
     """What the rules read: the file of ``$LLMD_GKE_FAULTS``, with what was set here on top."""
 
     def __init__(self) -> None:
@@ -131,7 +131,7 @@ class WorldFaults(protocol.Faults):
 class ApiFaults:
     """What goes wrong at present."""
 
-    world: WorldFaults = field(default_factory=WorldFaults)
+    conditions: CloudConditions = field(default_factory=CloudConditions)
     _faults: list[JsonObject] = field(default_factory=list[JsonObject])
 
     def set(self, faults: Sequence[JsonObject]) -> None:
@@ -152,10 +152,10 @@ class ApiFaults:
 
     def take(self, faults: Sequence[JsonObject]) -> None:
         """Faults that were set before, with how often each still strikes."""
-        self._faults, self.world.given = [dict(one) for one in faults], {}
+        self._faults, self.conditions.given = [dict(one) for one in faults], {}
         for one in self._faults:
             if text(one, "fault") == "world":
-                self.world.given.update({key: value for key, value in one.items() if key != "fault"})
+                self.conditions.given.update({key: value for key, value in one.items() if key != "fault"})
 
     def shown(self) -> list[JsonValue]:
         """The present faults; ``times`` is how often each still strikes."""

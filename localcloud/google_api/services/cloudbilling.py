@@ -12,7 +12,7 @@ ACCOUNT = "billingAccounts/000000-000000-000000"
 def billing(request: Request) -> JsonObject:
     """Of one project."""
     name = request.at["name"]
-    paid = request.cloud.faults.world.read().get("billing") is not False
+    paid = request.cloud.faults.conditions.read().get("billing") is not False
     return {
         "name": f"{name}/billingInfo",
         "projectId": name.removeprefix("projects/"),

@@ -20,8 +20,8 @@ def _project(request: Request) -> str:
 
 
 def _required(request: Request) -> str:
-    with request.cloud.world() as world:
-        projects.require(world, _project(request), API, "Resource Manager")
+    with request.cloud.state() as cloud_state:
+        projects.require(cloud_state, _project(request), API, "Resource Manager")
     return _project(request)
 
 
@@ -29,7 +29,7 @@ def _required(request: Request) -> str:
 def get(request: Request) -> JsonObject:
     """Every project that is asked for is there; the fault ``projectState`` says how it is."""
     name = _required(request)
-    state = text(request.cloud.faults.world.read(), "projectState") or "ACTIVE"
+    state = text(request.cloud.faults.conditions.read(), "projectState") or "ACTIVE"
     if request.method.document.endswith(".v3"):
         return {"name": f"projects/{PROJECT_NUMBER}", "projectId": name, "displayName": name, "state": state}
     return {"projectId": name, "projectNumber": PROJECT_NUMBER, "name": name, "lifecycleState": state}
@@ -51,8 +51,8 @@ def set_policy(request: Request) -> JsonObject:
 @answers("cloudresourcemanager.projects.testIamPermissions")
 def test_permissions(request: Request) -> JsonObject:
     """Whoever asks may do everything, or what the fault ``permissions`` lists."""
-    asked, world = texts(request.body, "permissions"), request.cloud.faults.world
+    asked, conditions = texts(request.body, "permissions"), request.cloud.faults.conditions
     if len(asked) > AT_ONCE:
         raise ApiError(400, f"Too many permissions: at most {AT_ONCE} can be tested at once.")
-    granted = world.listed("permissions") if "permissions" in world.read() else frozenset(asked)
+    granted = conditions.listed("permissions") if "permissions" in conditions.read() else frozenset(asked)
     return {"permissions": [one for one in asked if one in granted]}

@@ -164,8 +164,8 @@ def _each(verb: str) -> tuple[str, ...]:
     return tuple(f"compute.{name}.{verb}" for name in COLLECTIONS)
 
 
-def _required(world: CloudState, request: Request) -> None:
-    projects.require(world, request.at["project"], references.API, "Compute Engine")
+def _required(cloud_state: CloudState, request: Request) -> None:
+    projects.require(cloud_state, request.at["project"], references.API, "Compute Engine")
 
 
 @answers(*_each("insert"))
@@ -173,18 +173,18 @@ def insert(request: Request) -> JsonObject:
     """Makes a resource."""
     collection, cloud = _collection(request), request.cloud
     target = _target(request, collection, text(request.body, "name"), request.body)
-    with cloud.world() as world:
-        _required(world, request)
-        if target.id in cloud.resources or world.get(target.type, target.id) is not None:
+    with cloud.state() as cloud_state:
+        _required(cloud_state, request)
+        if target.id in cloud.resources or cloud_state.get(target.type, target.id) is not None:
             raise exists(target.id)
         if not target.name:
             raise ApiError(400, "Invalid value for field 'resource.name': ''.", "invalid")
         kind = KINDS[target.type]
-        kind.create(world, target)
+        kind.create(cloud_state, target)
         if failure := request.failure:
             return begin(request, "insert", target.id, failure)
-        _nats(world, target, request.body)
-        world.put(target.type, target.id, _record(target))
+        _nats(cloud_state, target, request.body)
+        cloud_state.put(target.type, target.id, _record(target))
     cloud.resources[target.id] = _stored(request, target, request.body)
     return begin(request, "insert", target.id)
 
@@ -207,8 +207,8 @@ def _existing(request: Request) -> tuple[str, JsonObject]:
 @answers(*_each("get"))
 def get(request: Request) -> JsonObject:
     """One."""
-    with request.cloud.world() as world:
-        _required(world, request)
+    with request.cloud.state() as cloud_state:
+        _required(cloud_state, request)
     return _existing(request)[1]
 
 
@@ -216,8 +216,8 @@ def get(request: Request) -> JsonObject:
 def list_(request: Request) -> JsonObject:
     """All of a project, or of a region of it."""
     collection = _collection(request)
-    with request.cloud.world() as world:
-        _required(world, request)
+    with request.cloud.state() as cloud_state:
+        _required(cloud_state, request)
     where = _target(request, collection, "", {}).id.rstrip("/")
     items = list[JsonValue](request.cloud.below(where).values())
     return request.page("items", items, kind=f"{collection.sort}List")
@@ -241,10 +241,10 @@ def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, 
         if isinstance(value, list):
             after[name] = value
     target = _target(request, collection, text(after, "name"), after)
-    with cloud.world() as world:
-        KINDS[target.type].update(world, target, _inputs(collection, before))
-        _nats(world, target, after)
-        world.put(target.type, key, _record(target))
+    with cloud.state() as cloud_state:
+        KINDS[target.type].update(cloud_state, target, _inputs(collection, before))
+        _nats(cloud_state, target, after)
+        cloud_state.put(target.type, key, _record(target))
     if "fingerprint" in after:
         after["fingerprint"] = cloud.etag()
     cloud.resources[key] = after
@@ -257,11 +257,11 @@ def delete(request: Request) -> JsonObject:
     key, stored = _existing(request)
     collection, cloud = _collection(request), request.cloud
     target = _target(request, collection, text(stored, "name"), stored)
-    with cloud.world() as world:
-        KINDS[target.type].delete(world, target)
+    with cloud.state() as cloud_state:
+        KINDS[target.type].delete(cloud_state, target)
         if failure := request.failure:
             return begin(request, "delete", key, failure)
-        world.drop(target.type, key)
+        cloud_state.drop(target.type, key)
     del cloud.resources[key]
     return begin(request, "delete", key)
 
@@ -290,18 +290,18 @@ def change_subnetwork(request: Request) -> JsonObject:
 # -- NAT gateways, which are parts of routers --------------------------------------------------------------------------
 
 
-def _nats(world: CloudState, router: TargetResource, body: JsonObject) -> None:
+def _nats(cloud_state: CloudState, router: TargetResource, body: JsonObject) -> None:
     """The router's NAT gateways as resources of their own, each judged by its rules."""
     if router.type != references.ROUTER:
         return
-    if world.get(references.ROUTER, router.id) is None:
-        world.put(references.ROUTER, router.id, _record(router))
+    if cloud_state.get(references.ROUTER, router.id) is None:
+        cloud_state.put(references.ROUTER, router.id, _record(router))
     project, region = router.project, router.scope["region"]
     prefix = f"{project}/{region}/{router.name}/"
     wanted = {f"{prefix}{text(nat, 'name')}": nat for nat in objects(body, "nats")}
-    for ident in list(world.all(references.ROUTER_NAT)):
+    for ident in list(cloud_state.all(references.ROUTER_NAT)):
         if ident.startswith(prefix) and ident not in wanted:
-            world.drop(references.ROUTER_NAT, ident)
+            cloud_state.drop(references.ROUTER_NAT, ident)
     for ident, nat in wanted.items():
         inputs: JsonObject = {
             **nat,
@@ -310,8 +310,8 @@ def _nats(world: CloudState, router: TargetResource, body: JsonObject) -> None:
             "sourceSubnetworkIpRangesToNat": nat.get("sourceSubnetworkIpRangesToNat"),
         }
         target = TargetResource(references.ROUTER_NAT, ident, inputs, router.scope)
-        KINDS[references.ROUTER_NAT].create(world, target)
-        world.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+        KINDS[references.ROUTER_NAT].create(cloud_state, target)
+        cloud_state.put(references.ROUTER_NAT, ident, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
 
 
 @answers("compute.routers.getNatIpInfo")

@@ -88,8 +88,8 @@ def region(request: Request) -> JsonObject:
 
 def _reclaimed(request: Request, pool: str) -> bool:
     """Whether Google has taken the pool's hosts away and the group is making them again: its size stays as it was."""
-    with request.cloud.world() as world:
-        record = world.get(NODE_POOL, pool)
+    with request.cloud.state() as cloud_state:
+        record = cloud_state.get(NODE_POOL, pool)
         if record is None:
             return False
         if fault := request.cloud.faults.strike("reclaimed", request.method.id, pool):

@@ -20,8 +20,8 @@ _OF_A_CLUSTER = "container.projects.locations.clusters"
 
 def _required(request: Request) -> None:
     name = next(iter(request.at.values()))
-    with request.cloud.world() as world:
-        projects.require(world, name.split("/")[1], API, "GKE")
+    with request.cloud.state() as cloud_state:
+        projects.require(cloud_state, name.split("/")[1], API, "GKE")
 
 
 def _record(request: Request) -> tuple[str, JsonObject]:
@@ -63,10 +63,10 @@ def create(request: Request) -> JsonObject:
     if key in cloud.resources:
         raise ApiError(409, f"Already exists: {key}.")
     target = target_of(key, body)
-    with cloud.world() as world:
-        KINDS[CLUSTER].create(world, target)
+    with cloud.state() as cloud_state:
+        KINDS[CLUSTER].create(cloud_state, target)
         computed = KINDS[CLUSTER].computed(target)
-        world.put(CLUSTER, key, {"inputs": target.inputs, "computed": computed, "status": "PROVISIONING"})
+        cloud_state.put(CLUSTER, key, {"inputs": target.inputs, "computed": computed, "status": "PROVISIONING"})
     cloud.resources[key] = shown(target, body, cloud.etag())
     first: JsonObject = {
         "name": "default-pool",
@@ -84,8 +84,8 @@ def _settled(cloud: EmulatedCloud, operation: JsonObject) -> str:
     status = "ERROR" if failure else "RUNNING"
     if key in cloud.resources:
         cloud.resources[key] |= {"status": status} | ({"statusMessage": failure} if failure else {})
-        with cloud.world() as world:
-            world.put(CLUSTER, key, {**(world.get(CLUSTER, key) or {}), "status": status})
+        with cloud.state() as cloud_state:
+            cloud_state.put(CLUSTER, key, {**(cloud_state.get(CLUSTER, key) or {}), "status": status})
         for pool in cloud.below(f"{key}/nodePools"):
             pool_capacity.settle(cloud, pool)
     return failure
@@ -130,11 +130,11 @@ def _changed(request: Request, key: str, after: JsonObject, sort: str) -> JsonOb
     if failure := request.failure:
         return begin(request, sort, key, failure=failure)
     cloud.resources[key] = after | {"etag": cloud.etag()}
-    with cloud.world() as world:
-        record = world.get(CLUSTER, key) or {}
+    with cloud.state() as cloud_state:
+        record = cloud_state.get(CLUSTER, key) or {}
         target = target_of(key, after | {"initialClusterVersion": text(after, "currentMasterVersion")})
-        KINDS[CLUSTER].update(world, target, {})
-        world.put(CLUSTER, key, {**record, "inputs": target.inputs})
+        KINDS[CLUSTER].update(cloud_state, target, {})
+        cloud_state.put(CLUSTER, key, {**record, "inputs": target.inputs})
     return begin(request, sort, key)
 
 
@@ -176,9 +176,9 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure:
         cloud.resources[key] = stored
         return failure
-    with cloud.world() as world:
-        KINDS[CLUSTER].delete(world, target_of(key, stored))
-        world.drop(CLUSTER, key)
+    with cloud.state() as cloud_state:
+        KINDS[CLUSTER].delete(cloud_state, target_of(key, stored))
+        cloud_state.drop(CLUSTER, key)
     for name in [name for name in cloud.resources if name == key or name.startswith(f"{key}/")]:
         del cloud.resources[name]
     control_plane.forget(cloud.folder, key)
@@ -189,7 +189,7 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
 def server_config(request: Request) -> JsonObject:
     """The versions that are offered; the fault ``versions`` replaces those of a channel."""
     _required(request)
-    newest, faults = list[JsonValue](reversed(OFFERED)), request.cloud.faults.world
+    newest, faults = list[JsonValue](reversed(OFFERED)), request.cloud.faults.conditions
     channels: list[JsonValue] = [
         {"channel": channel, "defaultVersion": OFFERED[1], "validVersions": faults.value("versions", channel) or newest}
         for channel in ("RAPID", "REGULAR", "STABLE")

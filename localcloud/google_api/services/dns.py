@@ -56,13 +56,13 @@ def change(request: Request) -> JsonObject:
         if key in resources and key not in gone:
             name = f"{text(record, 'name')} ({text(record, 'type')})"
             raise ApiError(409, f"The resource 'entity.change.additions[0]' named '{name}' already exists")
-    with request.cloud.world() as world:
+    with request.cloud.state() as cloud_state:
         for key, record in gone.items():
             del resources[key]
-            world.drop(RECORD_SET, _ident(where, record))
+            cloud_state.drop(RECORD_SET, _ident(where, record))
         for key, record in new.items():
             resources[key] = {"kind": "dns#resourceRecordSet", **record}
-            world.put(RECORD_SET, _ident(where, record), {"inputs": record, "computed": {}, "status": "RUNNING"})
+            cloud_state.put(RECORD_SET, _ident(where, record), {"inputs": record, "computed": {}, "status": "RUNNING"})
     return {"kind": "dns#change", **request.body, "id": str(request.cloud.number()), "status": "done"}
 
 

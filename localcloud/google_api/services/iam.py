@@ -30,9 +30,9 @@ def _key(request: Request) -> str:
 
 
 def _required(request: Request) -> None:
-    with request.cloud.world() as world:
+    with request.cloud.state() as cloud_state:
         try:
-            projects.require(world, _project(request), API, "IAM")
+            projects.require(cloud_state, _project(request), API, "IAM")
         except ProviderRefusal as refusal:
             raise from_refusal(refusal) from None
 
@@ -65,9 +65,9 @@ def create(request: Request) -> JsonObject:
         "etag": cloud.etag(),
     }
     cloud.resources[name] = made
-    with cloud.world() as world:
+    with cloud.state() as cloud_state:
         inputs: JsonObject = {"accountId": ident, "project": project}
-        world.put(ACCOUNT, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+        cloud_state.put(ACCOUNT, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
     return made
 
 
@@ -103,8 +103,8 @@ def delete(request: Request) -> JsonObject:
     _account(request)
     request.cloud.resources.pop(_key(request))
     request.cloud.policies.pop(_key(request), None)
-    with request.cloud.world() as world:
-        world.drop(ACCOUNT, _key(request))
+    with request.cloud.state() as cloud_state:
+        cloud_state.drop(ACCOUNT, _key(request))
     return {}
 
 

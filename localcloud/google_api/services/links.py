@@ -24,8 +24,8 @@ def group_name(pool: str) -> str:
 
 def pools_in(cloud: EmulatedCloud, project: str, zone: str) -> dict[str, int]:
     """Node pools with nodes in a zone, and how many."""
-    with cloud.world() as world:
-        records = world.all(NODE_POOL)
+    with cloud.state() as cloud_state:
+        records = cloud_state.all(NODE_POOL)
     node_counts: dict[str, int] = {}
     for key, pool in cloud.resources.items():
         where = texts(pool, "locations")

@@ -25,16 +25,16 @@ def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
     """Those of the cluster's gateway; a project and region without the cluster has none."""
     if not control_plane.is_real():
         return {}
-    with request.cloud.world() as world:
-        if not _zones(world, request):
+    with request.cloud.state() as cloud_state:
+        if not _zones(cloud_state, request):
             return {}
     return seen(Path(os.environ["LLMD_GKE_HOME"]))
 
 
-def _zones(world: CloudState, request: Request) -> list[str]:
+def _zones(cloud_state: CloudState, request: Request) -> list[str]:
     """Where the groups are: the first zone of each cluster of the project, in the region that is asked about."""
     region, zone_names = request.at.get("region"), list[str]()
-    for key in world.all(CLUSTER):
+    for key in cloud_state.all(CLUSTER):
         _, project, _, location, *_ = key.split("/")
         if project == request.at["project"] and region in (None, region_of(location)):
             zone_names.append(location if location.count("-") > 1 else f"{location}-a")
@@ -47,8 +47,8 @@ def _name(backend: str) -> str:
 
 
 def _group(request: Request, backend: str) -> str:
-    with request.cloud.world() as world:
-        zone = _zones(world, request)[0]
+    with request.cloud.state() as cloud_state:
+        zone = _zones(cloud_state, request)[0]
     return f"projects/{request.at['project']}/zones/{zone}/networkEndpointGroups/k8s1-{_name(backend)[7:]}"
 
 

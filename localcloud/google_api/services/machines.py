@@ -136,17 +136,17 @@ def make_host(request: Request) -> JsonObject:
 
 def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None:
     """Code and message of what keeps a TPU host from being made."""
-    chips, zone, world = chips_of(machine), request.at["zone"], request.cloud.faults.world
+    chips, zone, conditions = chips_of(machine), request.at["zone"], request.cloud.faults.conditions
     if not chips:
         return None
-    if zone in world.listed("stockout"):
+    if zone in conditions.listed("stockout"):
         where = key.partition("/instances")[0]
         return "ZONE_RESOURCE_POOL_EXHAUSTED", (
             f"The zone '{where}' does not have enough resources available to fulfill the request. "
             "Try a different zone, or try again later."
         )
     spot = text(request.body, "scheduling", "provisioningModel") == "SPOT"
-    limit = quota_limit({"nodeConfig": {"machineType": machine, "spot": spot}}, world)
+    limit = quota_limit({"nodeConfig": {"machineType": machine, "spot": spot}}, conditions)
     if chips > limit:
         family = accelerators.family_of(machine)
         name = accelerators.quota_name(family, preemptible=spot) if family else ""

@@ -147,8 +147,8 @@ def _judge(request: Request, collection: MonitoringCollection, key: str, body: J
         for problem in monitoring.dashboard_problems(body):
             raise ApiError(400, problem)
         return
-    with request.cloud.world() as world:
-        monitoring.KINDS[collection.token].create(world, _target(collection, key, body))
+    with request.cloud.state() as cloud_state:
+        monitoring.KINDS[collection.token].create(cloud_state, _target(collection, key, body))
 
 
 def _keep(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> JsonObject:
@@ -162,14 +162,14 @@ def _keep(request: Request, collection: MonitoringCollection, key: str, body: Js
     request.cloud.resources[key] = made
     # What rules ask for, and nothing that may be a secret.
     inputs = {name: body[name] for name in ("displayName", "conditions", "notificationChannels") if name in body}
-    with request.cloud.world() as world:
-        world.put(collection.token, key, {"inputs": inputs, "computed": {"name": key}, "status": "RUNNING"})
+    with request.cloud.state() as cloud_state:
+        cloud_state.put(collection.token, key, {"inputs": inputs, "computed": {"name": key}, "status": "RUNNING"})
     return made
 
 
 def _existing(request: Request) -> tuple[str, JsonObject]:
-    with request.cloud.world() as world:
-        projects.require(world, _project(request), monitoring.API, "Cloud Monitoring")
+    with request.cloud.state() as cloud_state:
+        projects.require(cloud_state, _project(request), monitoring.API, "Cloud Monitoring")
     key = request.at["name"]
     record = request.cloud.copy(key)
     if record is None:
@@ -186,8 +186,8 @@ def _existing(request: Request) -> tuple[str, JsonObject]:
 def create(request: Request) -> JsonObject:
     """Makes a resource. Google assigns its number; a dashboard may bring a name."""
     collection, project = _collection(request), _project(request)
-    with request.cloud.world() as world:
-        projects.require(world, project, monitoring.API, "Cloud Monitoring")
+    with request.cloud.state() as cloud_state:
+        projects.require(cloud_state, project, monitoring.API, "Cloud Monitoring")
     above = f"projects/{project}/{collection.path}"
     number = digits(f"{above} {request.cloud.number()}")
     # The id of an uptime check begins with its name, which queries make use of (label check_id).
@@ -242,9 +242,9 @@ def delete(request: Request) -> JsonObject:
     """Removes one that nothing refers to; a channel with ``force`` from the policies, too."""
     collection, (key, _) = _collection(request), _existing(request)
     target = _target(collection, key, {"forceDelete": request.query.get("force") == "true"})
-    with request.cloud.world() as world:
-        monitoring.KINDS[collection.token].delete(world, target)
-        world.drop(collection.token, key)
+    with request.cloud.state() as cloud_state:
+        monitoring.KINDS[collection.token].delete(cloud_state, target)
+        cloud_state.drop(collection.token, key)
     del request.cloud.resources[key]
     for policy in request.cloud.resources.values():
         listed = policy.get("notificationChannels")
@@ -256,8 +256,8 @@ def delete(request: Request) -> JsonObject:
 @answers("monitoring.projects.timeSeries.create")
 def write(request: Request) -> JsonObject:
     """Takes points of custom metrics: one a series, of metrics and resources that Google allows."""
-    with request.cloud.world() as world:
-        projects.require(world, _project(request), monitoring.API, "Cloud Monitoring")
+    with request.cloud.state() as cloud_state:
+        projects.require(cloud_state, _project(request), monitoring.API, "Cloud Monitoring")
     series = objects(request.body, "timeSeries")
     if not 1 <= len(series) <= 200:
         raise ApiError(400, f"Field timeSeries had {len(series)} elements: from 1 to 200 are allowed")

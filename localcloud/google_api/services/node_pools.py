@@ -21,17 +21,17 @@ def add(cloud: EmulatedCloud, cluster: str, body: JsonObject) -> str:
     if key in cloud.resources:
         raise ApiError(409, f"Already exists: {key}.")
     target = target_of(key, body)
-    with cloud.world() as world:
-        KINDS[NODE_POOL].create(world, target)
-        world.put(NODE_POOL, key, {"inputs": target.inputs, "computed": {}, "status": "PROVISIONING"})
+    with cloud.state() as cloud_state:
+        KINDS[NODE_POOL].create(cloud_state, target)
+        cloud_state.put(NODE_POOL, key, {"inputs": target.inputs, "computed": {}, "status": "PROVISIONING"})
     cloud.resources[key] = shown(cloud, key, body)
     return key
 
 
 def _cluster(request: Request) -> str:
     key = request.at.get("parent") or request.at["name"].rpartition("/nodePools/")[0]
-    with request.cloud.world() as world:
-        if world.get(CLUSTER, key) is None:
+    with request.cloud.state() as cloud_state:
+        if cloud_state.get(CLUSTER, key) is None:
             raise ApiError(404, f"Not found: {key}.")
     return key
 
@@ -107,11 +107,11 @@ def update(request: Request) -> JsonObject:
 def _changed(request: Request, key: str, before: JsonObject, after: JsonObject, sort: str) -> JsonObject:
     cloud = request.cloud
     target = target_of(key, after)
-    with cloud.world() as world:
-        KINDS[NODE_POOL].update(world, target, target_of(key, before).inputs)
+    with cloud.state() as cloud_state:
+        KINDS[NODE_POOL].update(cloud_state, target, target_of(key, before).inputs)
         if failure := request.failure:
             return begin(request, sort, key, failure=failure)
-        world.put(NODE_POOL, key, {**(world.get(NODE_POOL, key) or {}), "inputs": target.inputs})
+        cloud_state.put(NODE_POOL, key, {**(cloud_state.get(NODE_POOL, key) or {}), "inputs": target.inputs})
     cloud.resources[key] = after | {"etag": cloud.etag()}
     return begin(request, sort, key, "pool.settle")
 
@@ -170,8 +170,8 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
     if failure:
         cloud.resources[key] = stored
         return failure
-    with cloud.world() as world:
-        KINDS[NODE_POOL].delete(world, target_of(key, stored))
-        world.drop(NODE_POOL, key)
+    with cloud.state() as cloud_state:
+        KINDS[NODE_POOL].delete(cloud_state, target_of(key, stored))
+        cloud_state.drop(NODE_POOL, key)
     cloud.resources.pop(key, None)
     return ""

@@ -30,11 +30,11 @@ def write(cloud: EmulatedCloud, key: str, policy: JsonObject, project: str) -> J
             "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff."
         )
         raise ApiError(409, message, "aborted")
-    with cloud.world() as world:
+    with cloud.state() as cloud_state:
         for binding in objects(policy, "bindings"):
             for member in texts(binding, "members"):
                 sort, _, address = member.partition(":")
-                if sort == "serviceAccount" and not serviceaccount.exists(world, project, address):
+                if sort == "serviceAccount" and not serviceaccount.exists(cloud_state, project, address):
                     raise ApiError(400, f"Service account {address} does not exist.")
     bindings = [cast("JsonValue", one) for one in objects(policy, "bindings") if texts(one, "members")]
     cloud.policies[key] = {"version": policy.get("version", 1), "bindings": bindings, "etag": cloud.etag()}

@@ -23,11 +23,11 @@ def settle(cloud: EmulatedCloud, key: str) -> str:
     """The pool's nodes are there, or the reason why they are not."""
     if key not in cloud.resources:
         return ""
-    with cloud.world() as world:
+    with cloud.state() as cloud_state:
         target = target_of(key, cloud.resources[key])
-        with _without_stock(cloud, world, target):
-            KINDS[NODE_POOL].after(world, target)
-        record = world.get(NODE_POOL, key) or {}
+        with _without_stock(cloud, cloud_state, target):
+            KINDS[NODE_POOL].after(cloud_state, target)
+        record = cloud_state.get(NODE_POOL, key) or {}
         record["triedAt"] = time.time()
     cause = text(record, "statusMessage")
     cloud.resources[key] |= {"status": text(record, "status")}
@@ -38,11 +38,11 @@ def settle(cloud: EmulatedCloud, key: str) -> str:
 
 
 @contextmanager
-def _without_stock(cloud: EmulatedCloud, world: CloudState, target: TargetResource) -> Generator[None]:
+def _without_stock(cloud: EmulatedCloud, cloud_state: CloudState, target: TargetResource) -> Generator[None]:
     """Zones that the fault ``stockout`` names for this attempt have no host."""
     given, zones_ = (
-        cloud.faults.world.given,
-        pool_zones(target.inputs, cluster_of(world, target), target.scope["location"]),
+        cloud.faults.conditions.given,
+        pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]),
     )
     out: list[JsonValue] = [
         zone
@@ -66,8 +66,8 @@ def try_again(cloud: EmulatedCloud) -> None:
     failed = [key for key, one in cloud.resources.items() if "/nodePools/" in key and text(one, "status") == "ERROR"]
     if not failed:
         return
-    with cloud.world() as world:
-        records = world.all(NODE_POOL)
+    with cloud.state() as cloud_state:
+        records = cloud_state.all(NODE_POOL)
     for key in failed:
         tried = records.get(key, {}).get("triedAt")
         if isinstance(tried, int | float) and time.time() - tried >= RETRY_SECONDS:

@@ -49,8 +49,8 @@ def of_project(cloud: EmulatedCloud, project: str) -> list[JsonValue]:
 def of_region(cloud: EmulatedCloud, project: str, region: str) -> list[JsonValue]:
     """What a project has in a region."""
     used = _used(cloud, f"projects/{project}/regions/{region}/")
-    with cloud.world() as world:
-        used.update(_disks(cloud, world, project, region))
+    with cloud.state() as cloud_state:
+        used.update(_disks(cloud, cloud_state, project, region))
     return list(_shown(cloud, OF_REGION, used))
 
 
@@ -64,10 +64,10 @@ def _used(cloud: EmulatedCloud, prefix: str) -> Counter[str]:
     return used
 
 
-def _disks(cloud: EmulatedCloud, world: CloudState, project: str, region: str) -> Counter[str]:
+def _disks(cloud: EmulatedCloud, cloud_state: CloudState, project: str, region: str) -> Counter[str]:
     """GB of the boot disks of nodes."""
     used: Counter[str] = Counter()
-    for key, record in world.all(NODE_POOL).items():
+    for key, record in cloud_state.all(NODE_POOL).items():
         _, owner, _, location, *_ = key.split("/")
         if owner == project and zones.region_of(location) == region:
             config = cloud.resources.get(key, {}).get("config", {})
@@ -77,7 +77,7 @@ def _disks(cloud: EmulatedCloud, world: CloudState, project: str, region: str) -
 
 
 def _limit(cloud: EmulatedCloud, name: str, usual: float) -> float:
-    limit = cloud.faults.world.value("quota", name)
+    limit = cloud.faults.conditions.value("quota", name)
     return float(limit) if isinstance(limit, int | float) else usual
 
 

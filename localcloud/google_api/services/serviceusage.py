@@ -30,18 +30,18 @@ def _service(name: str, enabled: bool) -> JsonObject:
 
 
 def _enabled(request: Request, project: str) -> set[str]:
-    with request.cloud.world() as world:
-        return world.enabled(project) | ALWAYS_ON | (world.faults.listed("enabledApis") - {EVERY})
+    with request.cloud.state() as cloud_state:
+        return cloud_state.enabled(project) | ALWAYS_ON | (cloud_state.faults.listed("enabledApis") - {EVERY})
 
 
 def _is_on(request: Request, project: str, name: str) -> bool:
-    return EVERY in request.cloud.faults.world.listed("enabledApis") or name in _enabled(request, project)
+    return EVERY in request.cloud.faults.conditions.listed("enabledApis") or name in _enabled(request, project)
 
 
 def _set(request: Request, project: str, names: list[str], on: bool) -> JsonObject:
-    with request.cloud.world() as world:
-        before = world.enabled(project)
-        world.enable(project, before | set(names) if on else before - set(names))
+    with request.cloud.state() as cloud_state:
+        before = cloud_state.enabled(project)
+        cloud_state.enable(project, before | set(names) if on else before - set(names))
     name = f"acat.p2-{request.cloud.number()}"
     request.cloud.begin(name, {"type": "enable", "target": f"projects/{project}"}, request.seconds)
     return _operation(request, f"operations/{name}")

@@ -16,7 +16,7 @@ WEEK = "604800"
 def _bucket(request: Request) -> JsonObject:
     name = request.at["bucket"]
     record = request.cloud.resources.get(f"b/{name}")
-    if record is None and name in request.cloud.faults.world.listed("existingBuckets"):
+    if record is None and name in request.cloud.faults.conditions.listed("existingBuckets"):
         return _made({"name": name})
     if record is None:
         raise ApiError(404, "The specified bucket does not exist.")
@@ -50,14 +50,14 @@ def _made(body: JsonObject) -> JsonObject:
 def insert(request: Request) -> JsonObject:
     """Makes a bucket. Names are global."""
     cloud, name = request.cloud, text(request.body, "name")
-    if f"b/{name}" in cloud.resources or name in cloud.faults.world.listed("existingBuckets"):
+    if f"b/{name}" in cloud.resources or name in cloud.faults.conditions.listed("existingBuckets"):
         raise ApiError(
             409, "The requested bucket name is not available. The bucket namespace is shared by all users.", "conflict"
         )
     cloud.resources[f"b/{name}"] = made = _made(request.body)
-    with cloud.world() as world:
+    with cloud.state() as cloud_state:
         inputs: JsonObject = {"name": name, "location": text(made, "location")}
-        world.put(BUCKET, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
+        cloud_state.put(BUCKET, name, {"inputs": inputs, "computed": {}, "status": "RUNNING"})
     return made
 
 
@@ -90,8 +90,8 @@ def delete(request: Request) -> JsonObject:
     name = request.at["bucket"]
     request.cloud.resources.pop(f"b/{name}", None)
     request.cloud.policies.pop(f"b/{name}", None)
-    with request.cloud.world() as world:
-        world.drop(BUCKET, name)
+    with request.cloud.state() as cloud_state:
+        cloud_state.drop(BUCKET, name)
     return {}
 
 

@@ -19,20 +19,20 @@ def chips_of(machine: str) -> int:
     return host.chips if host else 0
 
 
-def settle(world: CloudState, target: TargetResource) -> None:
+def settle(cloud_state: CloudState, target: TargetResource) -> None:
     """After creation: count the nodes, or leave the pool behind in the state ``ERROR`` with GKE's reason.
 
     That is what GKE does with a pool whose first nodes cannot be made; it goes on trying
     (hashicorp/terraform-provider-google#10121). A pool that starts with no node is fine in any case.
     """
-    record = world.get(NODE_POOL, target.id)
+    record = cloud_state.get(NODE_POOL, target.id)
     if record is None:
         return
-    where = pool_zones(target.inputs, cluster_of(world, target), target.scope["location"])
+    where = pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"])
     nodes = first_nodes(target.inputs) * len(where)
     cause = ""
     if nodes and accelerators.family_of(text(target.inputs, "nodeConfig", "machineType")):
-        cause = _over_quota(world, target, nodes) or _no_capacity(world, target, where)
+        cause = _over_quota(cloud_state, target, nodes) or _no_capacity(cloud_state, target, where)
     record["status"], record["nodes"], record["statusMessage"] = ("ERROR", 0, "") if cause else ("RUNNING", nodes, "")
     if cause:
         # the text: GoogleCloudPlatform/cluster-toolkit#6278, after the 35 minutes that GKE tries
@@ -42,9 +42,9 @@ def settle(world: CloudState, target: TargetResource) -> None:
         )
 
 
-def _no_capacity(world: CloudState, target: TargetResource, where: list[str]) -> str:
+def _no_capacity(cloud_state: CloudState, target: TargetResource, where: list[str]) -> str:
     for zone in where:
-        if zone in world.faults.listed("stockout"):
+        if zone in cloud_state.faults.listed("stockout"):
             return (
                 f"[GCE_STOCKOUT]: Instance 'gke-{target.name}-0' creation failed: The zone "
                 f"'projects/{target.project}/zones/{zone}' does not have enough resources available to fulfill the "
@@ -72,12 +72,12 @@ def quota_limit(inputs: JsonObject, faults: Faults) -> float:
     return limit if isinstance(limit, int | float) else DEFAULT_QUOTA
 
 
-def _over_quota(world: CloudState, target: TargetResource, nodes: int) -> str:
+def _over_quota(cloud_state: CloudState, target: TargetResource, nodes: int) -> str:
     """Quota is drawn by nodes, so only nodes that run count, per region, and spot apart from the rest."""
     machine = text(target.inputs, "nodeConfig", "machineType")
-    region, limit = zones.region_of(target.scope["location"]), quota_limit(target.inputs, world.faults)
+    region, limit = zones.region_of(target.scope["location"]), quota_limit(target.inputs, cloud_state.faults)
     used = 0
-    for ident, record in world.all(NODE_POOL).items():
+    for ident, record in cloud_state.all(NODE_POOL).items():
         other = text(record, "inputs", "nodeConfig", "machineType")
         same_family = accelerators.family_of(other) is accelerators.family_of(machine)
         alike = same_family and _spot(record["inputs"]) == _spot(target.inputs)

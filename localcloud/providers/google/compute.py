@@ -27,16 +27,16 @@ from localcloud.providers.protocol.rules import Failure
 from localcloud.providers.protocol.values import JsonObject, dig, text
 
 
-def _address_create(world: CloudState, target: TargetResource) -> None:
+def _address_create(cloud_state: CloudState, target: TargetResource) -> None:
     reference = target.text("subnetwork")
     if reference:
         ident = subnetwork_id(reference, target.project, target.scope["region"])
-        if world.get(SUBNETWORK, ident) is None:
+        if cloud_state.get(SUBNETWORK, ident) is None:
             raise missing("Address", ident)
     wanted = target.text("address")
     if wanted and any(
         dig(r, "computed", "address") == wanted or text(r, "inputs", "address") == wanted
-        for r in world.all(ADDRESS).values()
+        for r in cloud_state.all(ADDRESS).values()
     ):
         raise failed(
             "Error creating Address", 400, f"Specified IP address is in-use: {wanted}", "ipInUseByAnotherResource"
@@ -70,17 +70,17 @@ def _address_check(target: TargetResource) -> Iterator[Failure]:
         yield Failure("subnetwork", "this field can only be used with INTERNAL type with a GCE_ENDPOINT, ... purpose")
 
 
-def _policy_renamed(world: CloudState, target: TargetResource, old: JsonObject) -> None:
+def _policy_renamed(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     """The provider PATCHes a policy under its new name, which Compute Engine does not know."""
-    del world
+    del cloud_state
     if text(old, "name") != target.name:
         ident = f"{target.id.rpartition('/')[0]}/{target.name}"
         raise failed("Error updating ResourcePolicy", 404, f"The resource '{ident}' was not found", "notFound")
 
 
-def _policy_free(world: CloudState, target: TargetResource) -> None:
+def _policy_free(cloud_state: CloudState, target: TargetResource) -> None:
     """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
-    for ident, record in world.all(NODE_POOL).items():
+    for ident, record in cloud_state.all(NODE_POOL).items():
         policy = text(record, "inputs", "placementPolicy", "policyName")
         if policy and short(policy) == short(target.id) and ident.split("/")[1] == target.project:
             raise in_use("ResourcePolicy", "resourcePolicy", target.id, ident)

@@ -103,8 +103,8 @@ def _maintenance_check(inputs: JsonObject) -> Iterator[Failure]:
                 )  # validateRFC3339Date
 
 
-def _cluster_create(world: CloudState, target: TargetResource) -> None:
-    control_plane.create(world, target)
+def _cluster_create(cloud_state: CloudState, target: TargetResource) -> None:
+    control_plane.create(cloud_state, target)
     asked = target.text("minMasterVersion")
     if offered(asked) is None:
         # The text: terraform-google-modules/terraform-google-kubernetes-engine#2177
@@ -112,10 +112,10 @@ def _cluster_create(world: CloudState, target: TargetResource) -> None:
     title, inputs, location = "Error creating Cluster", target.inputs, target.scope["location"]
     region = zones.region_of(location)
     network = network_id(target.text("network") or "default", target.project)
-    if world.get(NETWORK, network) is None:
+    if cloud_state.get(NETWORK, network) is None:
         raise missing("Cluster", network)
     subnet_id = subnetwork_id(target.text("subnetwork") or "default", target.project, region)
-    subnet = world.get(SUBNETWORK, subnet_id)
+    subnet = cloud_state.get(SUBNETWORK, subnet_id)
     if subnet is None:
         raise missing("Cluster", subnet_id)
     range_names = {text(entry, "rangeName") for entry in objects(subnet, "inputs", "secondaryIpRanges")}
@@ -149,20 +149,20 @@ def _cluster_create(world: CloudState, target: TargetResource) -> None:
         # https://cloud.google.com/kubernetes-engine/docs/how-to/encrypting-secrets: the key is in the cluster's region.
         raise failed(title, 400, f'Cloud KMS key "{key}" is not in location "{region}".', "badRequest")
     account = target.text("nodeConfig", "serviceAccount")
-    if account and not serviceaccount.exists(world, target.project, account):
+    if account and not serviceaccount.exists(cloud_state, target.project, account):
         raise failed(title, 400, f'Service account "{account}" does not exist.', "badRequest")
 
 
-def pools_of(world: CloudState, cluster: str) -> list[str]:
+def pools_of(cloud_state: CloudState, cluster: str) -> list[str]:
     """Ids of a cluster's pools."""
-    return [ident for ident in world.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
+    return [ident for ident in cloud_state.all(NODE_POOL) if ident.startswith(f"{cluster}/nodePools/")]
 
 
-def _cluster_delete(world: CloudState, target: TargetResource) -> None:
+def _cluster_delete(cloud_state: CloudState, target: TargetResource) -> None:
     """GKE deletes a cluster with its pools."""
-    for ident in pools_of(world, target.id):
-        world.drop(NODE_POOL, ident)
-    lingering.leave(world, network_id(target.text("network"), target.project), target.scope["location"])
+    for ident in pools_of(cloud_state, target.id):
+        cloud_state.drop(NODE_POOL, ident)
+    lingering.leave(cloud_state, network_id(target.text("network"), target.project), target.scope["location"])
 
 
 def hosts(record: JsonObject) -> set[str]:

@@ -80,12 +80,12 @@ def outputs(target: TargetResource) -> JsonObject:
     }
 
 
-def create(world: CloudState, target: TargetResource) -> None:
+def create(cloud_state: CloudState, target: TargetResource) -> None:
     """A laptop cloud has one control plane, which must run; what an earlier cluster held is gone."""
     if not is_real():
         return
     facts()
-    for ident in world.all(CLUSTER):
+    for ident in cloud_state.all(CLUSTER):
         if ident != target.id:
             raise ProviderRefusal(
                 f"a laptop cloud has one control plane, which {ident} already uses; allowed: one cluster.\n"

@@ -16,19 +16,19 @@ from localcloud.providers.protocol.values import JsonObject
 KEY = "lingering"
 
 
-def leave(world: CloudState, network: str, location: str) -> None:
+def leave(cloud_state: CloudState, network: str, location: str) -> None:
     """A cluster in ``network`` has just been deleted."""
-    seconds = world.faults.read().get("inUseAfterCluster")
+    seconds = cloud_state.faults.read().get("inUseAfterCluster")
     if isinstance(seconds, int | float):
         zone = location if location.count("-") > 1 else f"{location}-a"
         group = f"{network.split('/global/')[0]}/zones/{zone}/networkEndpointGroups/k8s1-{region_of(zone)}"
         left: JsonObject = {"group": group, "until": time.time() + seconds}
-        world.content[KEY] = {network: left}
+        cloud_state.content[KEY] = {network: left}
 
 
-def group_in(world: CloudState, network: str) -> str | None:
+def group_in(cloud_state: CloudState, network: str) -> str | None:
     """The endpoint group that still uses ``network``, if any."""
-    stored = world.content.get(KEY)
+    stored = cloud_state.content.get(KEY)
     left = stored.get(network) if isinstance(stored, dict) else None
     if not isinstance(left, dict) or float(str(left["until"])) <= time.time():
         return None

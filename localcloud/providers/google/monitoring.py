@@ -43,14 +43,14 @@ LEAST_CLOSE, MOST_CLOSE = 1800, 7 * 86400
 PERIODS = ("60s", "300s", "600s", "900s")
 LAYOUTS = ("gridLayout", "mosaicLayout", "rowLayout", "columnLayout")
 MOST_COLUMNS, DEFAULT_COLUMNS = 48, 12
-_SECONDS = re.compile(r"(\d+(?:\.\d+)?)s")
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)s")
 _LABEL = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _USER_LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
 def seconds(duration: str) -> float | None:
     """The seconds of ``300s``, ``None`` for what is no duration."""
-    match = _SECONDS.fullmatch(duration)
+    match = _DURATION.fullmatch(duration)
     return float(match[1]) if match else None
 
 
@@ -188,22 +188,22 @@ def _refuse(title: str, problems: Iterator[str]) -> None:
         raise failed(title, 400, problem, "badRequest")
 
 
-def _channel(world: CloudState, target: TargetResource) -> None:
-    del world
+def _channel(cloud_state: CloudState, target: TargetResource) -> None:
+    del cloud_state
     _refuse("Error creating NotificationChannel", channel_problems(channel_body(target.inputs)))
 
 
-def _channel_unused(world: CloudState, target: TargetResource) -> None:
+def _channel_unused(cloud_state: CloudState, target: TargetResource) -> None:
     if target.inputs.get("forceDelete") is True:
         return
-    for name, record in world.all(POLICY).items():
+    for name, record in cloud_state.all(POLICY).items():
         if target.id in texts(record, "inputs", "notificationChannels"):
             # https://github.com/hashicorp/terraform-provider-google/issues/10337
             message = f'Could not delete "{target.id}" because it is still being referenced by: "{name}"'
             raise failed("Error when reading or editing NotificationChannel", 400, message, "badRequest")
 
 
-def _policy(world: CloudState, target: TargetResource) -> None:
+def _policy(cloud_state: CloudState, target: TargetResource) -> None:
     title = "Error creating AlertPolicy"
     _refuse(title, policy_problems(target.inputs))
     for channel in texts(target.inputs, "notificationChannels"):
@@ -211,19 +211,19 @@ def _policy(world: CloudState, target: TargetResource) -> None:
             # https://github.com/crossplane-contrib/provider-upjet-gcp/issues/498
             due = "projects/{project_id}/notificationChannels/{channel_id}"
             raise failed(title, 400, f"Name must begin with '{due}', got: {channel}", "badRequest")
-        if world.get(CHANNEL, channel) is None:
+        if cloud_state.get(CHANNEL, channel) is None:
             # https://github.com/hashicorp/terraform-provider-google/issues/25878
             raise failed(title, 404, f"Notification channel not found: {channel}", "notFound")
 
 
-def _uptime_check(world: CloudState, target: TargetResource) -> None:
-    del world
+def _uptime_check(cloud_state: CloudState, target: TargetResource) -> None:
+    del cloud_state
     _refuse("Error creating UptimeCheckConfig", uptime_problems(target.inputs))
 
 
-def _uptime_check_unused(world: CloudState, target: TargetResource) -> None:
+def _uptime_check_unused(cloud_state: CloudState, target: TargetResource) -> None:
     ident = target.id.rpartition("/")[2]
-    for name, record in world.all(POLICY).items():
+    for name, record in cloud_state.all(POLICY).items():
         if ident in json.dumps(dig(record, "inputs", "conditions")):
             # https://github.com/hashicorp/terraform-provider-google/issues/10176
             message = f"Cannot delete check {ident}. One or more alerting policies is using it: {name}"
@@ -246,8 +246,8 @@ def _is_json(target: TargetResource) -> Iterator[Failure]:
         yield Failure("dashboardJson", f'"dashboard_json" contains an invalid JSON: {error}')  # validation.StringIsJSON
 
 
-def _dashboard(world: CloudState, target: TargetResource) -> None:
-    del world
+def _dashboard(cloud_state: CloudState, target: TargetResource) -> None:
+    del cloud_state
     _refuse("Error creating Dashboard", dashboard_problems(_dashboard_body(target)))
 
 
@@ -278,7 +278,7 @@ KINDS: dict[str, ResourceType] = {
         computed=lambda target: {**_named(target), "verificationStatus": ""},
         check=_one_secret,
         create=_channel,
-        update=lambda world, target, _: _channel(world, target),
+        update=lambda cloud_state, target, _: _channel(cloud_state, target),
         delete=_channel_unused,
     ),
     POLICY: ResourceType(
@@ -290,7 +290,7 @@ KINDS: dict[str, ResourceType] = {
         autoname=None,
         computed=_named,
         create=_policy,
-        update=lambda world, target, _: _policy(world, target),
+        update=lambda cloud_state, target, _: _policy(cloud_state, target),
     ),
     DASHBOARD: ResourceType(
         id="projects/{project}/dashboards/",
@@ -301,7 +301,7 @@ KINDS: dict[str, ResourceType] = {
         autoname=None,
         check=_is_json,
         create=_dashboard,
-        update=lambda world, target, _: _dashboard(world, target),
+        update=lambda cloud_state, target, _: _dashboard(cloud_state, target),
     ),
     UPTIME_CHECK: ResourceType(
         id="projects/{project}/uptimeCheckConfigs/{displayName}-",
@@ -312,7 +312,7 @@ KINDS: dict[str, ResourceType] = {
         autoname=None,
         computed=lambda target: {**_named(target), "uptimeCheckId": target.id.rpartition("/")[2]},
         create=_uptime_check,
-        update=lambda world, target, _: _uptime_check(world, target),
+        update=lambda cloud_state, target, _: _uptime_check(cloud_state, target),
         delete=_uptime_check_unused,
     ),
 }

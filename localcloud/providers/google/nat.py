@@ -7,18 +7,18 @@ from localcloud.providers.google.resource_type import CloudState, ResourceType, 
 from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 
-def _nat_create(world: CloudState, target: TargetResource) -> None:
+def _nat_create(cloud_state: CloudState, target: TargetResource) -> None:
     project, region = target.project, target.scope["region"]
     router_id = f"projects/{project}/regions/{region}/routers/{short(target.text('router'))}"
-    router = world.get(ROUTER, router_id)
+    router = cloud_state.get(ROUTER, router_id)
     if router is None:
         raise missing("RouterNat", router_id)
     network = network_id(text(router, "inputs", "network"), project)
     if not _all_ranges(target.inputs):
         return
-    for ident, record in world.all(ROUTER_NAT).items():
+    for ident, record in cloud_state.all(ROUTER_NAT).items():
         other_id = f"projects/{project}/regions/{region}/routers/{short(text(record, 'inputs', 'router'))}"
-        other = world.get(ROUTER, other_id)
+        other = cloud_state.get(ROUTER, other_id)
         taken = ident != target.id and ident.split("/")[1] == region and other is not None
         # https://cloud.google.com/nat/docs/nat-product-interactions: a range belongs to one gateway at most.
         if taken and network_id(text(other, "inputs", "network"), project) == network and _all_ranges(record["inputs"]):
@@ -29,21 +29,21 @@ def _nat_create(world: CloudState, target: TargetResource) -> None:
             raise failed("Error creating RouterNat", 400, message, "invalid")
 
 
-def _nat_update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
+def _nat_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     del old
-    _nat_create(world, target)
+    _nat_create(cloud_state, target)
 
 
 def _all_ranges(inputs: JsonValue) -> bool:
     return text(inputs, "sourceSubnetworkIpRangesToNat").startswith("ALL_SUBNETWORKS")
 
 
-def _router_free(world: CloudState, target: TargetResource) -> None:
+def _router_free(cloud_state: CloudState, target: TargetResource) -> None:
     """Deleting a router deletes its NAT gateways: they are part of the router (upstream patches the router)."""
-    for ident, record in list(world.all(ROUTER_NAT).items()):
+    for ident, record in list(cloud_state.all(ROUTER_NAT).items()):
         project, region, *_ = ident.split("/")
         if f"projects/{project}/regions/{region}/routers/{short(text(record, 'inputs', 'router'))}" == target.id:
-            world.drop(ROUTER_NAT, ident)
+            cloud_state.drop(ROUTER_NAT, ident)
 
 
 KINDS: dict[str, ResourceType] = {

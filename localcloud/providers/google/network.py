@@ -42,13 +42,13 @@ def _network_outputs(target: TargetResource) -> JsonObject:
     return {"selfLink": link(target), "gatewayIpv4": "", "networkId": number, "numericId": number}
 
 
-def _network_free(world: CloudState, target: TargetResource) -> None:
+def _network_free(cloud_state: CloudState, target: TargetResource) -> None:
     """Compute Engine keeps a network while anything is in it: error ``resourceInUseByAnotherResource``."""
     for kind in (SUBNETWORK, ROUTER, FIREWALL, CLUSTER):
-        for ident, record in world.all(kind).items():
+        for ident, record in cloud_state.all(kind).items():
             if network_id(text(record, "inputs", "network"), target.project) == target.id:
                 raise in_use("Network", "network", target.id, ident)
-    if (group := lingering.group_in(world, target.id)) is not None:
+    if (group := lingering.group_in(cloud_state, target.id)) is not None:
         raise in_use("Network", "network", target.id, group)
 
 
@@ -64,8 +64,8 @@ _LONGEST_PREFIX = 29
 """https://cloud.google.com/vpc/docs/subnets#ipv4-ranges: four addresses of each primary range are Google's."""
 
 
-def _subnetwork_create(world: CloudState, target: TargetResource) -> None:
-    network = network_exists("Subnetwork", world, target)
+def _subnetwork_create(cloud_state: CloudState, target: TargetResource) -> None:
+    network = network_exists("Subnetwork", cloud_state, target)
     primary = target.text("ipCidrRange")
     if primary and IPv4Network(primary).prefixlen > _LONGEST_PREFIX:
         message = f"Invalid value for field 'resource.ipCidrRange': '{primary}'. The range is too small."
@@ -80,7 +80,7 @@ def _subnetwork_create(world: CloudState, target: TargetResource) -> None:
                 f"Invalid IPCidrRange: {cidr} overlaps with a range of the same subnetwork",
                 "invalid",
             )
-    for ident, record in world.all(SUBNETWORK).items():
+    for ident, record in cloud_state.all(SUBNETWORK).items():
         other = record["inputs"]
         if ident == target.id or network_id(text(other, "network"), target.project) != network:
             continue
@@ -105,15 +105,15 @@ def _active_proxy(inputs: JsonValue) -> bool:
     return text(inputs, "purpose") == _PROXY and text(inputs, "role") == "ACTIVE"
 
 
-def _subnetwork_update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
+def _subnetwork_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     del old
-    _subnetwork_create(world, target)
+    _subnetwork_create(cloud_state, target)
 
 
-def _subnetwork_free(world: CloudState, target: TargetResource) -> None:
+def _subnetwork_free(cloud_state: CloudState, target: TargetResource) -> None:
     project, region = target.project, target.scope["region"]
     for kind in (CLUSTER, ADDRESS):
-        for ident, record in world.all(kind).items():
+        for ident, record in cloud_state.all(kind).items():
             reference = text(record, "inputs", "subnetwork")
             if reference and f"/{region}" in ident and subnetwork_id(reference, project, region) == target.id:
                 raise in_use("Subnetwork", "subnetwork", target.id, ident)

@@ -18,17 +18,17 @@ from localcloud.providers.protocol.values import JsonObject, dig, number, text, 
 
 RESOURCE_POLICY = "gcp:compute/resourcePolicy:ResourcePolicy"
 RESERVATION_KEY = "compute.googleapis.com/reservation-name"
-LONGEST_RUN = 604800
+LONGEST_RUN_SECONDS = 604800
 """Seconds that a flex-start node may run: seven days."""
 
 DOCS = "https://cloud.google.com/kubernetes-engine/docs"
 """``concepts/plan-tpus`` holds machine types, topologies, zones; ``how-to/tpus`` the rules of single and multi-host."""
 
 
-def cluster_of(world: CloudState, target: TargetResource) -> JsonObject | None:
+def cluster_of(cloud_state: CloudState, target: TargetResource) -> JsonObject | None:
     """The pool's cluster."""
     ident = f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
-    return world.get(CLUSTER, ident)
+    return cloud_state.get(CLUSTER, ident)
 
 
 def pool_zones(inputs: JsonObject, cluster: JsonObject | None, location: str) -> list[str]:
@@ -94,8 +94,8 @@ def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list
     ):
         raise _refuse(f"SPECIFIC_RESERVATION needs the key {RESERVATION_KEY} and the reservation's name.")
     run = text(config, "maxRunDuration").removesuffix("s")
-    if run and (not run.isdigit() or int(run) > LONGEST_RUN):
-        raise _refuse(f'Max run duration "{run}s" is more than {LONGEST_RUN}s.')
+    if run and (not run.isdigit() or int(run) > LONGEST_RUN_SECONDS):
+        raise _refuse(f'Max run duration "{run}s" is more than {LONGEST_RUN_SECONDS}s.')
     if not flex:
         return
     for zone in where:
@@ -107,9 +107,9 @@ def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list
         raise _refuse("Flex-start node pools need autoscaling and take no fixed number of nodes.")
 
 
-def create(world: CloudState, target: TargetResource) -> None:
+def create(cloud_state: CloudState, target: TargetResource) -> None:
     """What GKE refuses when a pool is made."""
-    cluster = cluster_of(world, target)
+    cluster = cluster_of(cloud_state, target)
     if cluster is None:
         where = (
             f"projects/{target.project}/locations/{target.scope['location']}/clusters/{short(target.text('cluster'))}"
@@ -120,13 +120,13 @@ def create(world: CloudState, target: TargetResource) -> None:
     if stray := [zone for zone in where if zones.region_of(zone) != region]:
         raise _refuse(f"Location(s) {', '.join(stray)} are not in the region of the cluster, {region}.")
     account = text(target.inputs, "nodeConfig", "serviceAccount")
-    if account and not serviceaccount.exists(world, target.project, account):
+    if account and not serviceaccount.exists(cloud_state, target.project, account):
         raise _refuse(f'Service account "{account}" does not exist.')
     _judge_machine(target, where)
     policy = target.text("placementPolicy", "policyName")
     if policy:
         ident = f"projects/{target.project}/regions/{region}/resourcePolicies/{short(policy)}"
-        existing = world.get(RESOURCE_POLICY, ident)
+        existing = cloud_state.get(RESOURCE_POLICY, ident)
         if existing is None:
             raise failed("error creating NodePool", 404, f"The resource '{ident}' was not found", "notFound")
         wanted = target.text("placementPolicy", "tpuTopology")
@@ -135,12 +135,12 @@ def create(world: CloudState, target: TargetResource) -> None:
             raise _refuse(f'The workload policy is for topology "{given}", the node pool for "{wanted}".')
 
 
-def update(world: CloudState, target: TargetResource, old: JsonObject) -> None:
+def update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     """What GKE refuses when a pool is changed in place. The shape of a TPU slice is fixed for the pool's life."""
     before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
     if before != after:
         raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')
-    _judge_machine(target, pool_zones(target.inputs, cluster_of(world, target), target.scope["location"]))
+    _judge_machine(target, pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]))
 
 
 def _refuse(message: str) -> ProviderRefusal:

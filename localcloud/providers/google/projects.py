@@ -15,11 +15,11 @@ ALWAYS_ON = frozenset(
 """APIs of a new project, as far as they matter here (https://cloud.google.com/service-usage/docs/enabled-service)."""
 
 
-def require(world: CloudState, project: str, api: str, title: str) -> None:
+def require(cloud_state: CloudState, project: str, api: str, title: str) -> None:
     """Google's answer to a call of an API that the project has not enabled."""
-    extra = world.faults.listed("enabledApis")
-    on = not api or api in world.enabled(project) | ALWAYS_ON | extra or "*" in extra
-    if on and world.usable(project, api):
+    extra = cloud_state.faults.listed("enabledApis")
+    on = not api or api in cloud_state.enabled(project) | ALWAYS_ON | extra or "*" in extra
+    if on and cloud_state.usable(project, api):
         return
     message = (
         f"{api} has not been used in project {project} before or it is disabled. Enable it by visiting "
@@ -30,18 +30,18 @@ def require(world: CloudState, project: str, api: str, title: str) -> None:
     raise failed(title, 403, message, "accessNotConfigured")
 
 
-def _enable(world: CloudState, target: TargetResource) -> None:
-    world.enable(target.project, world.enabled(target.project) | {target.text("service")})
+def _enable(cloud_state: CloudState, target: TargetResource) -> None:
+    cloud_state.enable(target.project, cloud_state.enabled(target.project) | {target.text("service")})
 
 
-def _disable(world: CloudState, target: TargetResource) -> None:
+def _disable(cloud_state: CloudState, target: TargetResource) -> None:
     # resource_google_project_service.go: without disable_on_destroy the API stays enabled.
     if target.inputs.get("disableOnDestroy") is True:
-        world.enable(target.project, world.enabled(target.project) - {target.text("service")})
+        cloud_state.enable(target.project, cloud_state.enabled(target.project) - {target.text("service")})
 
 
-def _member(world: CloudState, target: TargetResource) -> None:
-    known_member(world, target, "Error applying IAM policy for project")
+def _member(cloud_state: CloudState, target: TargetResource) -> None:
+    known_member(cloud_state, target, "Error applying IAM policy for project")
 
 
 KINDS: dict[str, ResourceType] = {

@@ -83,7 +83,7 @@ class GoogleProvider(Rules):
                 defaulted.append(key)
         inputs["__defaults"] = defaulted
         target = target_of(self._config, subject, kind, inputs)
-        failures = list(schema.judge(subject.type, inputs))
+        failures = list(schema.failures_in(subject.type, inputs))
         for slot in slots(kind):
             if slot not in inputs and slot in ("project", "region", "location") and not target.scope.get(slot):
                 failures.append(Failure(slot, f"{slot}: required field is not set"))  # upstream GetProject, GetRegion
@@ -139,15 +139,17 @@ class GoogleProvider(Rules):
         if failure := self._faults.create_failure(subject.type):
             raise ProviderRefusal(f"Error creating {kind.title}: {failure}")
         with self._cloud.edit() as content:
-            world = CloudState(content, self._faults)
+            cloud_state = CloudState(content, self._faults)
             if kind.numbered:
-                target = replace(target, id=_free(world, target, subject.urn))
-            projects.require(world, target.project, kind.api, f"Error creating {kind.title}")
-            if world.get(subject.type, target.id) is not None and not kind.adopts:
+                target = replace(target, id=_free(cloud_state, target, subject.urn))
+            projects.require(cloud_state, target.project, kind.api, f"Error creating {kind.title}")
+            if cloud_state.get(subject.type, target.id) is not None and not kind.adopts:
                 raise exists(target, kind.title)
-            kind.create(world, target)
+            kind.create(cloud_state, target)
             computed = kind.computed(target)
-            world.put(subject.type, target.id, _record(subject.type, inputs, computed) | {"status": "PROVISIONING"})
+            cloud_state.put(
+                subject.type, target.id, _record(subject.type, inputs, computed) | {"status": "PROVISIONING"}
+            )
         outputs = outputs_of(self._config, kind, target, computed)
         if not self._faults.delay(subject.type):
             # Google goes on without us; upstream keeps the object in the state so that it is found again
@@ -156,10 +158,10 @@ class GoogleProvider(Rules):
                 f"creation of {target.id} was cancelled", target.id, outputs, ["cancelled while Google was still at it"]
             )
         with self._cloud.edit() as content:
-            world = CloudState(content, self._faults)
-            record = world.get(subject.type, target.id) or {}
+            cloud_state = CloudState(content, self._faults)
+            record = cloud_state.get(subject.type, target.id) or {}
             record["status"] = "RUNNING"
-            kind.after(world, target)
+            kind.after(cloud_state, target)
         _raise_error_state(target, record, outputs)
         return target.id, outputs
 
@@ -167,18 +169,18 @@ class GoogleProvider(Rules):
         kind = kind_of(subject.type)
         target = target_of(self._config, subject, kind, inputs.values)
         with self._cloud.edit() as content:
-            world = CloudState(content, self._faults)
-            projects.require(world, target.project, kind.api, f"Error updating {kind.title}")
-            record = world.get(subject.type, subject.id)
+            cloud_state = CloudState(content, self._faults)
+            projects.require(cloud_state, target.project, kind.api, f"Error updating {kind.title}")
+            record = cloud_state.get(subject.type, subject.id)
             if record is None:
                 raise ProviderRefusal(
                     f"Error updating {kind.title}: googleapi: Error 404: The resource '{subject.id}' was not found, "
                     "notFound"
                 )
-            kind.update(world, target, old_inputs.values)
+            kind.update(cloud_state, target, old_inputs.values)
             record["inputs"] = redact(without_defaults(inputs.values), inputs.secrets)
             if record.get("status") == "ERROR":
-                kind.after(world, target)
+                kind.after(cloud_state, target)
             computed = record.get("computed")
         outputs = outputs_of(self._config, kind, target, computed if isinstance(computed, dict) else {})
         _raise_error_state(target, record, outputs)
@@ -212,15 +214,15 @@ class GoogleProvider(Rules):
         if outputs.get("deletionPolicy") == "ABANDON":
             return
         with self._cloud.edit() as content:
-            world = CloudState(content, self._faults)
-            record = world.get(subject.type, subject.id)
+            cloud_state = CloudState(content, self._faults)
+            record = cloud_state.get(subject.type, subject.id)
             if record is None:  # upstream HandleNotFoundError: gone is gone
                 return
             stored = record["inputs"]
             target = target_of(self._config, subject, kind, stored if isinstance(stored, dict) else {})
-            projects.require(world, target.project, kind.api, f"Error deleting {kind.title}")
-            kind.delete(world, target)
-            world.drop(subject.type, subject.id)
+            projects.require(cloud_state, target.project, kind.api, f"Error deleting {kind.title}")
+            kind.delete(cloud_state, target)
+            cloud_state.drop(subject.type, subject.id)
         if subject.type == container.CLUSTER:
             control_plane.forget(self._folder, subject.id)
 
@@ -249,10 +251,10 @@ def _record(type_: str, inputs: Bag, computed: JsonObject) -> JsonObject:
     return {"inputs": redact(without_defaults(inputs.values), secrets), "computed": computed}
 
 
-def _free(world: CloudState, target: TargetResource, urn: str) -> str:
+def _free(cloud_state: CloudState, target: TargetResource, urn: str) -> str:
     """An id that Google assigns: the same for the same resource, but for one that another still has."""
     candidates = (f"{target.id}{digits(f'{urn} {count}')}" for count in itertools.count())
-    return next(ident for ident in candidates if world.get(target.type, ident) is None)
+    return next(ident for ident in candidates if cloud_state.get(target.type, ident) is None)
 
 
 def _raise_error_state(target: TargetResource, record: JsonObject, outputs: JsonObject) -> None:

@@ -21,7 +21,7 @@ from localcloud.providers.protocol.values import JsonObject, decode, encode
 
 PLUGIN = "pulumi-resource-gcp"
 NOBODY = "http://127.0.0.1:9"
-_SECONDS = 60
+_CALL_SECONDS = 60
 
 
 class _Calls(Protocol):
@@ -47,7 +47,9 @@ class Published:
 
     def configure(self, config: JsonObject) -> None:
         """Gives the provider its settings."""
-        self.stub.Configure(provider_pb2.ConfigureRequest(args=encode(config), acceptSecrets=True), timeout=_SECONDS)
+        self.stub.Configure(
+            provider_pb2.ConfigureRequest(args=encode(config), acceptSecrets=True), timeout=_CALL_SECONDS
+        )
 
     def check(self, kind: str, inputs: JsonObject) -> tuple[JsonObject, list[str]]:
         """The inputs with what the provider adds to them, and what it says against them."""
@@ -55,7 +57,7 @@ class Published:
             urn=f"urn:pulumi:test::project::{kind}::it",
             type=kind, name="it", randomSeed=b"seed", olds=encode({}), news=encode(inputs),
         )  # fmt: skip
-        answer = self.stub.Check(request, timeout=_SECONDS)
+        answer = self.stub.Check(request, timeout=_CALL_SECONDS)
         return decode(answer.inputs).values, [failure.reason for failure in answer.failures]
 
     def __enter__(self) -> Published:

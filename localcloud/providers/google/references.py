@@ -41,10 +41,10 @@ def subnetwork_id(reference: str, project: str, region: str) -> str:
     return f"projects/{_owner(reference, project)}/regions/{region}/subnetworks/{short(reference)}"
 
 
-def network_exists(title: str, world: CloudState, target: TargetResource) -> str:
+def network_exists(title: str, cloud_state: CloudState, target: TargetResource) -> str:
     """The id of the target's network. Raises for one that is not there."""
     ident = network_id(target.text("network"), target.project)
-    if world.get(NETWORK, ident) is None:
+    if cloud_state.get(NETWORK, ident) is None:
         raise missing(title, ident)
     return ident
 
@@ -57,7 +57,7 @@ def plain_outputs(target: TargetResource) -> JsonObject:
 def needs_network(title: str) -> Callable[[CloudState, TargetResource], None]:
     """A Create that only asks for the network."""
 
-    def create(world: CloudState, target: TargetResource) -> None:
-        network_exists(title, world, target)
+    def create(cloud_state: CloudState, target: TargetResource) -> None:
+        network_exists(title, cloud_state, target)
 
     return create

@@ -112,26 +112,26 @@ class CloudState:
         return time.time() - since >= seconds
 
 
-def nothing(target: TargetResource) -> JsonObject:
+def no_outputs(target: TargetResource) -> JsonObject:
     """No computed outputs."""
     del target
     return {}
 
 
-def fine(target: TargetResource) -> Iterator[Failure]:
+def no_checks(target: TargetResource) -> Iterator[Failure]:
     """No rule of the provider itself."""
     del target
     yield from ()
 
 
-def free(world: CloudState, target: TargetResource) -> None:
+def allow(cloud_state: CloudState, target: TargetResource) -> None:
     """No rule of the cloud."""
-    del world, target
+    del cloud_state, target
 
 
-def same(world: CloudState, target: TargetResource, old: JsonObject) -> None:
+def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
     """No rule for changes."""
-    del world, target, old
+    del cloud_state, target, old
 
 
 @dataclass(frozen=True)
@@ -156,19 +156,19 @@ class ResourceType:
     force_new_if: dict[str, Callable[[object, object], bool]] = field(
         default_factory=dict[str, "Callable[[object, object], bool]"]
     )
-    computed: Callable[[TargetResource], JsonObject] = nothing
-    known_outputs: Callable[[TargetResource], JsonObject] = nothing
+    computed: Callable[[TargetResource], JsonObject] = no_outputs
+    known_outputs: Callable[[TargetResource], JsonObject] = no_outputs
     labels: str = ""
     numbered: bool = False
     autoname: int | None = 63
     named: str = "name"
     delete_first: bool = False
     adopts: bool = False
-    check: Callable[[TargetResource], Iterator[Failure]] = fine
-    create: Callable[[CloudState, TargetResource], None] = free
-    update: Callable[[CloudState, TargetResource, JsonObject], None] = same
-    delete: Callable[[CloudState, TargetResource], None] = free
-    after: Callable[[CloudState, TargetResource], None] = free
+    check: Callable[[TargetResource], Iterator[Failure]] = no_checks
+    create: Callable[[CloudState, TargetResource], None] = allow
+    update: Callable[[CloudState, TargetResource, JsonObject], None] = allow_update
+    delete: Callable[[CloudState, TargetResource], None] = allow
+    after: Callable[[CloudState, TargetResource], None] = allow
 
 
 def failed(title: str, code: int, message: str, reason: str) -> ProviderRefusal:

@@ -129,7 +129,7 @@ def type_of(kind: str, path: str) -> str:
     return type_name.lstrip("!")
 
 
-def judge(kind: str, inputs: JsonObject) -> Iterator[Failure]:
+def failures_in(kind: str, inputs: JsonObject) -> Iterator[Failure]:
     """What is wrong with the inputs' shape and values. ``kind`` is a type the table lists."""
     yield from _object(table()["types"][kind], inputs, "")
     of_type = facts(kind)

@@ -18,17 +18,17 @@ def email(target: TargetResource) -> str:
     return f"{target.text('accountId')}@{target.project}.iam.gserviceaccount.com"
 
 
-def exists(world: CloudState, project: str, address: str) -> bool:
+def exists(cloud_state: CloudState, project: str, address: str) -> bool:
     """Whether that service account is there. Accounts of other projects and Google's own are taken on trust."""
     if not address.endswith(f"@{project}.iam.gserviceaccount.com"):
         return True
-    return world.get(ACCOUNT, f"projects/{project}/serviceAccounts/{address}") is not None
+    return cloud_state.get(ACCOUNT, f"projects/{project}/serviceAccounts/{address}") is not None
 
 
-def known_member(world: CloudState, target: TargetResource, title: str) -> None:
+def known_member(cloud_state: CloudState, target: TargetResource, title: str) -> None:
     """IAM refuses a binding for a service account that does not exist."""
     sort, _, address = target.text("member").partition(":")
-    if sort == "serviceAccount" and not exists(world, target.project, address):
+    if sort == "serviceAccount" and not exists(cloud_state, target.project, address):
         raise failed(title, 400, f"Service account {address} does not exist.", "badRequest")
 
 
@@ -50,9 +50,9 @@ def _check(target: TargetResource) -> Iterator[Failure]:
         yield Failure("accountId", f'"account_id" ("{value}") must match regex "^[a-z]([-a-z0-9]{{4,28}}[a-z0-9])$"')
 
 
-def _member(world: CloudState, target: TargetResource) -> None:
+def _member(cloud_state: CloudState, target: TargetResource) -> None:
     account = short(target.text("serviceAccountId"))
-    if not exists(world, target.project, account):
+    if not exists(cloud_state, target.project, account):
         raise failed(
             "Error applying IAM policy for service account",
             404,

@@ -16,9 +16,9 @@ def _outputs(target: TargetResource) -> JsonObject:
     }
 
 
-def _bucket_exists(world: CloudState, target: TargetResource) -> None:
+def _bucket_exists(cloud_state: CloudState, target: TargetResource) -> None:
     name = target.text("bucket").removeprefix("b/")
-    if world.get(BUCKET, name) is None and name not in world.faults.listed("existingBuckets"):
+    if cloud_state.get(BUCKET, name) is None and name not in cloud_state.faults.listed("existingBuckets"):
         raise missing("BucketIAMMember", f"b/{target.text('bucket')}")
 
 

@@ -267,7 +267,7 @@ class Kubernetes(Rules):
         server, had = record.get("server"), number(record, "hosts") or 0
         state: JsonObject = dict(server) if isinstance(server, dict) else {}
         hosts = waiting.hosts_wanted(kind.kind, inputs.values, cluster)
-        cause = waiting.obstacle(kind.kind, hosts, had, google, self._faults) if wanted else ""
+        cause = waiting.never_ready_reason(kind.kind, hosts, had, google, self._faults) if wanted else ""
         if not cause:
             if wanted:
                 state["status"] = {"conditions": list[JsonValue](waiting.conditions(wanted))}
@@ -278,7 +278,7 @@ class Kubernetes(Rules):
                         kind.key, ident, {**(cluster.get(kind.key, ident) or record), **granted, "server": state}
                     )
             return live.live(kind, inputs.values, state)
-        finished = self._faults.wait(timeout or waiting.DEFAULT_TIMEOUT)
+        finished = self._faults.wait(timeout or waiting.DEFAULT_TIMEOUT_SECONDS)
         # await/internal/awaiter.go Await; the cause is the event that the provider shows beside it.
         ended = "timed out waiting for the condition" if finished else "context canceled"
         message = (

@@ -18,7 +18,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, has_unkn
 
 TYPE = "kubernetes:helm.sh/v3:Release"
 KEY = "helm.sh/v3/Release"
-DEFAULT_TIMEOUT = 300
+DEFAULT_TIMEOUT_SECONDS = 300
 """Seconds (``defaultTimeoutSeconds``)."""
 
 
@@ -26,7 +26,7 @@ def check(inputs: JsonObject, default_namespace: str) -> tuple[JsonObject, list[
     """Defaults as ``setDefaults``; a chart in a folder must be there and gives the version, as ``helmLoad`` does."""
     inputs = {**inputs, "namespace": inputs.get("namespace") or default_namespace or "default"}
     if inputs.get("skipAwait") is not True:
-        inputs.setdefault("timeout", DEFAULT_TIMEOUT)
+        inputs.setdefault("timeout", DEFAULT_TIMEOUT_SECONDS)
     inputs.pop("resourceNames", None)
     chart = text(inputs, "chart")
     if not chart and inputs.get("chart") != UNKNOWN:

@@ -20,7 +20,7 @@ SERVICE_CONFIGS = tuple(
     f"{kserve.GROUP}/{version}/{kserve.CONFIG}" for version in (kserve.VERSION, *kserve.OLDER_VERSIONS)
 )
 
-DEFAULT_TIMEOUT = 600
+DEFAULT_TIMEOUT_SECONDS = 600
 """Seconds (``await/await.go`` Creation)."""
 
 _CONDITION = re.compile(r"condition=[A-Za-z][A-Za-z0-9./-]*(=[A-Za-z]+)?")
@@ -72,7 +72,7 @@ def hosts_wanted(kind: str, inputs: JsonObject, cluster: ClusterObjects) -> int:
     return (1 if replicas is None else replicas) if asks else 0
 
 
-def obstacle(kind: str, wanted: int, had: int, google: JsonObject, faults: Faults) -> str:
+def never_ready_reason(kind: str, wanted: int, had: int, google: JsonObject, faults: Faults) -> str:
     """Why the object will never be ready, or ``""``.
 
     ``wanted`` hosts are asked for and ``had`` are its own already; ``google`` is the cluster's part of Google's file.

@@ -26,7 +26,7 @@ WORKERS = 64
 """Long waits hold a thread each; the engine asks for at most 16 resources at once unless told otherwise."""
 
 
-GRACE = 1
+GRACE_SECONDS = 1
 """Seconds that calls under way have to answer after their waits were cut short."""
 
 
@@ -60,9 +60,9 @@ def serve(make: Callable[[Path, Faults], Rules]) -> None:
         threading.Thread(target=_end_with_standard_input, daemon=True).start()
     signal.sigwait(ends)
     faults.stop.set()
-    server.stop(grace=GRACE).wait(GRACE)
+    server.stop(grace=GRACE_SECONDS).wait(GRACE_SECONDS)
     # For grpc a call has ended when its client is gone: what was made for a killed engine must get into the record.
-    servicer.wait_until_idle(GRACE)
+    servicer.wait_until_idle(GRACE_SECONDS)
     # grpc's threads would hold the interpreter for a second more. The engine waits for us, and it gives all its
     # providers five seconds together (pulumi/pulumi pkg/host/host.go ReleaseContext): who is slow makes it say that
     # the next one "exited prematurely".

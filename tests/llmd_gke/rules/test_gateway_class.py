@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from llmd_gke.gateways.gke import INFERENCE_POOL_CLASSES, REGIONAL_EXTERNAL, REGIONAL_INTERNAL
 from llmd_gke.rules.gateway import gateway_class
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 
 
 def test_a_class_that_only_the_configuration_excludes_is_not_said_to_be_broken() -> None:
-    (finding,) = gateway_class(Node(REGIONAL_EXTERNAL), [REGIONAL_INTERNAL])
+    (finding,) = gateway_class(Input(REGIONAL_EXTERNAL), [REGIONAL_INTERNAL])
     assert "is not among the classes that the policy's configuration allows" in finding.problem
     assert "503" not in finding.problem
     assert finding.allowed == REGIONAL_INTERNAL
@@ -16,13 +16,13 @@ def test_a_class_that_only_the_configuration_excludes_is_not_said_to_be_broken()
 
 
 def test_a_class_that_cannot_carry_a_pool_is_answered_with_the_allowed_ones() -> None:
-    (finding,) = gateway_class(Node("gke-l7-gxlb"), INFERENCE_POOL_CLASSES)
+    (finding,) = gateway_class(Input("gke-l7-gxlb"), INFERENCE_POOL_CLASSES)
     assert "answers 503 forever" in finding.problem
     assert REGIONAL_EXTERNAL in finding.fix
     assert REGIONAL_INTERNAL in finding.fix
 
 
 def test_the_fix_never_names_a_class_that_is_refused() -> None:
-    (finding,) = gateway_class(Node("gke-l7-gxlb"), ["gke-l7-new"])
+    (finding,) = gateway_class(Input("gke-l7-gxlb"), ["gke-l7-new"])
     assert REGIONAL_EXTERNAL not in finding.fix
     assert finding.fix == "use an allowed one, or allow the class in the policy's configuration"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmd_gke.rules.inputs import UNKNOWN, Node, Value
+from llmd_gke.rules.inputs import UNKNOWN, Input, Value
 
 VALUES: st.SearchStrategy[Value] = st.recursive(
     st.one_of(
@@ -18,19 +18,19 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 
 @given(VALUES, st.lists(st.text(max_size=3), max_size=4))
 def test_no_value_whatever_makes_the_walk_fail(value: Value, keys: list[str]) -> None:
-    node = Node(value).get(*keys)
+    node = Input(value).get(*keys)
     assert isinstance(node.present(), bool)
     node.text()
     node.integer()
-    node.flag()
+    node.boolean()
     for item in node.each():
         item.text()
-    for _, item in node.pairs():
+    for _, item in node.entries():
         item.text()
 
 
 def test_a_chain_over_a_missing_link_is_missing_and_says_nothing() -> None:
-    node = Node({"spec": {}}).get("spec", "rules", "first")
+    node = Input({"spec": {}}).get("spec", "rules", "first")
     assert node.value is None
     assert node.text() is None
     assert node.notes.unknown == []
@@ -38,29 +38,29 @@ def test_a_chain_over_a_missing_link_is_missing_and_says_nothing() -> None:
 
 
 def test_below_an_unknown_value_everything_is_unknown_and_the_unknown_one_is_named() -> None:
-    root = Node({"spec": UNKNOWN})
+    root = Input({"spec": UNKNOWN})
     assert root.get("spec", "rules").present() is False
     assert list(root.get("spec", "rules").each()) == []
     assert root.notes.unknown == ["spec"]
 
 
 def test_a_wrong_shape_is_named_by_path_and_never_by_value() -> None:
-    root = Node({"spec": {"rules": "hunter2"}})
+    root = Input({"spec": {"rules": "hunter2"}})
     assert list(root.get("spec", "rules").each()) == []
     assert root.notes.malformed == ["spec.rules is a string but must be a list"]
 
 
 def test_whole_numbers_may_be_written_as_text_and_truth_values_are_no_numbers() -> None:
-    assert Node("4").integer() == 4
-    assert Node(4.0).integer() == 4
-    assert Node(4.5).integer() is None
+    assert Input("4").integer() == 4
+    assert Input(4.0).integer() == 4
+    assert Input(4.5).integer() is None
     for beyond in (2**63, -(2**70), 1e308, float("inf"), float("nan"), "9" * 5000, "²"):
-        assert Node(beyond).integer() is None, "what no API takes is reported as malformed"
-    flag = Node(True, "n")
+        assert Input(beyond).integer() is None, "what no API takes is reported as malformed"
+    flag = Input(True, "n")
     assert flag.integer() is None
     assert flag.notes.malformed == ["n is a boolean but must be a number"]
 
 
 def test_paths_count_list_items() -> None:
-    root = Node({"a": [{"b": 1}, {"b": 2}]})
+    root = Input({"a": [{"b": 1}, {"b": 2}]})
     assert [item.get("b").path for item in root.get("a").each()] == ["a[0].b", "a[1].b"]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from llmd_gke.catalog import accelerators
 from llmd_gke.rules import gateway, health, pods, routes, serving, tpu_pods, tpu_pools, versions
-from llmd_gke.rules.inputs import UNKNOWN, Node, Value
+from llmd_gke.rules.inputs import UNKNOWN, Input, Value
 
 SLICES = [(family, shape) for family in accelerators.FAMILIES for shape in family.slices()]
 
@@ -23,20 +23,20 @@ def test_versions_compare_by_number() -> None:
 def test_words_inside_a_start_script_are_arguments() -> None:
     script = 'exec vllm serve /mnt/models \\\n  --quantization "gptq" # the model card says so'
     container: Value = {"command": ["/bin/bash", "-c", script], "args": ["--port", "8000"]}
-    arguments = pods.arguments(Node(container))
+    arguments = pods.arguments(Input(container))
     assert arguments[-4:] == ["--quantization", "gptq", "--port", "8000"]
-    assert pods.arguments(Node({"args": ["unclosed 'quote here"]})) == ["unclosed", "'quote", "here"]
+    assert pods.arguments(Input({"args": ["unclosed 'quote here"]})) == ["unclosed", "'quote", "here"]
 
 
 def test_a_route_is_elsewhere_only_if_all_of_its_gateways_are() -> None:
-    parents = [Node({"name": "istio"}), Node({"name": "gke", "namespace": "edge"})]
+    parents = [Input({"name": "istio"}), Input({"name": "gke", "namespace": "edge"})]
     assert not routes.belongs_elsewhere(parents, "models", ["istio"])
     assert routes.belongs_elsewhere(parents, "models", ["models/istio", "edge/gke"])
     assert not routes.belongs_elsewhere([], "models", ["istio"])
 
 
 def test_a_route_that_may_be_elsewhere_counts_as_elsewhere_and_says_what_is_unknown() -> None:
-    nameless, local = Node({"name": UNKNOWN}), Node({"name": "istio"})
+    nameless, local = Input({"name": UNKNOWN}), Input({"name": "istio"})
     assert routes.belongs_elsewhere([nameless], "models", ["istio"])
     assert nameless.notes.unknown == ["name"]
     assert not routes.belongs_elsewhere([nameless], "models", [])
@@ -61,7 +61,7 @@ def test_the_numbers_of_a_backend_policy_are_in_the_ranges_of_its_crd(
         for key in reversed(path):
             default = {key: default}
         target: Value = {"group": "", "kind": "Service", "name": "a"}
-        return bool(list(health.backend_policy(Node({"targetRef": target, "default": default}))))
+        return bool(list(health.backend_policy(Input({"targetRef": target, "default": default}))))
 
     assert [refused(number) for number in (least - 1, least, most, most + 1)] == [True, False, False, True]
 
@@ -69,7 +69,7 @@ def test_the_numbers_of_a_backend_policy_are_in_the_ranges_of_its_crd(
 @pytest.mark.parametrize("key", ["healthyThreshold", "unhealthyThreshold"])
 def test_thresholds_are_from_one_to_ten(key: str) -> None:
     def refused(number: int) -> bool:
-        findings = health.health_check(Node({"default": {key: number}}))
+        findings = health.health_check(Input({"default": {key: number}}))
         return any(f"{key} is {number}" in finding.problem for finding in findings)
 
     assert [refused(number) for number in (0, 1, 10, 11)] == [True, False, False, True]
@@ -78,7 +78,7 @@ def test_thresholds_are_from_one_to_ten(key: str) -> None:
 def test_inline_parents_are_compared_as_written_in_any_order() -> None:
     def refused(gateways: list[Value], parents: list[Value]) -> bool:
         spec: Value = {"router": {"gateway": {"refs": gateways}, "route": {"http": {"spec": {"parentRefs": parents}}}}}
-        return any("parentRefs" in each.problem for each in serving.router_shape(Node(spec), "qwen", config=False))
+        return any("parentRefs" in each.problem for each in serving.router_shape(Input(spec), "qwen", config=False))
 
     a: Value = {"name": "a", "namespace": "edge"}
     b: Value = {"name": "b", "namespace": "edge", "sectionName": "https"}
@@ -93,7 +93,7 @@ def test_inline_parents_are_compared_as_written_in_any_order() -> None:
 
 def test_beside_https_a_plain_listener_is_there_for_a_redirect_only() -> None:
     def plain(*listeners: Value) -> int:
-        return len(list(gateway.plain_http(Node({"listeners": list(listeners)}))))
+        return len(list(gateway.plain_http(Input({"listeners": list(listeners)}))))
 
     https: Value = {"protocol": "HTTPS"}
     own: Value = {"protocol": "HTTP", "allowedRoutes": {"namespaces": {"from": "Same"}}}
@@ -116,7 +116,7 @@ def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(
         },
         "containers": [{"name": "main", "resources": {"limits": {accelerators.TPU.resource: shape.machine.chips}}}],
     }
-    assert list(tpu_pods.tpu_pod(Node(pod), complete=True)) == []
+    assert list(tpu_pods.tpu_pod(Input(pod), complete=True)) == []
     workload: Value = (
         {"type": "", "policyName": "workload", "tpuTopology": shape.topology}
         if family.workload_policy
@@ -136,7 +136,7 @@ def test_every_slice_of_the_catalogue_has_a_pod_and_a_pool_that_pass(
         tpu_pools.upgrade,
         tpu_pools.taint,
     ):
-        assert list(check(Node(pool))) == [], check.__name__
+        assert list(check(Input(pool))) == [], check.__name__
 
 
 @given(st.sampled_from(SLICES), st.integers(1, 16))
@@ -152,4 +152,4 @@ def test_a_pod_that_leaves_chips_behind_is_refused(
         },
         "containers": [{"resources": {"requests": {accelerators.TPU.resource: str(asked)}}}],
     }
-    assert bool(list(tpu_pods.tpu_pod(Node(pod), complete=True))) == (asked not in hosts)
+    assert bool(list(tpu_pods.tpu_pod(Input(pod), complete=True))) == (asked not in hosts)

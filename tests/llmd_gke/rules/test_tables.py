@@ -19,7 +19,7 @@ from llmd_gke.manifests import naming, serving
 from llmd_gke.rules import multi_host, names, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Node
+from llmd_gke.rules.inputs import Input
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 
 SLICES = [shape for family in accelerators.FAMILIES for shape in family.slices()]
@@ -115,7 +115,7 @@ def test_a_zone_is_accepted_exactly_where_the_family_is(family: Family, zone: st
 @given(families, some.sampled_from(ZONES))
 def test_zones_of_pools_in_programs_are_judged_as_those_of_settings(family: Family, zone: str) -> None:
     machine = family.machines[0].name
-    pool = Node({"nodeConfig": {"machineType": machine}, "nodeLocations": [zone]})
+    pool = Input({"nodeConfig": {"machineType": machine}, "nodeLocations": [zone]})
     assert list(tpu_pools.zone(pool)) == list(rules.zone(machine, zone))
 
 
@@ -140,7 +140,7 @@ def test_a_pool_has_room_when_every_model_can_start_a_quarter_more(replicas: lis
         # Kubernetes: maxSurge 25 %, rounded up; one model is updated at a time.
         return all(sum(replicas) + (count + 3) // 4 <= hosts for count in replicas)
 
-    result = list(rules.room_for_updates("p", most, replicas))
+    result = list(rules.surge_capacity("p", most, replicas))
     assert (not result) is fits(most)
     for finding in result:
         needed = int(re.findall(r"maxNodes >= (\d+)", finding.allowed)[0])
@@ -153,7 +153,7 @@ def test_a_pool_has_room_when_every_model_can_start_a_quarter_more(replicas: lis
 def test_a_slice_has_room_when_its_hosts_hold_every_group(shape: Slice, replicas: list[int], most: int) -> None:
     hosts = prod(map(int, shape.topology.split("x"))) // shape.machine.chips
     whole_slices = sum(1 for first in range(0, most - hosts + 1, hosts) if first + hosts <= most)
-    assert (not list(multi_host.room("p", shape, most, replicas))) is (sum(replicas) <= whole_slices)
+    assert (not list(multi_host.slices_for_replicas("p", shape, most, replicas))) is (sum(replicas) <= whole_slices)
 
 
 # --- parallelism ---------------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ def test_a_group_is_accepted_exactly_when_it_is_the_slice(shape: Slice, pods: in
     assert family
     selector = {accelerators.TPU.family_label: family.accelerator, accelerators.TPU.topology_label: shape.topology}
     said = {"pipeline": pods, **({} if each is None else {"tensor": each})}
-    accepted = not list(multi_host.group(Node(said), Node({"nodeSelector": selector})))
+    accepted = not list(multi_host.group(Input(said), Input({"nodeSelector": selector})))
     chips = prod(map(int, shape.topology.split("x")))
     machines = [machine for machine in family.machines if shape.topology in family.shapes[machine.name]]
     fits = any(pods * machine.chips == chips for machine in machines) and each in (None, chips // pods)

@@ -89,7 +89,7 @@ def test_a_misspelt_zone_is_answered_with_the_one_that_was_meant() -> None:
 
 
 def test_a_single_host_or_replica_is_one_in_messages_too() -> None:
-    finding = only(list(rules.room_for_updates("v6e1", 1, [1])))
+    finding = only(list(rules.surge_capacity("v6e1", 1, [1])))
     assert "pool v6e1 has 1 host for 1 replica: an update starts 1 more pod, which" in finding.problem
 
 
@@ -153,11 +153,11 @@ def test_an_update_surges_by_a_quarter_rounded_up(replicas: int, pods: int) -> N
     ],
 )
 def test_a_pool_has_room_for_an_update(maximum: int, replicas: list[int], rule: str | None) -> None:
-    assert [finding.rule for finding in rules.room_for_updates("p", maximum, replicas)] == ([rule] if rule else [])
+    assert [finding.rule for finding in rules.surge_capacity("p", maximum, replicas)] == ([rule] if rule else [])
 
 
 @given(some.lists(some.integers(1, 50), min_size=1, max_size=5))
 def test_the_room_that_is_asked_for_is_enough(replicas: list[int]) -> None:
     needed = sum(replicas) + max(rules.surge_pods(count) for count in replicas)
-    assert list(rules.room_for_updates("p", needed, replicas)) == []
-    assert f"set maxNodes of pool p to {needed}" in only(list(rules.room_for_updates("p", needed - 1, replicas))).fix
+    assert list(rules.surge_capacity("p", needed, replicas)) == []
+    assert f"set maxNodes of pool p to {needed}" in only(list(rules.surge_capacity("p", needed - 1, replicas))).fix

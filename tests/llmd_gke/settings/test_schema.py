@@ -15,11 +15,11 @@ from llmd_gke.catalog import accelerators
 from llmd_gke.settings import StackSettings, descriptions, schema
 from llmd_gke.settings.parse import known_keys
 from llmd_gke.settings.secret_keys import SECRETS
-from llmd_gke.settings.sections import Shape
+from llmd_gke.settings.sections import Section
 from tests.llmd_gke.settings.conftest import ROOT
 from tests.llmd_gke.settings.test_stack_files import STACKS
 
-SHAPES = list(descriptions.shapes_in(StackSettings))
+SHAPES = list(descriptions.sections_in(StackSettings))
 
 
 @pytest.fixture(scope="module")
@@ -190,7 +190,7 @@ def test_the_text_below_a_field_describes_it_in_words_of_a_stack_file() -> None:
     assert descriptions.about(Documented) == "A shape."
 
 
-class Documented(Shape):
+class Documented(Section):
     """A shape.
 
     ``third`` is not described here, whatever this says about ``third``.

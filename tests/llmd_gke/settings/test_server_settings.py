@@ -63,7 +63,7 @@ def test_a_variable_is_given_once(config: Config, refused: Refuse) -> None:
 def test_privileges_of_one_model_are_a_setting_and_a_warning(config: Config, accepted: Accept) -> None:
     checked = accepted(with_model(config, privileged=True, capabilities=["SYS_RESOURCE"]))
     assert checked.settings.models[0].privileged
-    assert "model-privileges" in [located.finding.rule for located in checked.warnings]
+    assert "model-privileges" in [one.finding.rule for one in checked.warnings]
 
 
 def test_a_capability_that_does_not_exist_is_refused_with_the_right_spelling(config: Config, refused: Refuse) -> None:
@@ -83,7 +83,7 @@ def test_the_picker_is_no_newer_than_the_one_that_kserves_preset_starts(
 
 def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Config, accepted: Accept) -> None:
     checked = accepted(with_model(config, uri="hf://someone/Big-200B"))
-    said = [located.finding.problem for located in checked.warnings if located.finding.rule == "model-size"]
+    said = [one.finding.problem for one in checked.warnings if one.finding.rule == "model-size"]
     assert said
     assert "about 400 GB (by its name)" in said[0]
 
@@ -91,5 +91,5 @@ def test_a_size_that_only_the_name_tells_warns_and_refuses_nothing(config: Confi
 def test_a_size_that_nothing_tells_is_said_to_be_unchecked(config: Config, accepted: Accept) -> None:
     checked = accepted(with_model(config, uri="hf://someone/secretive"))
     assert "whether it fits in HBM and on disk was not checked" in str(
-        [located.finding.problem for located in checked.warnings]
+        [one.finding.problem for one in checked.warnings]
     )

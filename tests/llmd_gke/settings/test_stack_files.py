@@ -208,4 +208,4 @@ def test_the_small_stack_of_the_page_is_one() -> None:
     (block,) = re.findall(r"```yaml\n# Pulumi.small.yaml\n(.*?)```", (ROOT / "docs" / "stacks.md").read_text(), re.S)
     checked = parse(yaml.safe_load(block)["config"], "small")
     assert checked.settings.totals.chips == 3
-    assert [located.finding.rule for located in checked.warnings] == ["model-untested"]
+    assert [one.finding.rule for one in checked.warnings] == ["model-untested"]

@@ -68,9 +68,9 @@ def wait(tmp_path: Path, calls: Path, monkeypatch: pytest.MonkeyPatch) -> Wait:
         kubectl = tmp_path / "kubectl"
         kubectl.write_text(KUBECTL.format(shebang=SHEBANG, calls=str(calls), table=table))
         kubectl.chmod(0o755)
-        said = io.StringIO()
-        controllers.wait(Workdir(tmp_path, tmp_path / "home", "laptop"), Console(file=said))
-        return said.getvalue().splitlines()
+        output = io.StringIO()
+        controllers.wait(Workdir(tmp_path, tmp_path / "home", "laptop"), Console(file=output))
+        return output.getvalue().splitlines()
 
     monkeypatch.setattr(discover, "running", lambda home: SimpleNamespace(init=SimpleNamespace(pid=1)))  # pyright: ignore[reportUnknownLambdaType]
     monkeypatch.setattr(enter, "command", command)
@@ -91,7 +91,7 @@ def test_a_controllers_deployment_that_does_not_come_back_is_said(wait: Wait) ->
 def test_controllers_of_every_namespace_have_one_time_limit(wait: Wait, calls: Path) -> None:
     assert wait(dict.fromkeys([*AWAY, KSERVE], False))[0].endswith("cert-manager-webhook")
     waits = [line for line in calls.read_text().splitlines() if line.startswith("wait")]
-    assert waits == [f"wait --for=condition=Available --timeout={controllers.SECONDS}s -f -"]
+    assert waits == [f"wait --for=condition=Available --timeout={controllers.WAIT_SECONDS}s -f -"]
 
 
 def test_before_the_first_controller_there_is_nothing_to_wait_for(wait: Wait, calls: Path) -> None:
@@ -100,8 +100,8 @@ def test_before_the_first_controller_there_is_nothing_to_wait_for(wait: Wait, ca
 
 
 def test_an_api_server_that_does_not_answer_is_said_once_and_the_update_goes_on(wait: Wait) -> None:
-    (said,) = wait(None)
-    assert said.startswith("cluster: The connection to the server")
+    (output,) = wait(None)
+    assert output.startswith("cluster: The connection to the server")
 
 
 def test_without_a_cluster_nothing_is_asked(wait: Wait, calls: Path, monkeypatch: pytest.MonkeyPatch) -> None:

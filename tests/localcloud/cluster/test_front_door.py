@@ -38,7 +38,7 @@ def test_programs_and_charts_are_for_stacks_with_a_front_door(
     monkeypatch.setattr(binaries, "ensure", lambda names, _: built.extend(names))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     monkeypatch.setattr(charts, "prepare", prepare)
     monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
-    lifecycle.get_programs(workdir, Console(quiet=True), stack)
+    lifecycle.ensure_binaries(workdir, Console(quiet=True), stack)
     assert laid_out == [has_one]
     assert set(front_door.PROGRAMS) <= set(built) if has_one else not set(front_door.PROGRAMS) & set(built)
     assert {"etcd", "envoy"} <= set(built)

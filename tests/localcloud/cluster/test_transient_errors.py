@@ -26,7 +26,7 @@ SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview fail
 
 
 @pytest.mark.parametrize(
-    ("said", "repeated"),
+    ("diagnostics", "repeated"),
     [
         ([(RELEASE, "error", TIME), SUMMARY], True),
         ([(RELEASE, "error", TIME), (RELEASE, "error", "forbidden"), SUMMARY], False),
@@ -43,12 +43,12 @@ SUMMARY, PREVIEW = ("", "error", "update failed\n"), ("", "error", "preview fail
     ],
 )
 def test_an_update_is_repeated_when_all_that_went_wrong_passes(
-    tmp_path: Path, said: list[tuple[str, str, str]], repeated: bool
+    tmp_path: Path, diagnostics: list[tuple[str, str, str]], repeated: bool
 ) -> None:
     log = tmp_path / "events.jsonl"
     events = [
         {"diagnosticEvent": ({"urn": urn} if urn else {}) | {"severity": kind, "message": text}}
-        for urn, kind, text in said
+        for urn, kind, text in diagnostics
     ]
     log.write_text("".join(f"{json.dumps(event)}\n" for event in [{"preludeEvent": {}}, *events]))
     assert bool(transient_errors.cause(log)) is repeated

@@ -157,8 +157,8 @@ def test_a_process_that_does_not_listen_gets_the_next_signal(tmp_path: Path, int
 )
 def test_a_command_is_asked_without_input_and_not_for_long(script: str, said: str | None) -> None:
     seconds = 0.2 if "sleep" in script else 20
-    assert child_process.said(["sh", "-c", script], seconds=seconds) == said
+    assert child_process.output_of(["sh", "-c", script], seconds=seconds) == said
 
 
 def test_a_command_that_is_not_there_says_nothing(tmp_path: Path) -> None:
-    assert child_process.said([tmp_path / "none"], seconds=1) is None
+    assert child_process.output_of([tmp_path / "none"], seconds=1) is None

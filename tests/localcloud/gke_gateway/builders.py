@@ -15,9 +15,11 @@ def obj(kind: str, name: str, spec: JsonObject | None = None, **more: JsonValue)
     return {**base, **({} if spec is None else {"spec": spec}), **more}
 
 
-def gateway(name: str = "gateway", *, port: int = 80, of_class: str = "gke-l7-rilb", **spec: JsonValue) -> JsonObject:
+def gateway(
+    name: str = "gateway", *, port: int = 80, gateway_class: str = "gke-l7-rilb", **spec: JsonValue
+) -> JsonObject:
     listener: JsonObject = {"name": "http", "port": port, "protocol": "HTTP"}
-    return obj("Gateway", name, {"gatewayClassName": of_class, "listeners": [listener], **spec})
+    return obj("Gateway", name, {"gatewayClassName": gateway_class, "listeners": [listener], **spec})
 
 
 def rule(path: str, *backends: JsonObject, **more: JsonValue) -> JsonObject:

@@ -13,7 +13,7 @@ from localcloud.gke_gateway.applied_config import write_programs
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.process import Envoy
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import ClusterSnapshot, world
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.translate import GatewayProgram, translate
 from localcloud.kubernetes.fields import each, key, part, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
@@ -37,11 +37,11 @@ class Lab:
 
     def apply(self, *objects: JsonObject) -> ClusterSnapshot:
         """Programs the Envoy with these objects, as the controller does. Fails on a refusal, ours or Envoy's."""
-        snapshot = world(*objects)
+        snapshot = snapshot_of(*objects)
         programs: dict[tuple[str, str], GatewayProgram] = {}
         for gateway in snapshot.all("Gateway"):
-            of_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
-            translation = translate(gateway, of_class, self.address, snapshot, self.files)
+            gateway_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
+            translation = translate(gateway, gateway_class, self.address, snapshot, self.files)
             assert translation.refusal is None
             assert translation.program is not None
             programs[key(gateway)] = translation.program

@@ -8,7 +8,7 @@ from localcloud.gke_gateway import statuses
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.policy_attachment import policy_statuses
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import ClusterSnapshot, world
+from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_of
 from localcloud.gke_gateway.route_attachment import attachments, hostnames
 from localcloud.gke_gateway.translate import Translation, translate
 from localcloud.kubernetes.fields import each, text
@@ -16,8 +16,8 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 
 
-def look(snapshot: ClusterSnapshot, folder: Path, of_class: str = "gke-l7-rilb") -> Translation:
-    return translate(snapshot.all("Gateway")[0], CLASSES[of_class], "10.0.0.60", snapshot, EnvoyFiles(folder))
+def look(snapshot: ClusterSnapshot, folder: Path, gateway_class: str = "gke-l7-rilb") -> Translation:
+    return translate(snapshot.all("Gateway")[0], CLASSES[gateway_class], "10.0.0.60", snapshot, EnvoyFiles(folder))
 
 
 def conditions(entry: JsonValue) -> dict[str, tuple[str, str]]:
@@ -50,7 +50,7 @@ def test_a_listener_admits_the_namespaces_it_names(
     gateway = b.gateway(listeners=[{"name": "http", "port": 80, "protocol": "HTTP", "allowedRoutes": allowed}])
     route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "namespace": "llm"}])
     route["metadata"] = {"name": "r", "namespace": home}
-    (attachment,) = attachments(gateway, world(gateway, route, namespace(home, **labels)))
+    (attachment,) = attachments(gateway, snapshot_of(gateway, route, namespace(home, **labels)))
     assert (bool(attachment.listeners), attachment.problem) == (admitted, "" if admitted else "NotAllowedByListeners")
 
 
@@ -75,13 +75,13 @@ def test_hostnames_are_those_that_listener_and_route_share(
 def test_a_route_of_an_unknown_section_is_told_so() -> None:
     gateway = b.gateway()
     route = b.route("r", b.rule("/"), parentRefs=[{"name": "gateway", "sectionName": "https"}])
-    (attachment,) = attachments(gateway, world(gateway, route))
+    (attachment,) = attachments(gateway, snapshot_of(gateway, route))
     assert (attachment.listeners, attachment.problem) == ((), "NoMatchingParent")
 
 
 def test_a_route_whose_backend_is_missing_stays_accepted(tmp_path: Path) -> None:
     gateway, route = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen")))
-    translation = look(world(gateway, route), tmp_path)
+    translation = look(snapshot_of(gateway, route), tmp_path)
     assert translation.refusal is None
     assert conditions(statuses.route_parents(route, [translation])[0]) == {
         "Accepted": ("True", "Accepted"),
@@ -93,13 +93,13 @@ def test_a_route_whose_backend_is_missing_stays_accepted(tmp_path: Path) -> None
 def test_a_pool_of_the_deprecated_group_does_not_resolve(tmp_path: Path) -> None:
     old: JsonObject = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen"}
     gateway, route = b.gateway(), b.route("r", b.rule("/", old))
-    translation = look(world(gateway, route, b.pool("qwen", 8000), b.service("picker")), tmp_path)
+    translation = look(snapshot_of(gateway, route, b.pool("qwen", 8000), b.service("picker")), tmp_path)
     assert conditions(statuses.route_parents(route, [translation])[0])["ResolvedRefs"] == ("False", "InvalidKind")
 
 
 def test_a_pool_is_accepted_by_each_gateway_that_reaches_it(tmp_path: Path) -> None:
     gateway, route, pool = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen"))), b.pool("qwen", 8000)
-    translation = look(world(gateway, route, pool, b.service("picker", port=9002)), tmp_path)
+    translation = look(snapshot_of(gateway, route, pool, b.service("picker", port=9002)), tmp_path)
     (parent,) = statuses.pool_parents(pool, [translation])
     assert conditions(parent) == {"Accepted": ("True", "Accepted"), "ResolvedRefs": ("True", "ResolvedRefs")}
     assert statuses.pool_parents(b.pool("other", 8000), [translation]) == []
@@ -107,7 +107,7 @@ def test_a_pool_is_accepted_by_each_gateway_that_reaches_it(tmp_path: Path) -> N
 
 def test_a_pool_without_its_picker_says_so_and_so_does_the_route(tmp_path: Path) -> None:
     gateway, route, pool = b.gateway(), b.route("r", b.rule("/", b.to_pool("qwen"))), b.pool("qwen", 8000)
-    translation = look(world(gateway, route, pool), tmp_path)
+    translation = look(snapshot_of(gateway, route, pool), tmp_path)
     assert conditions(statuses.pool_parents(pool, [translation])[0])["ResolvedRefs"] == (
         "False",
         "InvalidExtensionRef",
@@ -118,7 +118,7 @@ def test_a_pool_without_its_picker_says_so_and_so_does_the_route(tmp_path: Path)
 def test_statuses_of_other_controllers_stay(tmp_path: Path) -> None:
     other: JsonObject = {"parentRef": {"name": "mesh"}, "controllerName": "example.com/other", "conditions": []}
     route: JsonObject = {**b.route("r", b.rule("/", b.to_service("models"))), "status": {"parents": [other]}}
-    translation = look(world(b.gateway(), route, b.service("models")), tmp_path)
+    translation = look(snapshot_of(b.gateway(), route, b.service("models")), tmp_path)
     parents = statuses.route_parents(route, [translation])
     assert parents[0] == other
     assert len(parents) == 2
@@ -132,7 +132,7 @@ def test_a_policy_is_attached_once_something_uses_its_target_and_the_oldest_wins
     ungrouped["spec"] = {"targetRef": {"group": "", "kind": "InferencePool", "name": "models"}}
     ungrouped["metadata"] = {"name": "ungrouped", "namespace": "llm"}
     route = b.route("r", b.rule("/", b.to_service("models")))
-    snapshot = world(b.gateway(), route, b.service("models"), old, new, stray, ungrouped)
+    snapshot = snapshot_of(b.gateway(), route, b.service("models"), old, new, stray, ungrouped)
     statuses = policy_statuses(snapshot, [look(snapshot, tmp_path)])
     assert {text(policy, "metadata", "name"): conditions(status)["Attached"][0] for policy, status in statuses} == {
         "old": "True",

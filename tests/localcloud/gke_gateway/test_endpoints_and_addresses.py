@@ -6,7 +6,7 @@ from pathlib import Path
 from localcloud.gke_gateway.addresses import address_of, reserved
 from localcloud.gke_gateway.resources.classes import CLASSES
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, PodEndpoint, endpoints
-from localcloud.gke_gateway.resources.objects import world
+from localcloud.gke_gateway.resources.objects import snapshot_of
 from localcloud.gke_gateway.resources.policies import HealthCheck, backend_settings, health_check
 from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
@@ -25,7 +25,7 @@ def test_a_pool_holds_the_ready_pods_of_its_selector_and_namespace() -> None:
     }
     stranger = b.pod("stranger", "10.244.0.6", app="qwen")
     stranger["metadata"] = {"name": "stranger", "namespace": "other", "labels": {"app": "qwen"}}
-    snapshot = world(
+    snapshot = snapshot_of(
         b.pool("qwen", 8000),
         b.pod("ready", "10.244.0.2", app="qwen"),
         b.pod("starting", "10.244.0.3", app="qwen", ready=False),
@@ -40,22 +40,22 @@ def test_a_service_holds_the_ready_endpoints_of_its_slices_at_the_target_port() 
     many = b.endpoint_slice("models", 8000, "10.244.0.2", "10.244.0.1")
     starting = b.endpoint_slice("models", 8000, "10.244.0.3", ready=False)
     starting["metadata"] = {**b.obj("x", "models-2")["metadata"], "labels": {"kubernetes.io/service-name": "models"}}  # type: ignore[dict-item]
-    snapshot = world(b.service("models"), many, starting, b.endpoint_slice("others", 8000, "10.244.0.9"))
+    snapshot = snapshot_of(b.service("models"), many, starting, b.endpoint_slice("others", 8000, "10.244.0.9"))
     assert endpoints(SERVICE_OF_MODELS, snapshot) == [PodEndpoint("10.244.0.1", 8000), PodEndpoint("10.244.0.2", 8000)]
     assert endpoints(EndpointSource("Service", "llm", "models", 81), snapshot) == []
 
 
 def test_defaults_without_policies_are_those_of_gke() -> None:
     target = ("InferencePool", "llm", "qwen")
-    assert health_check(world(), target) == HealthCheck("HTTP", "/", "", None, 5, 5, 2, 2)
-    assert backend_settings(world(), target).timeout == 30
+    assert health_check(snapshot_of(), target) == HealthCheck("HTTP", "/", "", None, 5, 5, 2, 2)
+    assert backend_settings(snapshot_of(), target).timeout_seconds == 30
 
 
 def test_a_policy_for_a_fixed_port_moves_the_health_check_there() -> None:
     block: JsonObject = {"port": 8001, "portSpecification": "USE_FIXED_PORT", "requestPath": "/health"}
     policy = b.health_policy("Service", "models", config={"type": "HTTP", "httpHealthCheck": block})
-    result = health_check(world(policy), ("Service", "llm", "models"))
-    assert (result.port, result.path, result.interval) == (8001, "/health", 1)
+    result = health_check(snapshot_of(policy), ("Service", "llm", "models"))
+    assert (result.port, result.path, result.interval_seconds) == (8001, "/health", 1)
 
 
 def test_reserved_addresses_are_those_of_the_google_stand_in(tmp_path: Path) -> None:

@@ -42,8 +42,8 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
             b.health_policy("Service", "models"),
         )
         (gateway,) = snapshot.all("Gateway")
-        of_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
-        program = translate(gateway, of_class, ADDRESS, snapshot, lab.files).program
+        gateway_class = CLASSES[text(gateway, "spec", "gatewayClassName")]
+        program = translate(gateway, gateway_class, ADDRESS, snapshot, lab.files).program
         assert program is not None
         Store(root / "programs").save(key(gateway), program)
 
@@ -58,8 +58,8 @@ def test_pods_are_as_healthy_as_the_gateways_envoy_finds_them(
         monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
         monkeypatch.setenv("LLMD_GKE_HOME", str(tmp_path))
         cloud = EmulatedCloud(tmp_path / "cloud")
-        with cloud.world() as world:
-            world.put(CLUSTER, "projects/p/locations/europe-west4/clusters/c", {"inputs": {}})
+        with cloud.state() as cloud_state:
+            cloud_state.put(CLUSTER, "projects/p/locations/europe-west4/clusters/c", {"inputs": {}})
         (service,) = ask(cloud, "GET", f"{REGION}/backendServices")["items"]
         group = {"group": service["backends"][0]["group"]}
         states = ask(cloud, "POST", f"{REGION}/backendServices/{service['name']}/getHealth", group)["healthStatus"]

@@ -9,7 +9,7 @@ from llmd_gke.settings import GatewaySettings, ModelSettings
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.refusals import gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.classes import CLASSES
-from localcloud.gke_gateway.resources.objects import world
+from localcloud.gke_gateway.resources.objects import snapshot_of
 from localcloud.gke_gateway.translate import translate
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
@@ -95,7 +95,7 @@ def test_the_routes_of_our_program_are_not_refused(at_root: bool) -> None:
     ],
 )
 def test_an_address_must_be_named_and_exist(address: JsonValue, error: str | None) -> None:
-    refusal = gateway_refusal(b.gateway(addresses=[address]), world(addresses={"there": "203.0.113.7"}))
+    refusal = gateway_refusal(b.gateway(addresses=[address]), snapshot_of(addresses={"there": "203.0.113.7"}))
     if error is None:
         assert refusal is None
     else:
@@ -107,7 +107,7 @@ def test_an_address_must_be_named_and_exist(address: JsonValue, error: str | Non
 def test_a_missing_secret_stops_the_whole_gateway(tmp_path: Path) -> None:
     tls: JsonObject = {"mode": "Terminate", "certificateRefs": [{"name": "certificate"}]}
     gateway = b.gateway(listeners=[{"name": "https", "port": 443, "protocol": "HTTPS", "tls": tls}])
-    result = translate(gateway, REGIONAL, "127.0.0.1", world(gateway), EnvoyFiles(tmp_path))
+    result = translate(gateway, REGIONAL, "127.0.0.1", snapshot_of(gateway), EnvoyFiles(tmp_path))
     assert result.refusal is not None
     assert result.refusal.message == "Error GWCER102: Secret llm/certificate not found."
     assert result.program is None

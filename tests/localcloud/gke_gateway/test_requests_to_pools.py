@@ -29,11 +29,11 @@ def picker(tmp_path: Path) -> Iterator[Picker]:
 
 
 def objects(
-    lab: Lab, picker: Picker, port: int, *, mode: str = "FailOpen", of_class: str = "gke-l7-rilb"
+    lab: Lab, picker: Picker, port: int, *, mode: str = "FailOpen", gateway_class: str = "gke-l7-rilb"
 ) -> list[JsonObject]:
     grpc: JsonObject = {"port": picker.health_port, "portSpecification": "USE_FIXED_PORT"}
     return [
-        b.gateway(port=lab.port, of_class=of_class),
+        b.gateway(port=lab.port, gateway_class=gateway_class),
         b.route("inference", b.rule("/llm/qwen", b.to_pool("qwen"), filters=[b.rewrite("/")])),
         b.pool("qwen", port, picker_port=picker.port, mode=mode),
         b.service("picker", port=picker.port),
@@ -195,7 +195,7 @@ def test_a_pool_under_a_global_class_is_never_healthy_whatever_its_policy(
     lab: Lab, picker: Picker, pods: list[ModelServer]
 ) -> None:
     policy = b.health_policy("InferencePool", "qwen")
-    lab.apply(*objects(lab, picker, pods[0].port, of_class="gke-l7-global-external-managed"), policy)
+    lab.apply(*objects(lab, picker, pods[0].port, gateway_class="gke-l7-global-external-managed"), policy)
     answer = lab.answer("/llm/qwen/v1/models")
     assert (answer.status_code, answer.text) == (503, "no healthy upstream")
     assert lab.client.get("/llm/qwen/v1/models").status_code == 503

@@ -53,7 +53,7 @@ def test_both_modules_are_fetched_before_the_cluster_starts(
     monkeypatch.setattr(binaries, "ensure", built)
     monkeypatch.setattr(charts, "prepare", lambda folder, **_: folder)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     home = tmp_path / ".laptop"
-    lifecycle.get_programs(Workdir(tmp_path, home, "laptop"), Console(quiet=True))
+    lifecycle.ensure_binaries(Workdir(tmp_path, home, "laptop"), Console(quiet=True))
     wanted = (upstream.GATEWAY_API, upstream.INFERENCE_EXTENSION)
     assert asked == [f"{module}@{versions.modules()[module]}" for module in wanted]
     assert len(upstream.definitions(Layout(home).crds)) == len(upstream.GATEWAY_KINDS) + 1

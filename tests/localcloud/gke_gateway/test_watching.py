@@ -29,7 +29,7 @@ def after(*events: Event) -> Watched:
 
 
 def names(watched: Watched) -> list[Any]:
-    return list(watched.world().all(HTTP_ROUTE))
+    return list(watched.snapshot().all(HTTP_ROUTE))
 
 
 def test_what_a_write_gave_back_counts_at_once() -> None:

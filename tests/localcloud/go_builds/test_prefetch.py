@@ -116,26 +116,26 @@ def test_ctrl_c_ends_it_too(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
         two.build()
     assert two.built() == [False, False]
     beside = [thread for thread in running if thread is not threading.main_thread()]
-    assert beside, "nothing was got ahead, so nothing is shown"
+    assert beside, "nothing was prefetched, so nothing is shown"
     assert not [thread for thread in beside if thread.is_alive()]
 
 
 def test_go_that_is_not_wanted_any_more_is_ended(tmp_path: Path) -> None:
     begun, ended = threading.Event(), threading.Event()
 
-    def get(heard: Callable[[str], None]) -> str:
+    def get(on_line: Callable[[str], None]) -> str:
         with subprocess.Popen(["sleep", "600"]) as process:
             begun.set()
             try:
                 while process.poll() is None:
-                    heard("")
+                    on_line("")
             finally:
                 process.kill()
                 ended.set()
         return "never"
 
-    ahead = builder.Ahead(get)
+    prefetch = builder.Prefetch(get)
     assert begun.wait(30)
-    ahead.stop()
+    prefetch.stop()
     assert ended.is_set()
-    assert ahead.result(lambda: None) is None
+    assert prefetch.result(lambda: None) is None

@@ -80,7 +80,7 @@ class Server:
                 }
             )
         )
-        return await Kube.connect(file, patience=5)
+        return await Kube.connect(file, patience_seconds=5)
 
 
 async def take(events: AsyncGenerator[Event, None], count: int) -> list[str]:
@@ -212,4 +212,4 @@ def test_a_server_that_comes_later_is_waited_for(tmp_path: Path) -> None:
 
 def test_without_a_server_the_message_names_its_log(tmp_path: Path) -> None:
     with pytest.raises(SetUpFailed, match=r"does not answer(.|\n)*logs/kube-apiserver\.log\.\nFix: "):
-        asyncio.run(Kube.connect(tmp_path / "kubeconfig", patience=0))
+        asyncio.run(Kube.connect(tmp_path / "kubeconfig", patience_seconds=0))

@@ -9,26 +9,26 @@ import pytest
 from llmd_gke.problems import BadInput
 from localcloud.cluster.processes import PROGRAMS, services
 from localcloud.common.layout import Layout
-from localcloud.monitoring import asked, google, kube_state
+from localcloud.monitoring import google, kube_state, options
 from localcloud.monitoring.targets import Where
 from localcloud.providers.protocol.values import JsonObject
 
 
 @pytest.mark.parametrize(("value", "factor"), [("", 0), ("0", 0), ("1", 1), ("30", 30), ("2.5", 2.5)])
 def test_the_variable_says_whether_and_how_much_faster(value: str, factor: float) -> None:
-    assert asked.faster({"LLMD_GKE_PROMETHEUS": value}) == factor
-    assert bool(asked.programs({"LLMD_GKE_PROMETHEUS": value})) is bool(factor)
-    assert asked.programs({}) == ()
+    assert options.faster({"LLMD_GKE_PROMETHEUS": value}) == factor
+    assert bool(options.programs({"LLMD_GKE_PROMETHEUS": value})) is bool(factor)
+    assert options.programs({}) == ()
 
 
 @pytest.mark.parametrize("value", ["yes", "-1", "0.5", "nan", "inf", "1001"])
 def test_another_value_is_refused_with_what_is_allowed(value: str) -> None:
     with pytest.raises(BadInput, match=rf"LLMD_GKE_PROMETHEUS={value}: allowed: 0, or .*\nFix: set 1"):
-        asked.faster({"LLMD_GKE_PROMETHEUS": value})
+        options.faster({"LLMD_GKE_PROMETHEUS": value})
 
 
 def test_the_daemon_is_a_process_of_the_cluster_only_with_its_programs(tmp_path: Path) -> None:
-    names = (*PROGRAMS, *asked.PROGRAMS)
+    names = (*PROGRAMS, *options.PROGRAMS)
     without = services(Layout(tmp_path), {name: Path(name) for name in PROGRAMS})
     with_them = services(Layout(tmp_path), {name: Path(name) for name in names})
     assert "monitoring" not in [one.name for one in without]

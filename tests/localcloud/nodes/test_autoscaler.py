@@ -30,8 +30,8 @@ def test_two_pods_that_share_a_node_get_one() -> None:
 
 def test_a_node_on_its_way_is_counted_on() -> None:
     template = nodes.template(tpu_pool(), "europe-west4-a")
-    room = scheduling.room(template.labels, template.taints, template.allocatable)
-    plan = autoscaler.grow([pod(4), pod(4)], [group(tpu_pool(), 1)], [room])
+    node = scheduling.empty_node(template.labels, template.taints, template.allocatable)
+    plan = autoscaler.grow([pod(4), pod(4)], [group(tpu_pool(), 1)], [node])
     assert list(plan.increase.values()) == [1]
 
 
@@ -144,8 +144,8 @@ def test_init_containers_and_side_cars_count_as_the_scheduler_counts_them() -> N
     ],
 )
 def test_tolerations(toleration: dict[str, str], fits: bool) -> None:
-    room = scheduling.room({}, (TAINT,), {"cpu": "8", "pods": "110"})
-    assert (scheduling.obstacle(pod(tolerations=[toleration]), room) == "") is fits
+    node = scheduling.empty_node({}, (TAINT,), {"cpu": "8", "pods": "110"})
+    assert (scheduling.unschedulable_reason(pod(tolerations=[toleration]), node) == "") is fits
 
 
 @pytest.mark.parametrize(
@@ -162,5 +162,5 @@ def test_tolerations(toleration: dict[str, str], fits: bool) -> None:
 def test_node_affinity(rule: dict[str, Any], fits: bool) -> None:
     terms = {"nodeSelectorTerms": [{"matchExpressions": [rule]}]}
     affinity = {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}}
-    room = scheduling.room({"zone": "a", "chips": "4"}, (), {"cpu": "8", "pods": "110"})
-    assert (scheduling.obstacle(pod(affinity=affinity), room) == "") is fits
+    node = scheduling.empty_node({"zone": "a", "chips": "4"}, (), {"cpu": "8", "pods": "110"})
+    assert (scheduling.unschedulable_reason(pod(affinity=affinity), node) == "") is fits

@@ -54,7 +54,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def worker(server: Server, folder: Path) -> PodWorker:
     host = SimpleNamespace(
-        kube=server, folder=folder, memory=folder, shared=folder, launching=SimpleNamespace(sources=())
+        kube=server, folder=folder, memory=folder, shared=folder, launch_builder=SimpleNamespace(sources=())
     )
     return PodWorker(cast("Host", host), POD, PodNode("n", "10.0.0.1", {}), "10.244.0.2")
 

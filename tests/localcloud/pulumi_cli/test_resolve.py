@@ -10,7 +10,7 @@ from rich.console import Console
 from llmd_gke.catalog import versions
 from localcloud.go_builds import go_toolchain
 from localcloud.pulumi_cli import build, cache_key, discover, installer, resolve
-from localcloud.pulumi_cli.discover import Engine, Unsuitable, judge, on_path, parse_version
+from localcloud.pulumi_cli.discover import Engine, Unsuitable, check_engine, on_path, parse_version
 
 
 def fake_pulumi(folder: Path, version: str = "v3.300.1", *, host: bool = True) -> Path:
@@ -34,7 +34,7 @@ def test_a_version_is_read_with_and_without_suffix(text: str, version: tuple[int
 
 def test_an_installed_engine_that_fits_is_taken(tmp_path: Path) -> None:
     pulumi = fake_pulumi(tmp_path / "bin")
-    assert judge(pulumi) == Engine(pulumi, "v3.300.1", "found on PATH")
+    assert check_engine(pulumi) == Engine(pulumi, "v3.300.1", "found on PATH")
 
 
 def test_a_link_is_followed_to_the_folder_with_the_language_host(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_link_is_followed_to_the_folder_with_the_language_host(tmp_path: Path)
 def test_an_engine_that_does_not_fit_is_left_aside_with_the_reason(
     tmp_path: Path, version: str, host: bool, reason: str
 ) -> None:
-    verdict = judge(fake_pulumi(tmp_path, version, host=host))
+    verdict = check_engine(fake_pulumi(tmp_path, version, host=host))
     assert isinstance(verdict, Unsuitable)
     assert reason in verdict.reason
 

@@ -9,13 +9,13 @@ from rich.console import Console
 
 from llmd_gke.problems import Busy
 from localcloud.common.lock import exclusive
-from localcloud.common.workdir import KINDS, Kind, Workdir
+from localcloud.common.workdir import KINDS, CloudKind, Workdir
 from localcloud.workflow.commands import clear_all
 
 
 @pytest.fixture(params=KINDS)
 def workdir(tmp_path: Path, request: pytest.FixtureRequest) -> Workdir:
-    kind: Kind = request.param
+    kind: CloudKind = request.param
     (tmp_path / "Pulumi.yaml").write_text("name: serving\n")
     made = Workdir(tmp_path, tmp_path / f".{kind}", kind)
     made.home.mkdir()

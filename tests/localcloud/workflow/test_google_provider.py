@@ -11,7 +11,7 @@ from rich.console import Console
 from llmd_gke.problems import BadInput, Stale
 from localcloud import binaries
 from localcloud.cluster import lifecycle
-from localcloud.common.workdir import Kind, Workdir
+from localcloud.common.workdir import CloudKind, Workdir
 from localcloud.gke_gateway.crds import upstream
 from localcloud.go_builds import charts
 from localcloud.workflow import cloud_files, removal, state
@@ -27,7 +27,7 @@ def _no_choice(monkeypatch: pytest.MonkeyPatch) -> None:  # pyright: ignore[repo
     monkeypatch.delenv(GOOGLE, raising=False)
 
 
-def workdir_of(tmp_path: Path, kind: Kind) -> Workdir:
+def workdir_of(tmp_path: Path, kind: CloudKind) -> Workdir:
     return Workdir(tmp_path, tmp_path / "home", kind)
 
 
@@ -52,7 +52,7 @@ def built(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_the_laptop_cloud_runs_the_published_provider_unless_another_is_chosen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Kind, chosen: str | None, module: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: CloudKind, chosen: str | None, module: str
 ) -> None:
     if chosen:
         monkeypatch.setenv(GOOGLE, chosen)
@@ -84,7 +84,9 @@ def write(workdir: Workdir, *names: str) -> None:
         ("rehearsal", ["google.json", cloud_files.EMULATOR], "published"),
     ],
 )
-def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, there: list[str], before: str) -> None:
+def test_what_another_provider_made_is_not_touched(
+    tmp_path: Path, kind: CloudKind, there: list[str], before: str
+) -> None:
     workdir = workdir_of(tmp_path, kind)
     write(workdir, *there)
     with pytest.raises(Stale, match=f"Fix: `LLMD_GKE_GOOGLE={before} make down"):
@@ -95,7 +97,7 @@ def test_what_another_provider_made_is_not_touched(tmp_path: Path, kind: Kind, t
     ("kind", "there"),
     [("laptop", ["google.json", cloud_files.EMULATOR]), ("rehearsal", ["google.json"]), ("laptop", [])],
 )
-def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: Kind, there: list[str]) -> None:
+def test_what_the_same_provider_made_is_gone_on_with(tmp_path: Path, kind: CloudKind, there: list[str]) -> None:
     workdir = workdir_of(tmp_path, kind)
     write(workdir, *there)
     cloud_files.check_google(workdir)
@@ -149,7 +151,7 @@ def test_only_the_provider_that_runs_is_built(
     monkeypatch.setattr(upstream, "prepare", lambda _: None)  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     if chosen:
         monkeypatch.setenv(GOOGLE, chosen)
-    lifecycle.get_programs(workdir_of(tmp_path, "laptop"), Console(quiet=True))
+    lifecycle.ensure_binaries(workdir_of(tmp_path, "laptop"), Console(quiet=True))
     assert ("pulumi-resource-gcp" in wanted) is built
     assert {"pulumi-resource-kubernetes", "etcd", "envoy"} <= set(wanted)
 

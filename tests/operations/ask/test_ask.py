@@ -188,7 +188,7 @@ def test_pods_that_have_finished_are_left_out(
 def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
     ask: Callable[..., int], machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("operations.ask.kubectl.SECONDS", 2)
+    monkeypatch.setattr("operations.ask.kubectl.ANSWER_SECONDS", 2)
     machine.pods(qwen_kserve_abc_1=None)
     (machine.folder / "ports.json").write_text(json.dumps({GOOD: "signing in"}))
     assert ask("--context", "mine") == 1

@@ -44,8 +44,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def test_the_load_generator_is_installed_before_the_command_enters(
     steps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def runs(home: Path) -> discover.Spaces:
-        return discover.Spaces(discover.psutil.Process(), None)
+    def runs(home: Path) -> discover.NamespacedCluster:
+        return discover.NamespacedCluster(discover.psutil.Process(), None)
 
     monkeypatch.setattr(discover, "running", runs)
     with pytest.raises(Entered):

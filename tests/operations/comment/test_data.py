@@ -62,7 +62,9 @@ def outside_code(text: str) -> str:
 
 def one(**more: object) -> dict[str, Any]:
     """A document about a stack, with every part that text can be in."""
-    made: Any = data.document([Report("one", changes=CHANGES, verdicts=[MANDATORY, HINT], before=SMALL)], "b", "h")
+    made: Any = data.document(
+        [Report("one", changes=CHANGES, policy_messages=[MANDATORY, HINT], before=SMALL)], "b", "h"
+    )
     made["stacks"][0].update(more)
     return made
 
@@ -95,7 +97,7 @@ def rendered(tmp_path: Path, content: object, *arguments: str) -> str:
 
 def test_a_document_renders_to_the_comment_that_it_was_made_of(tmp_path: Path) -> None:
     reports = [
-        Report("one", changes=CHANGES, planned=True, verdicts=[MANDATORY, HINT], before=SMALL, after=LARGE),
+        Report("one", changes=CHANGES, planned=True, policy_messages=[MANDATORY, HINT], before=SMALL, after=LARGE),
         huge("two", 30),
         Report("new", "new", changes=CHANGES[2:3], after=SMALL),
         Report("broken", before=SMALL, problem="Pulumi.broken.yaml has 1 problem"),

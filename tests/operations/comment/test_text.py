@@ -11,8 +11,8 @@ from llmd_gke.settings import parse
 from operations.comment import escape
 from operations.comment.changes import Change
 from operations.comment.markdown import LIMIT, MARKER, TOO_LONG, comment
+from operations.comment.policy_messages import PolicyMessage
 from operations.comment.report import Report
-from operations.comment.verdicts import PolicyMessage
 from operations.cost.estimate import estimate
 from tests.operations.support import same_as_golden
 
@@ -39,7 +39,7 @@ CHANGES = (
 
 def test_every_kind_of_stack_reads_as_committed() -> None:
     reports = [
-        Report("bad", changes=CHANGES, planned=True, verdicts=[MANDATORY, HINT], before=SMALL, after=LARGE),
+        Report("bad", changes=CHANGES, planned=True, policy_messages=[MANDATORY, HINT], before=SMALL, after=LARGE),
         Report("broken", before=SMALL, problem="Pulumi.broken.yaml has 1 problem:\n\n  ```key```"),
         Report("gone", "removed", changes=CHANGES[1:2], before=SMALL),
         Report("lost", after=SMALL, unknown="RunError: the base <failed>"),
@@ -51,7 +51,7 @@ def test_every_kind_of_stack_reads_as_committed() -> None:
             changes=CHANGES[3:],
             picture=Picture((Box("b", "Kind", "2 Thing"),), frozenset()),
         ),
-        Report("quiet", verdicts=[HINT], before=SMALL, after=SMALL),
+        Report("quiet", policy_messages=[HINT], before=SMALL, after=SMALL),
     ]
     same_as_golden("comment.md", comment(reports, "0123456", "89abcde"))
 
@@ -65,9 +65,11 @@ def test_nothing_to_say_is_said_in_a_line_and_a_table() -> None:
 def huge(stack: str, count: int) -> Report:
     details = tuple((f"spec.path.number{index}", "something → something else") for index in range(20))
     many = [Change("update", f"resource-{index}", "gcp:test:Thing", details) for index in range(count)]
-    verdicts = [PolicyMessage(f"rule-{index}", True, f"resource-{index}", "long " * 300) for index in range(count)]
+    policy_messages = [
+        PolicyMessage(f"rule-{index}", True, f"resource-{index}", "long " * 300) for index in range(count)
+    ]
     drawn = Picture(tuple(Box(f"box-{index}", "Kind") for index in range(count)), frozenset())
-    return Report(stack, changes=many, verdicts=verdicts, before=SMALL, after=LARGE, picture=drawn)
+    return Report(stack, changes=many, policy_messages=policy_messages, before=SMALL, after=LARGE, picture=drawn)
 
 
 @pytest.mark.parametrize(("stacks", "count"), [(1, 40), (1, 5000), (4, 400), (40, 300), (900, 3)])

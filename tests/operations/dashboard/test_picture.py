@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from llmd_gke.manifests.dashboard import Panel, Query, Section, panels, sections
+from llmd_gke.manifests.dashboard import DashboardSection, Panel, Query, panels, sections
 from llmd_gke.settings import StackSettings, load_stack
-from operations.dashboard import answers, example, picture
+from operations.dashboard import example, picture, queries
 from operations.dashboard.picture import Span
 from operations.prometheus.client import Series
 
@@ -33,7 +33,7 @@ def paths(svg: str) -> list[str]:
 
 
 def draw(series: list[Series], panel: Panel = PANEL) -> str:
-    return picture.picture([Section("S", "Why?", [panel])], {"up": series}, SPAN, "T")
+    return picture.picture([DashboardSection("S", "Why?", [panel])], {"up": series}, SPAN, "T")
 
 
 def test_a_chart_has_title_units_legend_and_a_line_within_its_axes() -> None:
@@ -84,8 +84,8 @@ def test_answers_are_read_as_they_were_recorded(settings: StackSettings, tmp_pat
     every = {query.promql: [] for panel in panels(settings) for query in panel.queries}
     series = Series({"model": "qwen", "__name__": "x"}, [(1000.0, 0.123456), (1060.0, float("nan")), (1120.0, 2.0)])
     file = tmp_path / "answers.json"
-    file.write_text(answers.record({**every, expression: [series]}, Span(1000, 1120), settings))
-    read_answers, span = answers.read(file, settings)
+    file.write_text(queries.record({**every, expression: [series]}, Span(1000, 1120), settings))
+    read_answers, span = queries.read(file, settings)
     assert span == Span(0, 120)
     assert read_answers[expression] == [Series({"model": "qwen"}, [(0, 0.1235), (120, 2.0)])]
 

@@ -44,13 +44,13 @@ class Google:
 
     def __init__(self, cloud: EmulatedCloud, emulator: Holding) -> None:
         self.cloud, self.emulator, self.url = cloud, emulator, cloud.url
-        self._world: Body = {"enabledApis": ["*"]}
+        self._conditions: Body = {"enabledApis": ["*"]}
         self._faults: list[Body] = []
-        self.world()
+        self.conditions()
 
-    def world(self, **facts: object) -> None:
+    def conditions(self, **facts: object) -> None:
         """Facts about the project (``localcloud.google_api.core.faults``)."""
-        self._world |= facts
+        self._conditions |= facts
         self._set()
 
     def fails(self, method: str, code: int, message: str = "no", **more: object) -> None:
@@ -59,7 +59,7 @@ class Google:
         self._set()
 
     def _set(self) -> None:
-        faults = [*self._faults, {"fault": "world", **self._world}]
+        faults = [*self._faults, {"fault": "world", **self._conditions}]
         assert self._answer("PUT", "_emulator/faults", {"faults": faults})[0] == 200
 
     def _answer(self, http: str, path: str, body: Body) -> tuple[int, Body]:

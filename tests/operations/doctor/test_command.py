@@ -43,7 +43,7 @@ def stack(tmp_path: Path) -> Path:
 def test_the_command_leaves_1_when_something_would_stop_the_stack_and_names_the_fix(
     google: Google, stack: Path
 ) -> None:
-    google.world(quota={"CT6E": 0})
+    google.conditions(quota={"CT6E": 0})
     done = doctor(stack, "--stack", "eu4a", "--output", "json")
     assert done.returncode == 1, done.stderr
     result = {one["check"]: one for one in json.loads(done.stdout)["findings"]}

@@ -14,7 +14,7 @@ from llmd_gke.settings.sections import StackSettings
 from operations.doctor import digests
 from operations.doctor.context import Context
 from operations.doctor.downloads import Manifest
-from operations.doctor.result import CheckVerdict
+from operations.doctor.result import CheckStatus
 from tests.operations.doctor.asking import ask
 from tests.operations.doctor.elsewhere import Elsewhere
 
@@ -81,11 +81,11 @@ def test_a_chart_whose_version_was_replaced_is_refused(elsewhere: Elsewhere, con
     elsewhere.digest = OTHER
     with recorded(ONE):
         result = ask(context, "charts")
-    assert {one.verdict for one in result[:-1]} == {CheckVerdict.FAILED}
+    assert {one.status for one in result[:-1]} == {CheckStatus.FAILED}
     assert len(result) == len(versions.charts()) + 1
-    assert OTHER in result[0].said
+    assert OTHER in result[0].message
     with recorded(OTHER):
-        assert [one.verdict for one in ask(context, "charts")] == [CheckVerdict.OK]
+        assert [one.status for one in ask(context, "charts")] == [CheckStatus.OK]
 
 
 def test_a_tag_that_moved_is_refused_although_its_digest_is_there(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
@@ -93,21 +93,21 @@ def test_a_tag_that_moved_is_refused_although_its_digest_is_there(elsewhere: Els
     pinned = model.model_copy(update={"image": f"docker.io/vllm/vllm-tpu:v1@{ONE}"})
     context = Context("eu4a", eu4a.model_copy(update={"models": (pinned,)}))
     elsewhere.digest = OTHER
-    assert CheckVerdict.FAILED in {one.verdict for one in ask(context, "images")}
+    assert CheckStatus.FAILED in {one.status for one in ask(context, "images")}
     elsewhere.digest = ONE
-    assert {one.verdict for one in ask(context, "images")} == {CheckVerdict.OK}
+    assert {one.status for one in ask(context, "images")} == {CheckStatus.OK}
 
 
 def test_without_a_recorded_digest_nothing_is_compared(elsewhere: Elsewhere, context: Context) -> None:
     elsewhere.digest = OTHER
     with recorded(None):
-        assert [one.verdict for one in ask(context, "charts")] == [CheckVerdict.OK]
+        assert [one.status for one in ask(context, "charts")] == [CheckStatus.OK]
 
 
 def test_with_a_mirror_everything_is_looked_for_there(elsewhere: Elsewhere, eu4a: StackSettings) -> None:
     hosts = ("docker.io", "ghcr.io", "quay.io", "registry.k8s.io")
     mirrored = eu4a.model_copy(update={"registry": {host: f"mirror.example/{host}" for host in hosts}})
-    assert [one.verdict for one in ask(Context("eu4a", mirrored), "charts")] == [CheckVerdict.OK]
+    assert [one.status for one in ask(Context("eu4a", mirrored), "charts")] == [CheckStatus.OK]
     paths = [path for path, _ in elsewhere.heard if path.startswith("/registry/")]
     assert len(paths) == len(versions.charts())
     assert all(path.startswith("/registry/mirror.example/v2/") for path in paths)

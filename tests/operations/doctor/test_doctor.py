@@ -14,7 +14,7 @@ from llmd_gke.settings.sections import StackSettings
 from operations.doctor import availability, project, quota, run
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT
-from operations.doctor.result import CheckVerdict, Result
+from operations.doctor.result import CheckStatus, Result
 from operations.doctor.sign_in import CHECK
 from tests.operations.doctor.asking import ask, only
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
@@ -29,10 +29,10 @@ GOOGLE_CHECKS = [
 
 def test_a_project_that_has_everything_is_found_sound(google: Google, context: Context) -> None:
     results = run.run(context, GOOGLE_CHECKS)
-    assert [(one.check, one.said) for one in results if one.verdict is not CheckVerdict.OK] == []
+    assert [(one.check, one.message) for one in results if one.status is not CheckStatus.OK] == []
     assert {one.check for one in results} >= {"project", "billing", "APIs", "permissions", "TPU quota", "weights"}
-    assert "64 chips" in only(results, "TPU quota").said
-    assert "1.36.2-gke.2154000" in only(results, "GKE version").said
+    assert "64 chips" in only(results, "TPU quota").message
+    assert "1.36.2-gke.2154000" in only(results, "GKE version").message
 
 
 @pytest.mark.parametrize("check", ["billing", CHECK])
@@ -47,9 +47,9 @@ def test_the_emulator_is_asked_past_a_proxy(
         monkeypatch.delenv(name, raising=False)
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:1")  # nobody listens there
-    google.world(identities={"emulator": "me@example.com"})
+    google.conditions(identities={"emulator": "me@example.com"})
     (result,) = ask(context, check)
-    assert result.verdict is CheckVerdict.OK
+    assert result.status is CheckStatus.OK
 
 
 def test_the_checks_run_at_the_same_time(google: Google, context: Context) -> None:
@@ -73,10 +73,10 @@ def test_a_question_that_nobody_answers_does_not_hold_the_rest(google: Google, c
     google.emulator.hold = "serverConfig"
     checks = [check for check in run.CHECKS if check.name in ("GKE version", "billing")]
     results = run.run(context, checks, limit_seconds=5)
-    assert only(results, "billing").verdict is CheckVerdict.OK
+    assert only(results, "billing").status is CheckStatus.OK
     late = only(results, "GKE version")
-    assert late.verdict is CheckVerdict.FAILED
-    assert "no answer within 5 s" in late.said
+    assert late.status is CheckStatus.FAILED
+    assert "no answer within 5 s" in late.message
 
 
 @pytest.mark.parametrize(
@@ -94,16 +94,16 @@ def test_an_error_of_googles_names_its_cause_and_a_fix(
     monkeypatch.setattr("googleapiclient.http.time.sleep", lambda _: None)
     google.fails(SERVER_CONFIG, code, message)
     (result,) = ask(context, "GKE version")
-    assert result.verdict is CheckVerdict.FAILED
-    assert said in result.said
+    assert result.status is CheckStatus.FAILED
+    assert said in result.message
     assert fix in result.fix
 
 
 def test_an_api_that_is_off_is_named_with_the_command(google: Google, context: Context) -> None:
-    google.world(enabledApis=["compute.googleapis.com"])
+    google.conditions(enabledApis=["compute.googleapis.com"])
     (result,) = ask(context, "GKE version")
-    assert result.verdict is CheckVerdict.FAILED
-    assert "container.googleapis.com is disabled" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "container.googleapis.com is disabled" in result.message
     assert "gcloud services enable" in result.fix
 
 
@@ -111,8 +111,8 @@ def test_a_server_that_takes_too_long_is_not_waited_for(google: Google, context:
     google.emulator.hold = "billingInfo"
     context.google.seconds = 1
     (results,) = run.results(run.Check("billing", project.billing), context)
-    assert results.verdict is CheckVerdict.FAILED
-    assert "did not answer within 1 s" in results.said
+    assert results.status is CheckStatus.FAILED
+    assert "did not answer within 1 s" in results.message
 
 
 def test_a_busy_moment_of_googles_is_tried_again(
@@ -122,7 +122,7 @@ def test_a_busy_moment_of_googles_is_tried_again(
     monkeypatch.setattr("googleapiclient.http.time.sleep", waited.append)
     google.fails(SERVER_CONFIG, 503, "backend error", times=1)
     (result,) = ask(context, "GKE version")
-    assert result.verdict is CheckVerdict.OK
+    assert result.status is CheckStatus.OK
     assert len(waited) == 1
 
 
@@ -133,76 +133,78 @@ def test_without_credentials_google_is_not_asked(
     monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", "/there/is/no/such/file.json")
     checks = [check for check in run.CHECKS if check.google]
     results = run.run(context, checks)
-    assert results[0].verdict is CheckVerdict.FAILED
+    assert results[0].status is CheckStatus.FAILED
     assert results[0].fix == project.LOGIN
-    assert {one.verdict for one in results[1:]} == {CheckVerdict.SKIPPED}
+    assert {one.status for one in results[1:]} == {CheckStatus.SKIPPED}
     assert google.calls == []
 
 
 def test_another_project_looks_like_none(google: Google, eu4a: StackSettings) -> None:
     google.fails("cloudresourcemanager.projects.get", 403, "The caller does not have permission")
     (result,) = ask(Context("eu4a", eu4a.model_copy(update={"project": "somebody-elses"})), "project")
-    assert result.verdict is CheckVerdict.FAILED
-    assert "somebody-elses" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "somebody-elses" in result.message
     assert "pulumi config set gcp:project" in result.fix
 
 
 def test_a_project_without_billing_or_to_be_deleted_stops_the_stack(google: Google, context: Context) -> None:
-    google.world(billing=False, projectState="DELETE_REQUESTED")
-    assert ask(context, "billing")[0].verdict is CheckVerdict.FAILED
+    google.conditions(billing=False, projectState="DELETE_REQUESTED")
+    assert ask(context, "billing")[0].status is CheckStatus.FAILED
     (result,) = ask(context, "project")
-    assert result.verdict is CheckVerdict.FAILED
-    assert "DELETE_REQUESTED" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "DELETE_REQUESTED" in result.message
 
 
 @pytest.mark.parametrize(
-    ("api", "verdict"), [("compute", CheckVerdict.FAILED), ("networkservices", CheckVerdict.WARNING)]
+    ("api", "verdict"), [("compute", CheckStatus.FAILED), ("networkservices", CheckStatus.WARNING)]
 )
 def test_apis_that_are_off_are_named_with_the_command(
-    google: Google, context: Context, api: str, verdict: CheckVerdict
+    google: Google, context: Context, api: str, verdict: CheckStatus
 ) -> None:
-    google.world(enabledApis=[f"{one}.googleapis.com" for one in context.settings.apis if one != api])
+    google.conditions(enabledApis=[f"{one}.googleapis.com" for one in context.settings.apis if one != api])
     (result,) = ask(context, "APIs")
-    assert result.verdict is verdict
+    assert result.status is verdict
     assert result.fix == f"gcloud services enable {api}.googleapis.com --project {PROJECT}"
 
 
 def test_missing_permissions_are_listed_and_the_others_are_not(google: Google, context: Context) -> None:
-    google.world(permissions=["container.clusters.get", "compute.networks.create"])
+    google.conditions(permissions=["container.clusters.get", "compute.networks.create"])
     (result,) = ask(context, "permissions")
-    assert result.verdict is CheckVerdict.FAILED
-    assert "container.clusters.create" in result.said
-    assert "container.clusters.get" not in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "container.clusters.create" in result.message
+    assert "container.clusters.get" not in result.message
 
 
 def test_more_permissions_than_one_question_may_name_are_asked_in_several(google: Google, eu4a: StackSettings) -> None:
     everything = (*GOOGLE, "kubernetes:helm.sh/v3:Release", "kubernetes:core/v1:Namespace")
     (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
-    assert result.verdict is CheckVerdict.OK, result.said
-    google.world(permissions=["container.clusters.create"])
+    assert result.status is CheckStatus.OK, result.message
+    google.conditions(permissions=["container.clusters.create"])
     (result,) = ask(Context("eu4a", eu4a, types=everything), "permissions")
-    assert "container.clusterRoles.escalate" in result.said
-    assert "container.clusters.delete" in result.said
+    assert "container.clusterRoles.escalate" in result.message
+    assert "container.clusters.delete" in result.message
 
 
 def test_a_channel_that_is_older_than_the_floor_names_one_that_is_not(google: Google, context: Context) -> None:
-    google.world(versions={"REGULAR": ["1.33.9-gke.1000000"]})
+    google.conditions(versions={"REGULAR": ["1.33.9-gke.1000000"]})
     (result,) = ask(context, "GKE version")
-    assert result.verdict is CheckVerdict.FAILED
+    assert result.status is CheckStatus.FAILED
     assert "RAPID has 1.36.2-gke.2154000" in result.fix
 
 
 def test_a_full_version_has_to_be_offered_as_it_is(google: Google, eu4a: StackSettings) -> None:
     exact = eu4a.cluster.model_copy(update={"min_version": "1.35.1-gke.5"})
     result = list(availability.gke_version(Context("eu4a", eu4a.model_copy(update={"cluster": exact}))))
-    assert result[0].verdict is CheckVerdict.FAILED
-    assert "1.35.2-gke.1751000" in result[0].said
+    assert result[0].status is CheckStatus.FAILED
+    assert "1.35.2-gke.1751000" in result[0].message
 
 
 def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google: Google, eu4a: StackSettings) -> None:
     (pool,) = eu4a.tpu_pools
     elsewhere = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"zone": "europe-west4-b"}),)})
-    result = [one.said for one in ask(Context("eu4a", elsewhere), "machine type") if one.verdict is CheckVerdict.FAILED]
+    result = [
+        one.message for one in ask(Context("eu4a", elsewhere), "machine type") if one.status is CheckStatus.FAILED
+    ]
     assert len(result) == 1
     assert result[0].startswith("ct6e-standard-4t is not offered in europe-west4-b; it is offered in ")
     assert {ZONE, "us-east5-a"} <= set(result[0].partition("it is offered in ")[2].split(", "))
@@ -210,15 +212,15 @@ def test_a_machine_type_that_the_zone_lacks_names_the_zones_that_have_it(google:
 
 @pytest.mark.parametrize(
     ("limit", "verdict"),
-    [("0", CheckVerdict.FAILED), ("15", CheckVerdict.FAILED), ("16", CheckVerdict.OK), ("-1", CheckVerdict.OK)],
+    [("0", CheckStatus.FAILED), ("15", CheckStatus.FAILED), ("16", CheckStatus.OK), ("-1", CheckStatus.OK)],
 )
 def test_the_chips_of_full_pools_are_held_against_the_quota_of_their_family(
-    google: Google, context: Context, limit: str, verdict: CheckVerdict
+    google: Google, context: Context, limit: str, verdict: CheckStatus
 ) -> None:
-    google.world(quota={"CT6E": int(limit)})
+    google.conditions(quota={"CT6E": int(limit)})
     (result,) = ask(context, "TPU quota")
-    assert result.verdict is verdict
-    assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in result.said
+    assert result.status is verdict
+    assert "TPUS_PER_TPU_FAMILY (CT6E) in europe-west4" in result.message
     assert any("tpus_per_tpu_family" in path for path in google.calls)
 
 
@@ -226,7 +228,7 @@ def test_spot_pools_draw_on_a_quota_of_their_own(google: Google, eu4a: StackSett
     (pool,) = eu4a.tpu_pools
     spot = eu4a.model_copy(update={"tpu_pools": (pool.model_copy(update={"capacity": "spot"}),)})
     (result,) = list(quota.chips(Context("eu4a", spot)))
-    assert "PREEMPTIBLE_TPU_V6E in europe-west4" in result.said
+    assert "PREEMPTIBLE_TPU_V6E in europe-west4" in result.message
 
 
 def test_of_several_limits_the_one_for_the_place_counts() -> None:
@@ -249,19 +251,19 @@ def test_of_several_limits_the_one_for_the_place_counts() -> None:
 def test_a_regional_quota_without_room_is_named_and_forgiven_when_the_stack_itself_uses_it(
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
-    google.world(quota={"HDB_TOTAL_GB": 500})
+    google.conditions(quota={"HDB_TOTAL_GB": 500})
     (result,) = ask(context, "quota of the region")
-    assert result.verdict is CheckVerdict.FAILED
-    assert "HDB_TOTAL_GB has 500 of 500 left, but 600 are needed" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "HDB_TOTAL_GB has 500 of 500 left, but 600 are needed" in result.message
     google.make_cluster(eu4a)
     (result,) = ask(Context("eu4a", eu4a), "quota of the region")
-    assert result.verdict is CheckVerdict.WARNING
+    assert result.status is CheckStatus.WARNING
 
 
 def test_a_left_over_network_is_found_before_it_stops_the_stack(
     google: Google, context: Context, eu4a: StackSettings
 ) -> None:
     google.make_network(eu4a.cluster.name)
-    assert ask(context, "network")[0].verdict is CheckVerdict.FAILED
+    assert ask(context, "network")[0].status is CheckStatus.FAILED
     google.make_cluster(eu4a)
-    assert ask(Context("eu4a", eu4a), "network")[0].verdict is CheckVerdict.OK
+    assert ask(Context("eu4a", eu4a), "network")[0].status is CheckStatus.OK

@@ -7,7 +7,7 @@ import pytest
 from llmd_gke.settings.sections import StackSettings
 from operations.doctor import downloads
 from operations.doctor.context import Context
-from operations.doctor.result import CheckVerdict
+from operations.doctor.result import CheckStatus
 from tests.operations.doctor.asking import ask
 from tests.operations.doctor.elsewhere import Elsewhere
 
@@ -15,12 +15,12 @@ from tests.operations.doctor.elsewhere import Elsewhere
 def test_a_chart_or_image_that_is_gone_is_named(elsewhere: Elsewhere, context: Context) -> None:
     elsewhere.images_gone = {"jetstack/charts/cert-manager", "vllm/vllm-tpu"}
     (charts,) = ask(context, "charts")
-    assert charts.verdict is CheckVerdict.FAILED
-    assert "cert-manager" in charts.said
-    assert "lws" not in charts.said
+    assert charts.status is CheckStatus.FAILED
+    assert "cert-manager" in charts.message
+    assert "lws" not in charts.message
     (images,) = ask(context, "images")
-    assert images.verdict is CheckVerdict.WARNING
-    assert "vllm-tpu" in images.said
+    assert images.status is CheckStatus.WARNING
+    assert "vllm-tpu" in images.message
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_gated_weights_that_cannot_be_read_say_what_to_do_and_never_the_token(
 ) -> None:
     elsewhere.weights["meta-llama/Llama-3.1-8B-Instruct"] = status
     (result,) = ask(gated(eu4a, token), "weights")
-    assert result.verdict is CheckVerdict.FAILED
+    assert result.status is CheckStatus.FAILED
     assert fix in result.fix
     assert token is None or token not in f"{result}"
 
@@ -70,7 +70,7 @@ def test_only_models_behind_a_gate_see_the_token(elsewhere: Elsewhere, eu4a: Sta
     behind = model.model_copy(update={"name": "gated", "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"})
     context = Context("eu4a", eu4a.model_copy(update={"models": (model, behind)}), lambda: "hf_good")
     open_, closed = ask(context, "weights")
-    assert (open_.verdict, closed.verdict) == (CheckVerdict.OK, CheckVerdict.OK)
+    assert (open_.status, closed.status) == (CheckStatus.OK, CheckStatus.OK)
     assert asked_for_weights(elsewhere) == [None, "Bearer hf_good"]
 
 
@@ -79,7 +79,7 @@ def test_without_a_model_behind_a_gate_the_token_is_not_even_read(elsewhere: Els
         raise AssertionError("the token was read")
 
     (result,) = ask(Context("eu4a", eu4a, read), "weights")
-    assert result.verdict is CheckVerdict.OK
+    assert result.status is CheckStatus.OK
     assert asked_for_weights(elsewhere) == [None]
 
 
@@ -88,7 +88,7 @@ def test_the_token_is_not_sent_without_encryption(
 ) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://mirror.example")
     (result,) = ask(gated(eu4a, "hf_good"), "weights")
-    assert result.verdict is CheckVerdict.FAILED
+    assert result.status is CheckStatus.FAILED
     assert "https://" in result.fix
     assert "hf_good" not in f"{result}"
     assert asked_for_weights(elsewhere) == []

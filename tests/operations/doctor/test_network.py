@@ -6,7 +6,7 @@ from llmd_gke.settings.sections import StackSettings
 from llmd_gke.settings.sections.network import ExistingNetworkSettings
 from operations.doctor import network
 from operations.doctor.context import Context
-from operations.doctor.result import CheckVerdict, Result
+from operations.doctor.result import CheckStatus, Result
 from tests.operations.doctor.asking import only
 from tests.operations.doctor.emulated import Body, Google
 
@@ -54,8 +54,8 @@ def existing(eu4a: StackSettings, **changes: str) -> list[Result]:
 def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: StackSettings) -> None:
     there(google, SUBNET, PROXY_ONLY, ROUTER)
     cloud = existing(eu4a)
-    assert {one.check: one.verdict for one in cloud} == dict.fromkeys(
-        ("subnet", "proxy-only subnet", "NAT"), CheckVerdict.OK
+    assert {one.check: one.status for one in cloud} == dict.fromkeys(
+        ("subnet", "proxy-only subnet", "NAT"), CheckStatus.OK
     )
     assert all("/projects/host/" in path for path in google.calls)
 
@@ -63,31 +63,31 @@ def test_an_existing_network_with_all_its_parts_is_sound(google: Google, eu4a: S
 def test_a_second_nat_or_proxy_only_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     there(google, SUBNET, PROXY_ONLY, ROUTER)
     cloud = existing(eu4a, proxies="create", nat="create")
-    assert only(cloud, "NAT").verdict is CheckVerdict.FAILED
-    assert "out/all" in only(cloud, "NAT").said
-    assert only(cloud, "proxy-only subnet").verdict is CheckVerdict.FAILED
+    assert only(cloud, "NAT").status is CheckStatus.FAILED
+    assert "out/all" in only(cloud, "NAT").message
+    assert only(cloud, "proxy-only subnet").status is CheckStatus.FAILED
 
 
 def test_a_nat_for_other_subnets_is_none_for_this_one(google: Google, eu4a: StackSettings) -> None:
     others = [{"name": ".../subnetworks/others"}]
     nat = {"name": "some", "sourceSubnetworkIpRangesToNat": "LIST_OF_SUBNETWORKS", "subnetworks": others}
     there(google, SUBNET, PROXY_ONLY, {**ROUTER, "nats": [nat]})
-    assert only(existing(eu4a), "NAT").verdict is CheckVerdict.FAILED
-    assert only(existing(eu4a, nat="create"), "NAT").verdict is CheckVerdict.OK
+    assert only(existing(eu4a), "NAT").status is CheckStatus.FAILED
+    assert only(existing(eu4a, nat="create"), "NAT").status is CheckStatus.OK
 
 
 def test_missing_parts_of_an_existing_network_are_found(google: Google, eu4a: StackSettings) -> None:
     there(google, {**SUBNET, "secondaryIpRanges": []})
     cloud = existing(eu4a)
-    assert {one.check: one.verdict for one in cloud} == dict.fromkeys(
-        ("subnet", "proxy-only subnet", "NAT"), CheckVerdict.FAILED
+    assert {one.check: one.status for one in cloud} == dict.fromkeys(
+        ("subnet", "proxy-only subnet", "NAT"), CheckStatus.FAILED
     )
-    assert "no secondary range pods, services" in only(cloud, "subnet").said
+    assert "no secondary range pods, services" in only(cloud, "subnet").message
 
 
 def test_a_proxy_only_range_that_overlaps_a_subnet_is_found(google: Google, eu4a: StackSettings) -> None:
     taken = {"name": "old", "network": NETWORK, "ipCidrRange": eu4a.network.proxies}
     there(google, SUBNET, taken, ROUTER)
     cloud = only(existing(eu4a, proxies="create"), "ranges")
-    assert cloud.verdict is CheckVerdict.FAILED
-    assert "of subnet old" in cloud.said
+    assert cloud.status is CheckStatus.FAILED
+    assert "of subnet old" in cloud.message

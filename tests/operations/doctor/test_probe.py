@@ -7,14 +7,14 @@ import pytest
 from llmd_gke.settings.sections import ReservationSettings, TpuPoolSettings
 from operations.doctor.context import Context
 from operations.doctor.probe import probe
-from operations.doctor.result import CheckVerdict
+from operations.doctor.result import CheckStatus
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google
 
 
 def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, context: Context) -> None:
     google.make_subnet()
     (result,) = probe(context, context.settings.tpu_pools[0])
-    assert result.verdict is CheckVerdict.OK
+    assert result.status is CheckStatus.OK
     (body,) = google.made()
     assert body["machineType"].endswith(f"zones/{ZONE}/machineTypes/ct6e-standard-4t")
     assert body["disks"][0]["initializeParams"]["diskType"].endswith("hyperdisk-balanced")
@@ -24,10 +24,10 @@ def test_a_host_that_is_there_is_made_for_a_moment_and_removed(google: Google, c
 
 def test_a_stock_out_is_told_within_seconds_with_what_else_may_be_tried(google: Google, context: Context) -> None:
     google.make_subnet()
-    google.world(stockout=[ZONE])
+    google.conditions(stockout=[ZONE])
     (result,) = probe(context, context.settings.tpu_pools[0])
-    assert result.verdict is CheckVerdict.FAILED
-    assert "stock-out" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "stock-out" in result.message
     assert google.named("instances") == set()
 
 
@@ -75,8 +75,8 @@ def test_a_host_that_cannot_be_removed_is_named_with_the_command_that_removes_it
     google.make_subnet()
     google.fails("compute.instances.delete", 403)
     result = list(probe(context, context.settings.tpu_pools[0]))
-    assert result[-1].verdict is CheckVerdict.WARNING
-    assert "costs money" in result[-1].said
+    assert result[-1].status is CheckStatus.WARNING
+    assert "costs money" in result[-1].message
     assert "gcloud compute instances delete llmd-gke-probe-" in result[-1].fix
 
 
@@ -104,7 +104,7 @@ def test_a_host_that_appears_after_its_request_was_cut_off_is_removed(
 
 def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Google, context: Context) -> None:
     (result,) = probe(context, context.settings.tpu_pools[0])
-    assert result.verdict is CheckVerdict.OK, result.said
+    assert result.status is CheckStatus.OK, result.message
     network, subnet, host = google.made()
     assert network["autoCreateSubnetworks"] is False
     assert subnet["network"].endswith(network["name"])
@@ -115,14 +115,14 @@ def test_in_an_empty_project_a_vpc_is_made_for_the_moment_and_removed(google: Go
 def test_the_vpc_goes_also_when_the_zone_has_no_host(google: Google, context: Context) -> None:
     google.fails("compute.instances.insert", 400, "ZONE_RESOURCE_POOL_EXHAUSTED")
     (result,) = probe(context, context.settings.tpu_pools[0])
-    assert result.verdict is CheckVerdict.FAILED
+    assert result.status is CheckStatus.FAILED
     assert google.named("networks") == set()
 
 
 def test_another_zone_is_looked_into_with_a_subnet_of_its_region(google: Google, context: Context) -> None:
     (result,) = probe(context, context.settings.tpu_pools[0], "us-east5-b")
-    assert result.verdict is CheckVerdict.OK
-    assert "us-east5-b" in result.said
+    assert result.status is CheckStatus.OK
+    assert "us-east5-b" in result.message
     assert any("/regions/us-east5/subnetworks" in path for path in google.calls)
 
 
@@ -135,28 +135,28 @@ def reserved(context: Context, **reservation: str) -> TpuPoolSettings:
 @pytest.mark.parametrize(
     ("used", "machine", "verdict", "text"),
     [
-        ("0", "ct6e-standard-4t", CheckVerdict.OK, "4 of 4 hosts free"),
-        ("3", "ct6e-standard-4t", CheckVerdict.FAILED, "1 of 4 hosts free, but the pool may need 4"),
-        ("0", "ct6e-standard-1t", CheckVerdict.FAILED, "is for ct6e-standard-1t"),
+        ("0", "ct6e-standard-4t", CheckStatus.OK, "4 of 4 hosts free"),
+        ("3", "ct6e-standard-4t", CheckStatus.FAILED, "1 of 4 hosts free, but the pool may need 4"),
+        ("0", "ct6e-standard-1t", CheckStatus.FAILED, "is for ct6e-standard-1t"),
     ],
 )
 def test_a_reservation_is_read_instead_of_probed(
-    google: Google, context: Context, used: str, machine: str, verdict: CheckVerdict, text: str
+    google: Google, context: Context, used: str, machine: str, verdict: CheckStatus, text: str
 ) -> None:
     hosts = {"count": "4", "inUseCount": used, "instanceProperties": {"machineType": machine}}
     google.make(f"zones/{ZONE}/reservations", {"name": "mine", "specificReservation": hosts})
     (result,) = probe(context, reserved(context))
-    assert (result.verdict, text in result.said) == (verdict, True), result.said
+    assert (result.status, text in result.message) == (verdict, True), result.message
     assert google.made() == []
 
 
 def test_a_reservation_that_is_not_there_is_named(google: Google, context: Context) -> None:
     (result,) = probe(context, reserved(context))
-    assert result.verdict is CheckVerdict.FAILED
-    assert f"reservation mine does not exist in {ZONE}" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert f"reservation mine does not exist in {ZONE}" in result.message
 
 
 def test_flex_start_is_not_probed_and_says_why(google: Google, context: Context) -> None:
     (pool,) = context.settings.tpu_pools
     (result,) = probe(context, pool.model_copy(update={"capacity": "flex-start"}))
-    assert (result.verdict, "queue" in result.said) == (CheckVerdict.SKIPPED, True)
+    assert (result.status, "queue" in result.message) == (CheckStatus.SKIPPED, True)

@@ -12,7 +12,7 @@ from llmd_gke.settings.sections import StackSettings
 from operations.doctor import run
 from operations.doctor.context import Context
 from operations.doctor.project import LOGIN
-from operations.doctor.result import CheckVerdict, Result
+from operations.doctor.result import CheckStatus, Result
 from operations.doctor.sign_in import CHECK, VARIABLE
 from tests.operations.doctor.asking import ask
 from tests.operations.doctor.emulated import Google
@@ -40,19 +40,19 @@ def only(context: Context) -> Result:
 
 
 def test_one_person_in_both_halves_is_fine(google: Google, context: Context, plugin: Path) -> None:
-    google.world(identities={**ME, "gcloud-token": "me@example.com"})
+    google.conditions(identities={**ME, "gcloud-token": "me@example.com"})
     result = only(context)
-    assert (result.verdict, result.said) == (CheckVerdict.OK, "both halves use me@example.com")
+    assert (result.status, result.message) == (CheckStatus.OK, "both halves use me@example.com")
 
 
 def test_gclouds_account_and_application_default_credentials_of_different_people_are_told_apart(
     google: Google, context: Context, plugin: Path
 ) -> None:
-    google.world(identities={**ME, "gcloud-token": "other@example.com"})
+    google.conditions(identities={**ME, "gcloud-token": "other@example.com"})
     result = only(context)
-    assert result.verdict is CheckVerdict.FAILED
-    assert "other@example.com" in result.said
-    assert "me@example.com" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "other@example.com" in result.message
+    assert "me@example.com" in result.message
     assert result.fix == LOGIN == "gcloud auth login --update-adc"
 
 
@@ -62,17 +62,17 @@ def test_application_default_credentials_alone_are_not_enough(
 ) -> None:
     (plugin / "answer").write_text(answer)
     result = only(context)
-    assert result.verdict is CheckVerdict.FAILED
-    assert "gcloud is not signed in" in result.said
+    assert result.status is CheckStatus.FAILED
+    assert "gcloud is not signed in" in result.message
     assert result.fix == LOGIN
 
 
 def test_a_service_account_to_impersonate_is_impersonated_by_the_plugin_too(
     google: Google, eu4a: StackSettings, plugin: Path
 ) -> None:
-    google.world(identities={**ME, "gcloud-token": ROBOT})
+    google.conditions(identities={**ME, "gcloud-token": ROBOT})
     result = only(Context("eu4a", eu4a, impersonate=ROBOT))
-    assert (result.verdict, result.said) == (CheckVerdict.OK, f"both halves use {ROBOT}")
+    assert (result.status, result.message) == (CheckStatus.OK, f"both halves use {ROBOT}")
     assert (plugin / "calls").read_text().split() == [f"--impersonate_service_account={ROBOT}"]
 
 
@@ -81,17 +81,17 @@ def test_impersonation_by_the_environment_reaches_one_half_only(
 ) -> None:
     monkeypatch.setenv(VARIABLE, ROBOT)
     result = only(context)
-    assert result.verdict is CheckVerdict.FAILED
+    assert result.status is CheckStatus.FAILED
     assert "gcp:impersonateServiceAccount" in result.fix
 
 
 def test_a_token_whose_owner_google_does_not_tell_is_a_warning(google: Google, context: Context, plugin: Path) -> None:
-    google.world(identities={"gcloud-token": "", "emulator": ""})
-    assert only(context).verdict is CheckVerdict.WARNING
+    google.conditions(identities={"gcloud-token": "", "emulator": ""})
+    assert only(context).status is CheckStatus.WARNING
 
 
 def test_no_finding_shows_a_token(google: Google, context: Context, plugin: Path) -> None:
-    google.world(identities={**ME, "gcloud-token": "other@example.com"})
+    google.conditions(identities={**ME, "gcloud-token": "other@example.com"})
     assert "gcloud-token" not in str(only(context))
     assert "gcloud-token" not in str(google.calls)
 

@@ -12,7 +12,7 @@ from llmd_gke.settings import StackSettings, load_stack
 from operations.doctor import node_pools as checks
 from operations.doctor.context import Context
 from operations.doctor.google import ENDPOINT
-from operations.doctor.result import CheckVerdict
+from operations.doctor.result import CheckStatus
 from operations.status import node_pools
 from operations.status.objects import Line, State
 from tests.operations.doctor.emulated import PROJECT, ZONE, Google, emulating
@@ -47,7 +47,7 @@ def test_a_pool_without_hosts_is_bad_with_the_reason_that_the_provider_keeps_to_
     google: Google, settings: StackSettings
 ) -> None:
     google.make_cluster(settings)
-    google.world(stockout=[ZONE])
+    google.conditions(stockout=[ZONE])
     make_pool(google, settings)
     shown = lines(settings)
     assert shown["running"].text == "default-pool"
@@ -83,11 +83,11 @@ def test_a_cluster_that_is_not_there_is_unknown(google: Google, settings: StackS
 def test_doctor_warns_of_a_pool_that_the_next_up_would_count_as_made(google: Google, settings: StackSettings) -> None:
     assert list(checks.check(Context("eu4a", settings))) == [], "there is no cluster yet"
     google.make_cluster(settings)
-    google.world(quota={"CT6E": 0})
+    google.conditions(quota={"CT6E": 0})
     make_pool(google, settings)
     (result,) = checks.check(Context("eu4a", settings))
-    assert result.verdict is CheckVerdict.WARNING
-    assert "v6e4 is ERROR" in result.said
+    assert result.status is CheckStatus.WARNING
+    assert "v6e4 is ERROR" in result.message
     assert google_errors.pool_fix("GCE_QUOTA_EXCEEDED", "eu4a") in result.fix
     assert "--replace '**NodePool::v6e4-nodes'" in result.fix
 
@@ -96,4 +96,4 @@ def test_doctor_is_content_with_pools_that_run(google: Google, settings: StackSe
     google.make_cluster(settings)
     make_pool(google, settings)
     (result,) = checks.check(Context("eu4a", settings))
-    assert (result.verdict, result.said) == (CheckVerdict.OK, "GKE reports no error of default-pool, v6e4")
+    assert (result.status, result.message) == (CheckStatus.OK, "GKE reports no error of default-pool, v6e4")

@@ -43,5 +43,5 @@ def _asked(target: Target, name: str, *arguments: str, say: Say) -> Table:
     """The JSON that a command prints, which it also does when it has seen something bad (status 1)."""
     done = call(target, name, *arguments, "--output", "json", say=lambda line: say(f"{name}: {line}"))
     if not done.output.strip():
-        raise Failed(f"llmd-gke {name} exited with status {done.status}: {done.last_words or 'it printed nothing'}")
+        raise Failed(f"llmd-gke {name} exited with status {done.status}: {done.end_of_errors or 'it printed nothing'}")
     return cast("Table", json.loads(done.output))

@@ -24,7 +24,7 @@ class PolicyMessage:
     message: str
 
 
-def judge(stack: str, graph: Graph) -> list[PolicyMessage]:
+def run_policies(stack: str, graph: Graph) -> list[PolicyMessage]:
     """Everything the pack says about the program of a stack, mandatory messages first."""
     with _as_the_engine_says(stack):
         from google.protobuf import json_format, struct_pb2
@@ -33,7 +33,7 @@ def judge(stack: str, graph: Graph) -> list[PolicyMessage]:
         from policies.pack import Analyzer
 
         server = Analyzer()
-        verdicts: list[PolicyMessage] = []
+        policy_messages: list[PolicyMessage] = []
         whole = proto.AnalyzeStackRequest()
         for node in graph.nodes.values():
             properties = json_format.ParseDict(dict(node.inputs), struct_pb2.Struct())
@@ -44,13 +44,13 @@ def judge(stack: str, graph: Graph) -> list[PolicyMessage]:
                 properties=properties,
                 options=proto.AnalyzerResourceOptions(protect=node.protect),
             )
-            verdicts += _verdicts(server.Analyze(request, None))
+            policy_messages += _policy_messages(server.Analyze(request, None))
             whole.resources.append(proto.AnalyzerResource(type=node.type, urn=node.urn, name=node.name))
-        verdicts += _verdicts(server.AnalyzeStack(whole, None))
-    return sorted(set(verdicts), key=lambda one: (not one.mandatory, one.policy, one.resource, one.message))
+        policy_messages += _policy_messages(server.AnalyzeStack(whole, None))
+    return sorted(set(policy_messages), key=lambda one: (not one.mandatory, one.policy, one.resource, one.message))
 
 
-def _verdicts(response: analyzer_pb2.AnalyzeResponse) -> list[PolicyMessage]:
+def _policy_messages(response: analyzer_pb2.AnalyzeResponse) -> list[PolicyMessage]:
     from pulumi.runtime.proto import analyzer_pb2
 
     return [

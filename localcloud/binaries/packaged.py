@@ -70,8 +70,8 @@ def redis_on_path(environ: Mapping[str, str] = os.environ) -> Path | None:
     for folder in environ.get("PATH", "").split(os.pathsep):
         candidate = Path(folder or ".") / REDIS
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            said = child_process.said([candidate, "--version"], seconds=ANSWER_SECONDS) or ""
-            if numbers(said)[:2] >= OLDEST_REDIS:
+            output = child_process.output_of([candidate, "--version"], seconds=ANSWER_SECONDS) or ""
+            if numbers(output)[:2] >= OLDEST_REDIS:
                 return candidate.resolve()
     return None
 

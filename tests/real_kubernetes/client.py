@@ -1,8 +1,8 @@
 """Sends requests from inside a laptop cloud and tells what came back: a program of its own, given and giving JSON.
 
 ``python client.py`` reads ``{"base": URL, "at_once": N, "requests": [...]}`` from standard input; a request has
-``method``, ``path``, and where wanted ``body`` (JSON), ``size`` (a body of so many characters instead), ``headers``,
-``hang_up`` (leave after so many pieces of the answer), ``slowly`` (seconds over which the body is sent).
+``method``, ``path``, and where wanted ``body`` (JSON), ``raw`` (text), ``size`` (a body of so many characters),
+``headers``, ``hang_up`` (leave after so many pieces of the answer), ``slowly`` (seconds over which the body is sent).
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ async def ask(client: httpx.AsyncClient, wanted: dict[str, Any], turn: asyncio.S
     content: Any = None
     if "size" in wanted:
         content = json.dumps({**wanted.get("body", {}), "prompt": "x" * wanted["size"]}).encode()
+    elif "raw" in wanted:
+        content = wanted["raw"].encode()
     elif "body" in wanted:
         content = json.dumps(wanted["body"]).encode()
     if "slowly" in wanted:

@@ -20,10 +20,11 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("nodes",),
     ("providers_agree",),
     ("monitoring", "alerts"),
+    ("front_door",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
-small one, one with a Prometheus. What shows most comes first, should there be no time for all. Tests of other files
-have clusters of their own.
+small one, one with a Prometheus, one with a front door. What shows most comes first, should there be no time for all.
+Tests of other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

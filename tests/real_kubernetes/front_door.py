@@ -1,0 +1,275 @@
+"""A front door made by hand: Envoy Gateway and Envoy AI Gateway from their charts, and two models behind them.
+
+So that what the laptop cloud does for it can be tested without the program. The objects are those of the program in
+short (``llmd_gke/manifests``), without limits.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from llmd_gke.catalog import versions
+from localcloud.go_builds import charts, modules
+from tests.real_kubernetes import bare_cluster, objects
+from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.objects import Object
+from tests.real_kubernetes.serving import NAMES, Served
+
+DOOR, SYSTEM, AI_SYSTEM = "front-door", "envoy-gateway-system", "envoy-ai-gateway-system"
+GATEWAY_API, INFERENCE = "sigs.k8s.io/gateway-api", "sigs.k8s.io/gateway-api-inference-extension"
+ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
+CALLER = "x-llm-caller"
+OPEN, CLOSED = "open", "closed"
+"""Models: one for every caller, one for ``team-b``. Each is in the namespace of its name."""
+
+KEYS = {"team-a": "key-of-team-a-0123456789abcdef", "team-b": "key-of-team-b-0123456789abcdef"}
+FORGED = (
+    CALLER,
+    "x-gateway-inference-objective",
+    "x-gateway-inference-fairness-id",
+    "x-gateway-model-name-rewrite",
+    "x-gateway-destination-endpoint",
+    "x-gateway-destination-endpoint-subset",
+)
+LUA = f"""
+function envoy_on_request(handle)
+  local id = handle:headers():get("{CALLER}")
+  if id then
+    local caller = id:match("^[^.]+")
+    for _, name in ipairs({{"{CALLER}", "x-gateway-inference-fairness-id", "x-gateway-inference-objective"}}) do
+      handle:headers():replace(name, caller)
+    end
+  end
+end
+"""
+
+PROGRAM = """
+import base64
+import json
+from pathlib import Path
+
+import pulumi
+import pulumi_kubernetes as k8s
+
+given = json.loads(Path("given.json").read_text())
+provider = k8s.Provider("k8s", kubeconfig=Path(given["kubeconfig"]).read_text())
+before = []
+for release in given["releases"]:
+    options = pulumi.ResourceOptions(provider=provider, depends_on=before)
+    before = [k8s.helm.v3.Release(release["name"], **release, create_namespace=True, timeout=300, opts=options)]
+"""
+"""Installs charts, one after the other: there is no Helm but the one in Pulumi's provider."""
+
+
+def crds() -> list[Object]:
+    """Kinds that no chart here installs: those that Envoy Gateway watches, and objectives."""
+    gateway_api = modules.folder(GATEWAY_API, versions.modules()[GATEWAY_API]) / "config/crd/standard"
+    own = modules.folder(ENVOY_GATEWAY, versions.modules()[ENVOY_GATEWAY]) / "charts/gateway-helm/charts/crds/crds"
+    inference = modules.folder(INFERENCE, versions.modules()[INFERENCE]) / "config/crd/bases"
+    # Envoy Gateway 1.8 ends where one of them is missing, and GKE has not all of them (envoyproxy/gateway#9583).
+    watched = ("backendtlspolicies", "grpcroutes", "listenersets", "tlsroutes")
+    files = [
+        *(gateway_api / f"gateway.networking.k8s.io_{plural}.yaml" for plural in watched),
+        *sorted((own / "generated").glob("*.yaml")),
+        inference / "inference.networking.x-k8s.io_inferenceobjectives.yaml",
+    ]
+    return [content for file in files for content in yaml.safe_load_all(file.read_text()) if content]
+
+
+def releases(folder: Path) -> list[dict[str, Any]]:
+    """Charts, namespaces and values, in the order of installation."""
+    hooks = {kind: {"includeAll": True} for kind in ("listener", "route", "cluster", "secret")}
+    extension = {
+        "backendResources": [{"group": "inference.networking.k8s.io", "kind": "InferencePool", "version": "v1"}],
+        "hooks": {"xdsTranslator": {"translation": hooks, "post": ["Translation", "Cluster", "Route"]}},
+        "service": {"fqdn": {"hostname": f"ai-gateway-controller.{AI_SYSTEM}.svc.cluster.local", "port": 1063}},
+    }
+    gateway = {"extensionApis": {"enableBackend": True}, "extensionManager": extension}
+    names = f"{CALLER}:caller"
+    controller = {
+        "mutatingWebhook": {"certManager": {"enable": True}},
+        "metricsRequestHeaderAttributes": names,
+        "logRequestHeaderAttributes": names,
+    }
+
+    def release(name: str, namespace: str, **values: Any) -> dict[str, Any]:
+        return {"name": name, "namespace": namespace, "chart": str(folder / name), "values": values}
+
+    return [
+        release("cert-manager", "cert-manager", crds={"enabled": True}),
+        release("ai-gateway-crds-helm", AI_SYSTEM),
+        # First, because it lets Envoy Gateway read InferencePools, without which that is never ready.
+        release("ai-gateway-helm", AI_SYSTEM, controller=controller),
+        release(
+            "gateway-helm",
+            SYSTEM,
+            crds={"enabled": False},
+            topologyInjector={"enabled": False},
+            config={"envoyGateway": gateway},
+        ),
+    ]
+
+
+def _own(
+    kind: str, name: str, spec: Object, namespace: str = DOOR, group: str = "gateway.envoyproxy.io/v1alpha1"
+) -> Object:
+    return {"apiVersion": group, "kind": kind, "metadata": {"name": name, "namespace": namespace}, "spec": spec}
+
+
+def keys(content: dict[str, str]) -> Object:
+    """The callers' keys. Not as ``stringData``: what is missing there at the next apply would stay."""
+    meta = {"name": "caller-keys", "namespace": DOOR}
+    data = {name: base64.b64encode(key.encode()).decode() for name, key in content.items()}
+    return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque", "data": data}
+
+
+def door() -> list[Object]:
+    """The Gateway and its policies."""
+    api = "gateway.networking.k8s.io/v1"
+    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
+    proxy = {
+        "provider": {
+            "type": "Kubernetes",
+            "kubernetes": {
+                "envoyDeployment": {"replicas": 2},
+                "envoyService": {"name": DOOR, "type": "ClusterIP"},
+            },
+        }
+    }
+    reference = {"group": "gateway.envoyproxy.io", "kind": "EnvoyProxy", "name": DOOR, "namespace": DOOR}
+    gateway_class = {"controllerName": "gateway.envoyproxy.io/gatewayclass-controller", "parametersRef": reference}
+    listener = {"name": "http", "protocol": "HTTP", "port": 80, "allowedRoutes": {"namespaces": {"from": "All"}}}
+    key_auth = {
+        "credentialRefs": [{"name": "caller-keys"}],
+        "extractFrom": [{"headers": ["Authorization"]}],
+        "forwardClientIDHeader": CALLER,
+        "sanitize": True,
+    }
+    early = {"earlyRequestHeaders": {"remove": list(FORGED)}}
+    return [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": DOOR}},
+        _own("EnvoyProxy", DOOR, proxy),
+        {"apiVersion": api, "kind": "GatewayClass", "metadata": {"name": DOOR}, "spec": gateway_class},
+        _own("Gateway", DOOR, {"gatewayClassName": DOOR, "listeners": [listener]}, group=api),
+        keys(KEYS),
+        _own("SecurityPolicy", "callers", {**target, "apiKeyAuth": key_auth}),
+        _own("ClientTrafficPolicy", "clients", {**target, "connection": {"bufferLimit": "20Mi"}, "headers": early}),
+        _own("EnvoyExtensionPolicy", "callers", {**target, "lua": [{"type": "Inline", "inline": LUA}]}),
+    ]
+
+
+def route(model: str) -> list[Object]:
+    """How a model is reached, and by whom."""
+    pool = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": "pool"}
+    name = f"{model}-door"
+    rule = {
+        "matches": [{"headers": [{"type": "Exact", "name": "x-ai-eg-model", "value": model}]}],
+        "modelsOwnedBy": f"{model}/{model}",
+        "timeouts": {"request": "600s"},
+        "backendRefs": [pool],
+    }
+    parent = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR, "namespace": DOOR}
+    made = [
+        _own(
+            "AIGatewayRoute",
+            name,
+            {"parentRefs": [parent], "rules": [rule]},
+            namespace=model,
+            group="aigateway.envoyproxy.io/v1beta1",
+        )
+    ]
+    if model == CLOSED:
+        allowed = {"action": "Allow", "principal": {"headers": [{"name": CALLER, "values": ["team-b"]}]}}
+        policy = {
+            "targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}],
+            "mergeType": "StrategicMerge",
+            "authorization": {"defaultAction": "Deny", "rules": [allowed]},
+        }
+        made.append(_own("SecurityPolicy", name, policy, namespace=model))
+    return made
+
+
+def model_parts(laptop: Laptop, model: str) -> list[Object]:
+    """Servers, picker and pool of a model."""
+    edge = ("Gateway", "HTTPRoute", "HealthCheckPolicy", "GCPBackendPolicy")
+    served = Served(laptop, model, replicas=1)
+    parts = [part for part in served.parts.values() if part["kind"] not in edge]
+    return json.loads(json.dumps(parts).replace(NAMES[0], model))
+
+
+def load_balancer() -> list[Object]:
+    """GKE's load balancer in front of the door."""
+    api = "gateway.networking.k8s.io/v1"
+    backend = {"name": DOOR, "port": 80}
+    rule = {"matches": [{"path": {"type": "PathPrefix", "value": "/v1"}}], "backendRefs": [backend]}
+    listener = {"name": "http", "port": 80, "protocol": "HTTP"}
+    target = {"targetRef": {"group": "", "kind": "Service", "name": DOOR}}
+    asked = {"requestPath": "/ready", "port": 19003, "portSpecification": "USE_FIXED_PORT"}
+    check = {"checkIntervalSec": 1, "timeoutSec": 1, "healthyThreshold": 1}
+    health = {**check, "config": {"type": "HTTP", "httpHealthCheck": asked}}
+    gke = "networking.gke.io/v1"
+    spec = {"gatewayClassName": "gke-l7-rilb", "listeners": [listener]}
+    return [
+        _own("Gateway", "edge", spec, namespace=SYSTEM, group=api),
+        _own("HTTPRoute", DOOR, {"parentRefs": [{"name": "edge"}], "rules": [rule]}, namespace=SYSTEM, group=api),
+        _own("HealthCheckPolicy", DOOR, {**target, "default": health}, namespace=SYSTEM, group=gke),
+        _own("GCPBackendPolicy", DOOR, {**target, "default": {"timeoutSec": 300}}, namespace=SYSTEM, group=gke),
+    ]
+
+
+def address(laptop: Laptop) -> str:
+    """Where the load balancer listens, empty before it has an address."""
+    gateway = objects.one(laptop, "gateway.gateway.networking.k8s.io", "edge", SYSTEM) or {}
+    return next((entry["value"] for entry in gateway.get("status", {}).get("addresses", [])), "")
+
+
+def service(laptop: Laptop) -> str:
+    """The ClusterIP of the door's Service."""
+    return (objects.one(laptop, "service", DOOR, SYSTEM) or {"spec": {"clusterIP": ""}})["spec"]["clusterIP"]
+
+
+def ready(laptop: Laptop, namespace: str, deployment: str) -> bool:
+    """Whether that Deployment has all of its replicas."""
+    found = objects.one(laptop, "deployment", deployment, namespace) or {}
+    wanted, status = found.get("spec", {}).get("replicas", 1), found.get("status", {})
+    return bool(found) and status.get("readyReplicas") == wanted == status.get("updatedReplicas")
+
+
+def proxies(laptop: Laptop) -> list[Object]:
+    """The ready pods of the door's Envoy."""
+    listed = objects.every(laptop, "pods", "-l", f"gateway.envoyproxy.io/owning-gateway-name={DOOR}", namespace=SYSTEM)
+    return [pod for pod in listed if objects.is_ready(pod)]
+
+
+def injected(pod: Object) -> bool:
+    """Whether AI Gateway's webhook has added its external processor."""
+    every = [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
+    return any(one["name"] == "ai-gateway-extproc" for one in every)
+
+
+def start(laptop: Laptop) -> None:
+    """A cluster with all of it, until the Envoys are ready with their external processor."""
+    bare_cluster.start(laptop)
+    folder = charts.prepare(laptop.workdir.charts, front_door=True)
+    laptop.apply(*crds())
+    laptop.program(PROGRAM)
+    laptop.make("env")
+    given = {"kubeconfig": str(laptop.layout.kubeconfig), "releases": releases(folder)}
+    (laptop.root / "given.json").write_text(json.dumps(given))
+    laptop.pulumi("stack", "init", "local")
+    laptop.pulumi("up", "--yes", "--skip-preview", "--stack", "local")
+    laptop.apply(*door())
+    for model in (OPEN, CLOSED):
+        laptop.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": model}})
+        laptop.apply(*model_parts(laptop, model), *route(model))
+    laptop.apply(*load_balancer())
+    until(lambda: len([pod for pod in proxies(laptop) if injected(pod)]) == 2, "two Envoys with extproc", 120)
+    for model in (OPEN, CLOSED):
+        until(lambda model=model: ready(laptop, model, "server"), f"the server of {model}", 60)
+        until(lambda model=model: ready(laptop, model, "picker"), f"the picker of {model}", 60)
+    until(lambda: address(laptop), "the load balancer's address", 30)

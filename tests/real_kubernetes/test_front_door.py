@@ -1,0 +1,174 @@
+"""A front door on the laptop cloud: its own programs as pods, in front of two models.
+
+Skipped where they are not built, also with ``make test CLOUD=laptop``: ``.ci/full front_door`` builds them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from localcloud.binaries import resolve as programs
+from localcloud.cluster import front_door as needs
+from localcloud.common.workdir import cache_folder
+from tests.real_kubernetes import front_door
+from tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
+from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN
+from tests.real_kubernetes.harness import Laptop, until
+from tests.real_kubernetes.serving import ask, chat, completion
+
+A, B = KEYS["team-a"], KEYS["team-b"]
+
+
+@pytest.fixture(scope="module")
+def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
+    need((*CONTROL_PLANE_PROGRAMS, "cert-manager", "endpoint-picker", "vllm-simulator"))
+    if missing := [name for name in needs.PROGRAMS if not programs.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
+    made = Laptop(tmp_path_factory.mktemp("door"))
+    made.copy_project()
+    try:
+        front_door.start(made)
+        until(lambda: says(made, chat("hello", model=OPEN), key=A)["status"] == 200, "an answer of the model", 120)
+        yield made
+    finally:
+        made.stop_everything()
+
+
+def says(laptop: Laptop, request: dict[str, Any], key: str = "", **headers: str) -> dict[str, Any]:
+    """The answer to a request through the load balancer and the door, with that key."""
+    (answer,) = ask(laptop, f"http://{front_door.address(laptop)}", keyed(request, key, **headers))
+    return answer
+
+
+def keyed(request: dict[str, Any], key: str, **headers: str) -> dict[str, Any]:
+    own = {"authorization": f"Bearer {key}"} if key else {}
+    return {**request, "headers": {**own, **{name.replace("_", "-"): value for name, value in headers.items()}}}
+
+
+def test_a_key_opens_the_door_and_the_model_of_the_body_answers(door: Laptop) -> None:
+    for model, key in ((OPEN, A), (OPEN, B), (CLOSED, B)):
+        answer = says(door, chat("hello", model=model), key)
+        assert answer["status"] == 200, answer
+        assert json.loads(answer["text"])["model"] == model
+
+
+@pytest.mark.parametrize("key", ["", "no-such-key-0123456789abcdef0123456789"])
+def test_without_a_valid_key_nothing_answers(door: Laptop, key: str) -> None:
+    assert says(door, chat("hello", model=OPEN), key)["status"] == 401
+
+
+def test_the_models_are_listed_with_their_owner(door: Laptop) -> None:
+    answer = says(door, {"path": "/v1/models"}, A)
+    assert answer["status"] == 200, answer
+    listed = {one["id"]: one["owned_by"] for one in json.loads(answer["text"])["data"]}
+    assert listed == {OPEN: f"{OPEN}/{OPEN}", CLOSED: f"{CLOSED}/{CLOSED}"}
+
+
+def test_a_model_of_other_callers_is_forbidden_whatever_the_headers_say(door: Laptop) -> None:
+    assert says(door, chat("hello", model=CLOSED), A)["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), A, x_llm_caller="team-b")["status"] == 403
+    assert says(door, chat("hello", model=CLOSED), A, x_ai_eg_model=OPEN)["status"] == 403
+
+
+def test_a_forged_model_or_endpoint_is_not_followed(door: Laptop) -> None:
+    answer = says(
+        door,
+        chat("hello", model=OPEN),
+        A,
+        x_ai_eg_model=CLOSED,
+        x_gateway_destination_endpoint="127.0.0.1:19000",
+        x_gateway_model_name_rewrite=CLOSED,
+    )
+    assert answer["status"] == 200, answer
+    assert json.loads(answer["text"])["model"] == OPEN
+
+
+def test_other_paths_of_the_server_are_shut_at_the_load_balancer_and_at_the_door(door: Laptop) -> None:
+    paths = ["/metrics", "/health", "/pause", "/tokenize", "/v1/load_lora_adapter", "/v1/metrics", "/v1/tokenize"]
+    requests = [keyed({"path": path}, A) for path in paths]
+    for base in (f"http://{front_door.address(door)}", f"http://{front_door.service(door)}"):
+        answers = ask(door, base, *requests)
+        assert {path: one["status"] for path, one in zip(paths, answers, strict=True)} == dict.fromkeys(paths, 404)
+
+
+def test_the_service_of_the_door_asks_for_a_key_too(door: Laptop) -> None:
+    without, with_key = ask(
+        door, f"http://{front_door.service(door)}", *(keyed({"path": "/v1/models"}, k) for k in ("", A))
+    )
+    assert (without["status"], with_key["status"]) == (401, 200)
+
+
+def test_an_unknown_model_and_broken_json_are_rejected(door: Laptop) -> None:
+    assert says(door, chat("hello", model="no-such-model"), A)["status"] == 404
+    broken = {"path": "/v1/chat/completions", "method": "POST", "raw": "{"}
+    assert says(door, broken, A)["status"] == 400
+
+
+@pytest.mark.parametrize("make", [chat, completion], ids=["chat", "completion"])
+def test_an_answer_is_streamed_in_pieces(door: Laptop, make: Any) -> None:
+    answer = says(door, make("one two three four five six seven eight", model=OPEN, stream=True), A)
+    assert answer["status"] == 200, answer
+    assert answer["text"].rstrip().endswith("data: [DONE]")
+    assert answer["text"].count("data: ") > 3
+
+
+def test_a_new_key_is_valid_within_a_second_and_nothing_restarts(door: Laptop) -> None:
+    before = {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)}
+    new = "another-key-of-team-a-0123456789abcdef"
+    assert says(door, chat("hello", model=OPEN), new)["status"] == 401
+    try:
+        seconds = valid_after(door, new, front_door.keys({**KEYS, "team-a.next": new}))
+        assert seconds <= 1.0
+        assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+        assert says(door, chat("hello", model=CLOSED), new)["status"] == 403
+    finally:
+        door.apply(front_door.keys(KEYS))
+    until(lambda: says(door, chat("hello", model=OPEN), new)["status"] == 401, "the end of the new key", 10)
+    until(lambda: says(door, chat("hello", model=OPEN), A)["status"] == 200, "the first key", 10)
+    assert {pod["metadata"]["uid"]: restarts(pod) for pod in front_door.proxies(door)} == before
+
+
+APPLY_AND_WAIT = """
+import json, subprocess, sys, time
+import httpx
+url, key, secret = sys.argv[1:]
+apply = ["kubectl", "apply", "--server-side", "--force-conflicts", "--field-manager=tests"]
+subprocess.run([*apply, "--validate=false", "-f", "-"], input=secret, text=True, check=True, stdout=subprocess.DEVNULL)
+began = time.monotonic()
+with httpx.Client(trust_env=False) as http:
+    while http.get(url, headers={"authorization": f"Bearer {key}"}).status_code != 200:
+        if time.monotonic() - began > 30:
+            sys.exit("not valid after 30 s")
+        time.sleep(0.02)
+print(time.monotonic() - began)
+"""
+
+
+def valid_after(door: Laptop, key: str, secret: dict[str, Any]) -> float:
+    """Seconds from the change of the Secret until a request with the key is answered."""
+    url = f"http://{front_door.address(door)}/v1/models"
+    return float(door.python(APPLY_AND_WAIT, url, key, json.dumps(secret)).stdout)
+
+
+def restarts(pod: dict[str, Any]) -> int:
+    status = pod["status"]
+    every = [*status.get("containerStatuses", []), *status.get("initContainerStatuses", [])]
+    return sum(one["restartCount"] for one in every)
+
+
+def test_the_caller_is_known_to_the_picker_and_to_the_metrics(door: Laptop) -> None:
+    says(door, chat("hello", model=OPEN), A, x_gateway_inference_fairness_id="somebody-else")
+    texts = []
+    for pod in front_door.proxies(door):
+        (answer,) = ask(door, f"http://{pod['status']['podIP']}:1064", {"path": "/metrics"})
+        assert answer["status"] == 200, answer
+        texts.append(answer["text"])
+    usage = [line for text in texts for line in text.splitlines() if line.startswith("gen_ai_client_token_usage_")]
+    assert any('caller="team-a"' in line for line in usage)
+    assert not any("somebody-else" in line for line in usage)

@@ -22,7 +22,7 @@ PROGRAM = "llmd-gke"
 
 
 class Command(NamedTuple):
-    """Where a command lives (its function is ``command`` there), and its line in the list of commands."""
+    """A command: the module with its function ``command``, and its line in the list of commands."""
 
     module: str
     help: str
@@ -52,7 +52,7 @@ COMMANDS: dict[str, Command] = {
 
 
 def application(arguments: Sequence[str]) -> typer.Typer:
-    """The commands, with only the called one imported: the others are a line in the list each."""
+    """The Typer application. Only the called command is imported; of the others it has the name and the help line."""
     statuses = " · ".join(f"{status.value} {meaning}" for status, meaning in MEANINGS.items())
     app = typer.Typer(
         help=f"Operate a stack: before it is created, while it serves, and in a pull request.\n\nExit status: "

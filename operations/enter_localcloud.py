@@ -15,17 +15,17 @@ ENTERED = "LLMD_GKE_ENTERED"
 
 
 def entered() -> bool:
-    """Whether this process is the second half of a command that entered: its first half has spoken already."""
+    """Whether this process was started by :func:`enter`, which already showed the progress line."""
     return ENTERED in os.environ
 
 
 def starting(doing: str) -> Work:
-    """Shows at once what a command does, before anything large is imported; its second half, inside, does not again."""
+    """Progress that is shown at once, before anything large is imported; after :func:`enter`, only if work is slow."""
     return working(doing, quiet_seconds=QUIET_SECONDS if entered() else 0)
 
 
 def enter(target: Target, *, required: bool = True) -> None:
-    """Becomes the same command inside the laptop cloud that ``target`` lives in; does nothing elsewhere.
+    """Replaces this process by the same command inside the laptop cloud of ``target``; does nothing for other clouds.
 
     Raises ``NotUp`` when the laptop cloud does not run and is ``required``; else the command goes on outside.
     """

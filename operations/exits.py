@@ -10,7 +10,7 @@ __all__ = ["BadInput", "Busy", "Exit", "Failed", "NotUp", "Problem", "Refused", 
 
 
 class Exit(IntEnum):
-    """What a command leaves. :data:`MEANINGS` says each in words."""
+    """Exit statuses of commands. :data:`MEANINGS` describes each."""
 
     DONE = 0
     FAILED = 1

@@ -9,7 +9,7 @@ import typer
 
 
 class Output(StrEnum):
-    """How a result is written: for people, or for programs."""
+    """The format of a result: a table for people, or JSON."""
 
     TABLE = "table"
     JSON = "json"
@@ -40,4 +40,4 @@ CloudOption = Annotated[
 ]
 
 DEFAULT_STACK = "local"
-"""As in the Makefile."""
+"""The same default as in the Makefile."""

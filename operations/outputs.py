@@ -1,4 +1,4 @@
-"""What a stack exported: read through the engine, from wherever its state lies. Secrets stay there unless asked for."""
+"""Outputs of a stack, read by the engine from its state backend. Secrets are not decrypted unless asked for."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from operations.options import Cloud
 from operations.target import Target
 
 ANSWER_SECONDS = 60
-"""How long a state in a bucket or at Pulumi Cloud may take to answer."""
+"""Seconds that a state backend (a bucket, Pulumi Cloud) may take to answer."""
 
 NOT_SIGNED_IN = 3
 NO_SUCH_STACK = 6
@@ -37,7 +37,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Outputs:
-    """A stack's outputs, without secrets. ``values`` holds them as exported; a secret reads ``[secret]``."""
+    """A stack's outputs, without secrets. ``values`` are the exported values; a secret's is ``[secret]``."""
 
     gateway_ip: str
     models: tuple[Endpoint, ...]

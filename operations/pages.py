@@ -46,7 +46,7 @@ def made(command: str) -> str:
 
 
 def fresh(page: Path) -> dict[Path, str]:
-    """The page and the files that it shows as they should be. Raises ``ValueError`` for a mark without a block."""
+    """The page and the files that it shows, with current content. Raises ``ValueError`` for a mark without a block."""
     text, at, pictures = page.read_text(encoding="utf-8"), 0, dict[Path, str]()
     while mark := MARK.search(text, at):
         content = made(mark["words"])
@@ -66,7 +66,7 @@ def fresh(page: Path) -> dict[Path, str]:
 
 
 def stale(root: Path) -> dict[Path, str]:
-    """What is not as it should be: file, and its right content."""
+    """Files that are out of date, with their current content."""
     wanted = {file: text for page in pages(root) for file, text in fresh(page).items()}
     return {
         file: text for file, text in wanted.items() if not file.exists() or file.read_text(encoding="utf-8") != text

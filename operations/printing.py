@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
 PIPE_WIDTH = 120
-"""Columns where standard output is no terminal and COLUMNS is not set: a log is not 80 wide."""
+"""Columns if standard output is not a terminal and COLUMNS is not set."""
 
 
 def show(output: Output, data: Mapping[str, object] | Sequence[object], *shown: RenderableType) -> None:

@@ -1,4 +1,4 @@
-"""The graph of a stack as its program registers it, now."""
+"""The graph of a stack, recorded by running its program without an engine."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ STAND_IN = "a-stand-in"
 def record(target: Target) -> Parts:
     """Runs the program of a stack without an engine. Raises ``BadInput`` for settings that cannot be used.
 
-    Nothing is asked of any cloud, so a stack of any project may be recorded anywhere, and a secret that it lacks is one
-    of ours.
+    No cloud is called, so a stack of any project can be recorded anywhere; missing secrets get a placeholder.
     """
     os.environ.setdefault("LLMD_GKE_CLOUD", "rehearsal")
     _ = target.checked  # every problem of the settings, in words, before the program stumbles over the first

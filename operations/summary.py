@@ -1,4 +1,4 @@
-"""One screen about a stack before anything is made: settings, graph, chips and price. Needs Python only.
+"""Summary of a stack before anything is created: settings, graph, chips and price. Needs Python only.
 
 ``python -m operations.summary --stack eu4a``; exit code 0, or 2 for settings that cannot be used.
 """
@@ -73,7 +73,7 @@ def _prices(settings: StackSettings) -> Table:
 
 
 def quotas(settings: StackSettings) -> dict[tuple[str, str], int]:
-    """Chips the project must be granted: Compute Engine quota and TPU family, with every pool at its largest."""
+    """Chips by Compute Engine quota and TPU family that the project needs with every pool at its maximum."""
     chips: dict[tuple[str, str], int] = {}
     for pool in settings.pools:
         quota = (pool.quota, pool.family.quota_family)
@@ -93,7 +93,7 @@ def _quota(settings: StackSettings) -> Table:
 
 
 def price(usd: float | None) -> str:
-    """A price for people; no guess where none is public."""
+    """A price for people; says so if there is no public one."""
     return "no public price" if usd is None else f"{usd:,.2f}"
 
 

@@ -1,4 +1,4 @@
-"""What a client or an operator sees, what it means on this stack, and the command that goes on from there.
+"""Symptoms that clients or operators see, their meaning on this stack, and the command to run next.
 
 One table for ``smoke``, ``status`` and ``docs/troubleshooting.md``. Sources: GKE's load balancer answers
 (https://cloud.google.com/load-balancing/docs/https/troubleshooting-ext-https-lbs), Envoy's response flags, vLLM's and
@@ -13,7 +13,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Symptom:
-    """``sign`` is what is seen, as a pattern; ``shown`` the same for a reader; ``command`` may contain ``{stack}``."""
+    """``sign``: a regular expression for the symptom; ``shown``: its text for readers; ``command`` may use
+    ``{stack}``.
+    """
 
     key: str
     sign: str
@@ -114,7 +116,7 @@ SYMPTOMS: tuple[Symptom, ...] = (
 
 
 SERVER_LOGS = frozenset({"tpu-privileges"})
-"""Keys of what the log of a server says; the words of the others mean something else there."""
+"""Keys of symptoms that are looked for in logs of servers, where texts of the others mean something else."""
 
 
 def explain_log(text: str) -> Symptom | None:

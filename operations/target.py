@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # the settings take longest to import: only whoever reads the
     from llmd_gke.settings.sections import StackSettings
 
 KINDS: dict[Cloud, CloudKind] = {Cloud.REHEARSAL: "rehearsal", Cloud.LAPTOP: "laptop"}
-"""The clouds of this machine, as the laptop's own code calls them."""
+"""The local clouds, by their names in :mod:`localcloud`."""
 
 
 def root_folder() -> Path:

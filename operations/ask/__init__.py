@@ -1,1 +1,1 @@
-"""``llmd-gke ask``: a question to each server of a model, past gateway and endpoint picker."""
+"""``llmd-gke ask``: a request to each server of a model, bypassing gateway and endpoint picker."""

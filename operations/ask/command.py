@@ -87,7 +87,10 @@ def command(
 
 
 def _model(target: Target, wanted: str | None) -> ModelSettings:
-    """The one model that is meant. Raises ``BadInput``, and ``NotUp`` where no pod can be asked."""
+    """The model named ``wanted``, or the stack's only one.
+
+    Raises ``BadInput`` for another name or without a choice, and ``NotUp`` in the rehearsal or for a stopped model.
+    """
     if target.cloud is Cloud.REHEARSAL:
         raise NotUp(
             "The rehearsal has no pods, so no model can be asked.\n"
@@ -135,7 +138,7 @@ def _servers(kubectl: Kubectl, model: ModelSettings, wanted: str | None, target:
 
 
 def _way(kubectl: Kubectl, target: Target, model: ModelSettings, server: Object) -> AbstractContextManager[str]:
-    """A base URL of the server itself, as long as it is used."""
+    """A context with a base URL of the server itself."""
     from llmd_gke.catalog.kserve import WORKLOAD_PORT
     from localcloud.kubernetes.fields import name
     from operations.ask.kubectl import address
@@ -154,7 +157,7 @@ def _finish(
     fixes: Mapping[str, str],
     output: Output,
 ) -> None:
-    """Shows the answers. ``fixes``: by pod, of those that could not be asked. Raises ``Failed`` for a bad answer."""
+    """Prints the answers. ``fixes``: by pod, for pods that could not be reached. Raises ``Failed`` for a bad answer."""
     from operations.printing import show
 
     data: dict[str, object] = {

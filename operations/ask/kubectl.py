@@ -1,7 +1,7 @@
-"""``kubectl`` as ``ask`` uses it: the pods of a model, and a way to a pod's port.
+"""``kubectl`` as ``ask`` uses it: lists the pods of a model, and forwards a port of a pod.
 
-``kubectl port-forward`` dials inside the pod's own network, which no NetworkPolicy concerns. The API server's pod proxy
-is no way on GKE: its requests come from an agent pod, and the namespaces of models admit none.
+``kubectl port-forward`` connects inside the pod's network namespace, to which NetworkPolicies do not apply. The API
+server's pod proxy does not work on GKE: its requests come from an agent pod, which models' namespaces do not admit.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from localcloud.kubernetes.fields import Object, conditions, each, name, text
 from operations.exits import Failed, SetUpFailed, Unreachable
 
 ANSWER_SECONDS = 30
-"""How long the API server may take to answer, and a forwarded port to open."""
+"""Seconds that the API server may take to answer, and a forwarded port to open."""
 
 FORWARDING = re.compile(r"Forwarding from 127\.0\.0\.1:(\d+) ->")
 
 
 @dataclass(frozen=True)
 class Kubectl:
-    """Runs ``kubectl`` with ``options`` that say which cluster is meant."""
+    """Runs ``kubectl`` with ``options`` that select the cluster."""
 
     options: Sequence[str]
 
@@ -97,7 +97,7 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 @contextmanager
 def by_kubeconfig(content: str) -> Generator[Kubectl]:
-    """With a kubeconfig that lies in a file of this user only, for as long as it is used."""
+    """A context with ``kubectl`` for a kubeconfig, which is in a temporary file that only this user can read."""
     with tempfile.NamedTemporaryFile("w", prefix="llmd-gke-", suffix=".yaml") as file:
         file.write(content)
         file.flush()
@@ -105,17 +105,17 @@ def by_kubeconfig(content: str) -> Generator[Kubectl]:
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether a pod takes requests of the gateway."""
+    """Whether a pod is ready, and so gets requests from the gateway."""
     return text(conditions(pod).get("Ready"), "status") == "True" and not text(pod, "metadata", "deletionTimestamp")
 
 
 def is_finished(pod: Object) -> bool:
-    """Whether a pod has ended for good, as an evicted one: nothing listens there, and another pod replaces it."""
+    """Whether a pod has terminated, as an evicted one has: nothing listens there, and another pod replaces it."""
     return text(pod, "status", "phase") in ("Failed", "Succeeded")
 
 
 def address(pod: Object) -> str:
-    """The pod's address, empty before it has one."""
+    """The pod's IP address; empty if it has none yet."""
     return text(cast("object", pod), "status", "podIP")
 
 

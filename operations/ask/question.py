@@ -1,4 +1,4 @@
-"""What one server is asked, and what it says."""
+"""The request to one server, and its answer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from localcloud.kubernetes.fields import each, text
 
 @dataclass(frozen=True)
 class Question:
-    """A chat of one message to ``served_name``, or with ``path`` a read of that. ``timeout`` in seconds."""
+    """A chat with one message to the model ``served_name``, or with ``path`` a GET of it. ``timeout`` in seconds."""
 
     served_name: str
     prompt: str
@@ -23,7 +23,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """``status`` is HTTP's, 0 without an answer; ``text`` what the model said, or why there is nothing."""
+    """An answer. ``status``: HTTP's, 0 without an answer. ``text``: the model's, or the reason why there is none."""
 
     status: int
     seconds: float
@@ -34,13 +34,13 @@ class Answer:
         return asdict(self)
 
     def summary(self) -> str:
-        """For people: one line of figures, and the text below."""
+        """The answer for people: one line with status and times, and the text below it."""
         head = f"{self.status or 'no answer'} after {self.seconds:.2f} s"
         return "\n  ".join([head, *self.text.strip().splitlines()])
 
 
 def ask(base: str, question: Question) -> Answer:
-    """Sends the question to one server. Nothing is raised for a bad answer: it is the result."""
+    """Sends the question to one server at ``base``. Errors are part of the result: nothing is raised for them."""
     started = time.monotonic()
     try:
         with httpx.Client(base_url=base, timeout=question.timeout, trust_env=False) as http:

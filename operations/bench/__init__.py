@@ -1,1 +1,1 @@
-"""Throughput, time to first token and price of a served model, by a load generator that others keep."""
+"""Throughput, time to first token and price of a served model, measured by guidellm."""

@@ -106,7 +106,7 @@ def command(
 
 
 def prepare(target: Target) -> None:
-    """Installs the load generator while something can be downloaded: inside a laptop cloud nothing can."""
+    """Installs the load generator before the command enters a laptop cloud, inside which nothing can be downloaded."""
     if target.cloud is not Cloud.LAPTOP:
         return
     from localcloud.linux_namespaces import discover
@@ -194,7 +194,7 @@ def _endpoint(target: Target, model: str | None, url: str | None) -> Endpoint:
 
 
 def finish(result: BenchResult, files: list[Path], output: Output) -> None:
-    """Shows a result and where its files are."""
+    """Prints a result and the paths of its files."""
     from operations.bench import tables
     from operations.bench.result import as_json
     from operations.printing import show

@@ -1,4 +1,4 @@
-"""The benchmark's own Python environment: large, and therefore made when it is first used, outside of ``.venv``."""
+"""The benchmark's Python environment: it is large, and therefore separate from ``.venv`` and created at first use."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ SET = "bench"
 
 
 def python(say: Callable[[str], None]) -> Path:
-    """Its Python, installed by hash when it is missing: about 0.7 GB. Raises ``SetUpFailed``."""
+    """The interpreter of the environment, which is installed if missing (0.7 GB, pinned by hash).
+
+    Raises ``SetUpFailed``.
+    """
     try:
         return bootstrap.beside(SET, say)
     except bootstrap.BootstrapFailed as failed:
@@ -22,13 +25,15 @@ def python(say: Callable[[str], None]) -> Path:
 
 
 def generator() -> str:
-    """The load generator and its version, as the pins name it."""
+    """The load generator with its pinned version, such as ``guidellm 0.5.0``."""
     pins = (bootstrap.REQUIREMENTS / f"{SET}.in").read_text()
     return next(line.strip() for line in pins.splitlines() if line.startswith("guidellm"))
 
 
 def plots(where: Path, result: Path, folder: Path) -> list[Path]:
-    """Draws a result with that Python. Raises ``SetUpFailed`` with what it said."""
+    """Draws a result with the interpreter ``where``; returns the files. Raises ``SetUpFailed`` with its error
+    output.
+    """
     done = subprocess.run(
         [str(where), "-m", f"{__package__}.plots", str(result), str(folder)],
         env={"PYTHONPATH": str(CLONE), "MPLCONFIGDIR": str(where.parents[1] / "matplotlib")},

@@ -59,7 +59,7 @@ class Rows:
 
     @property
     def info(self) -> dict[str, Any]:
-        """What guidellm notes about the reader."""
+        """Metadata of the reader, which guidellm stores."""
         return {"rows": len(self._datasets[0])}
 
 
@@ -91,7 +91,7 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
 
 
 def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
-    """What a level's report says, in our words. Times in seconds."""
+    """The fields of :class:`operations.bench.result.Level` from guidellm's report. Times in seconds."""
     data = report.benchmarks[0].model_dump(mode="json")
     metrics, totals = data["metrics"], data["metrics"]["request_totals"]
 
@@ -122,7 +122,7 @@ def measured(report: Any, streams: int, kind: str) -> dict[str, Any]:
 
 
 async def run(spec: dict[str, Any], say: Any) -> None:
-    """Every workload of the spec, from the lowest concurrency up."""
+    """Runs every workload of the spec, with increasing concurrency."""
     for table in spec["workloads"]:
         workload = Workload(**table)
         throughputs: list[float] = []

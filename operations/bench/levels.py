@@ -1,18 +1,18 @@
-"""How concurrency is raised, and when it has been raised enough. Standard library only."""
+"""How concurrency is increased, and when to stop. Standard library only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
 FLAT = 0.10
-"""A doubling that brings less than this share more throughput brings nothing."""
+"""A doubling of concurrency that increases throughput by less than this share counts as flat."""
 
 ERRORS = 0.05
-"""Beyond this share of failed requests a level says nothing about the server."""
+"""Share of failed requests above which a level is not a valid measurement."""
 
 
 def doubling(first: int, most: int) -> Iterator[int]:
-    """``first``, twice that, and so on; ``most`` is the last."""
+    """``first``, twice ``first``, and so on; the last value is ``most``."""
     level = first
     while level < most:
         yield level
@@ -21,9 +21,9 @@ def doubling(first: int, most: int) -> Iterator[int]:
 
 
 def enough(throughputs: Sequence[float], error_share: float) -> str:
-    """Why to stop after the newest of these levels; empty to go on.
+    """The reason to stop after the newest of these levels; empty to continue.
 
-    One flat doubling can be a hiccup: two end it.
+    One flat doubling may be noise: the second in a row ends the run.
     """
     if error_share > ERRORS:
         return f"{error_share:.0%} of the requests failed"

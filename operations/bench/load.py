@@ -25,12 +25,12 @@ from operations.exits import Failed
 STOP = ((signal.SIGTERM, 5), (signal.SIGKILL, 5))
 
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_CERT_DIR")
-"""Of our environment; credentials are not among them."""
+"""Environment variables that the load generator gets; credentials are not among them."""
 
 
 @dataclass(frozen=True)
 class Load:
-    """What to send: to which URL under which name, and how much. Times in seconds."""
+    """The load: URL, model name, and how much to send. Times in seconds."""
 
     url: str
     model: str
@@ -43,9 +43,9 @@ class Load:
 
 
 def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:
-    """All levels, and why each workload ended. ``say`` is told what is running.
+    """Runs the load; returns all levels, and by workload the reason why it ended. ``say`` gets the progress.
 
-    Raises ``Failed`` with the generator's last words. Ctrl-C ends it and everything it started.
+    Raises ``Failed`` with the end of the generator's output. Ctrl-C ends the generator and all of its processes.
     """
     with tempfile.TemporaryDirectory(prefix="llmd-gke-bench-") as folder:
         spec = Path(folder) / "spec.json"

@@ -7,6 +7,6 @@ from llmd_gke.settings import ModelSettings, StackSettings
 
 
 def of_model(settings: StackSettings, model: ModelSettings) -> Totals:
-    """The hosts that the model's replicas take; GKE's fee, system nodes and traffic are not the model's alone."""
+    """Chips and price of the hosts of a model's replicas, without GKE's fee, system nodes and traffic."""
     pool = settings.pool(model.pool)
     return pool.cost(pool.zone_in(settings.cluster.zone), model.replicas * pool.slice.hosts)

@@ -1,4 +1,4 @@
-"""A result of the benchmark, as it lies in its JSON file."""
+"""A result of the benchmark, and its JSON file."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ OTHER = "taken at an address given by hand; what answered there is unknown"
 
 @dataclass(frozen=True)
 class Level:
-    """One workload at one concurrency; times in seconds, the warm-up left out. ``cached_share``: of prompt tokens."""
+    """One workload at one concurrency, without the warm-up. Times in seconds. ``cached_share``: of prompt tokens."""
 
     workload: str
     concurrency: int
@@ -40,24 +40,24 @@ class Level:
 
 @dataclass(frozen=True)
 class BenchResult:
-    """Everything a run found. ``mark``: why the numbers are no measurement of a TPU; empty when they are one."""
+    """The result of a run. ``mark``: why its numbers are not measurements of a TPU; empty if they are."""
 
     stack: str
     cloud: str
     model: str
     mark: str
     taken: str
-    """When, UTC."""
+    """Time of the run, UTC."""
     generator: str
     chips: int
     """Chips of the model's replicas."""
     usd_per_hour: float | None
-    """Their list price; ``None`` where no public price is known."""
+    """List price of those chips; ``None`` if no public price is known."""
     settings: Mapping[str, object]
-    """Prompt and answer lengths, seconds a level."""
+    """Lengths of prompts and answers in tokens, and seconds per level."""
     levels: tuple[Level, ...]
     stopped: Mapping[str, str]
-    """Why each workload was not raised further."""
+    """By workload, the reason why its concurrency was not increased further."""
 
     def of(self, workload: str) -> list[Level]:
         """The levels of a workload, lowest first."""

@@ -61,7 +61,7 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
 
 
 def gain(result: BenchResult) -> list[str]:
-    """What the shared beginning brings over the control, at each concurrency that both have."""
+    """Sentences on what prompts with a shared prefix gain over the control, for each concurrency that both have."""
     control = {level.concurrency: level for level in result.of("random")}
     differences: list[str] = []
     for level in result.of("shared"):
@@ -94,7 +94,7 @@ def comparison(old: BenchResult, new: BenchResult) -> list[Table | str]:
 
 
 def differences(old: BenchResult, new: BenchResult) -> list[str]:
-    """What makes two results hard to compare."""
+    """Sentences on differences between the runs that make their results hard to compare."""
     pairs = {
         "cloud": (old.cloud, new.cloud),
         "model": (old.model, new.model),

@@ -36,9 +36,9 @@ class Workload:
 
 
 def prompts(workload: Workload, seed: str) -> Iterator[str]:
-    """Endless prompts. ``seed``: another one shares nothing with it, so that no earlier run helps.
+    """Endless prompts. Prompts of different ``seed`` share nothing, so that caches of an earlier run do not help.
 
-    Of ``shared`` ones the prefixes depend on the seed's first word alone: levels of one run share them.
+    Shared prefixes depend on the first word of the seed only: the levels of one run share them.
     """
     own = random.Random(seed)  # noqa: S311 - load, not secrets
     of_run = random.Random(seed.split()[0])  # noqa: S311

@@ -24,10 +24,10 @@ RECORDING_SECONDS = 300
 
 
 def graphs_at(root: Path, revision: str, stacks: Sequence[str]) -> dict[str, Graph | str]:
-    """Each stack's graph at a revision of the clone ``root``, or why it could not be recorded.
+    """By stack, its graph at a revision of the clone ``root``, or the reason why it could not be recorded.
 
-    The recorder is always today's, with what it needs, so that both sides are recorded alike. Raises ``BadInput`` for
-    an unknown revision.
+    The recorder is always this clone's, so that both sides are recorded in the same way. Raises ``BadInput`` for an
+    unknown revision.
     """
     commit = commit_of(root, revision)
     if not stacks:
@@ -70,7 +70,7 @@ def _record(tree: Path, stacks: Sequence[str]) -> subprocess.CompletedProcess[st
 
 
 def _extract(root: Path, commit: str, tree: Path) -> None:
-    """The files of a commit; ``root`` may be a folder inside the repository."""
+    """Writes the files of a commit to ``tree``; ``root`` may be a folder inside the repository."""
     done = subprocess.run(
         ["git", "-C", str(root), "archive", "--format=tar", f"{commit}:./"], capture_output=True, check=False
     )

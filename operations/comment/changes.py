@@ -16,7 +16,7 @@ from operations.exits import BadInput
 Op = Literal["create", "update", "replace", "delete"]
 REPLACES = "replaces"
 OPS: tuple[Op, ...] = ("replace", "delete", "create", "update")
-"""From what deserves most attention to what deserves least."""
+"""Operations, in the order in which a comment lists them."""
 
 _OF_ENGINE: Mapping[str, Op] = {
     "create": "create",
@@ -33,7 +33,9 @@ _OF_ENGINE: Mapping[str, Op] = {
 
 @dataclass(frozen=True)
 class Change:
-    """One resource. ``details``: paths into its inputs, each with the step between two values where it may be shown."""
+    """A change of one resource. ``details``: paths into its inputs, each with old and new value if they may be
+    shown.
+    """
 
     op: Op
     name: str
@@ -64,7 +66,7 @@ def _details(before: ResourceNode, after: ResourceNode) -> list[values.Change]:
 
 
 def planned(file: Path) -> list[Change]:
-    """What ``pulumi preview --json`` says. Raises ``BadInput`` for a file that is something else."""
+    """The changes in the output of ``pulumi preview --json``. Raises ``BadInput`` for any other file."""
     problem = f"{file} is not the output of `pulumi preview --json`"
     fix = "Fix: pulumi preview --json --stack STACK > FILE, and pass it as --preview STACK=FILE"
     try:
@@ -90,13 +92,13 @@ def planned(file: Path) -> list[Change]:
 
 
 def _counts(step: Mapping[str, object], type_: str) -> bool:
-    """Components and providers are no resources of a cloud."""
+    """Whether a step is about a resource of a cloud, and not about a component or a provider."""
     state = cast("Mapping[str, object]", step.get("newState") or step.get("oldState") or {})
     return bool(state.get("custom", True)) and not type_.startswith(("pulumi:providers:", "pulumi:pulumi:"))
 
 
 def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
-    """Which inputs differ, and which of them make the engine replace; never a value."""
+    """The inputs that differ, and which of them cause a replacement; without values."""
     detailed = cast("Mapping[str, Mapping[str, object]]", step.get("detailedDiff") or {})
     replacing = set(cast("Sequence[str]", step.get("replaceReasons") or []))
     replacing |= {path for path, one in detailed.items() if str(one.get("kind")).endswith("-replace")}
@@ -105,7 +107,7 @@ def _paths(step: Mapping[str, object]) -> tuple[values.Change, ...]:
 
 
 def with_steps(plan: Iterable[Change], compared: Iterable[Change]) -> list[Change]:
-    """The engine's plan, with the steps between values that the comparison of recordings knows."""
+    """The engine's plan, with the values that the comparison of recordings has."""
     details_of = {(one.type, one.name): dict(one.details) for one in compared}
     return [
         replace(one, details=tuple((path, _both(steps.get(path, ""), why)) for path, why in one.details))

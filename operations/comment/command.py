@@ -64,7 +64,7 @@ def command(
 
 
 def _render(file: Path, base_name: str | None, head_name: str | None, *, fork: bool) -> None:
-    """Prints the comment that a document makes. The caller's names go before those of the document."""
+    """Prints the comment for a document. ``base_name`` and ``head_name`` override the names in the document."""
     from operations.comment.data import read
     from operations.comment.markdown import comment
 

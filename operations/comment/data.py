@@ -1,7 +1,7 @@
-"""What a comment is made of, as JSON: written where the change is checked, read where the comment is posted.
+"""The content of a comment as JSON: written by the job that checks the change, read by the job that posts the comment.
 
-A fork's code writes this document, so the side that posts believes nothing of it: a strict schema, a size for
-everything, and every text escaped when it is rendered.
+A fork's code may write this document, so the job that posts does not trust it: the schema is strict, everything has a
+maximum size, and every text is escaped when it is rendered.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ LARGEST = 4 * 1024 * 1024
 """Bytes of a document. One about a stack with every resource changed has about 20 KB."""
 
 STACKS, CHANGES, DETAILS, POLICIES, BOXES, EDGES = 200, 2000, 50, 500, 200, 1000
-"""How many a document may hold: stacks; of a stack changes, policies, boxes and edges; of a change details."""
+"""Maximum numbers in a document: stacks; per stack changes, policies, boxes and edges; per change details."""
 
 
 class DataLimits(NamedTuple):
-    """How much is written of a stack: changes, details of each, messages of policies, and whether its picture is."""
+    """How much of a stack is written: changes, details of each, messages of policies, and whether the picture."""
 
     changes: int
     details: int
@@ -55,7 +55,7 @@ Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
 class _Strict(BaseModel):
-    """Nothing but the fields, in their types, without conversions."""
+    """Base of all parts: no unknown fields, no conversion of types."""
 
     model_config = ConfigDict(
         extra="forbid", strict=True, frozen=True, allow_inf_nan=False, alias_generator=to_camel, populate_by_name=True
@@ -158,7 +158,7 @@ class _Totals:
 
 
 def document(reports: Sequence[Report], base: str, head: str) -> dict[str, object]:
-    """The document about these reports, as JSON data. What is longer than a document may hold is cut."""
+    """The document for these reports, as JSON data, truncated to what a document may contain."""
     for limits in LIMITS[:-1]:
         made = _document(reports, base, head, limits)
         if len(made.model_dump_json(by_alias=True)) * 2 <= LARGEST:  # printed with spaces, it is longer
@@ -172,9 +172,9 @@ def _document(reports: Sequence[Report], base: str, head: str, limits: DataLimit
 
 
 def read(file: Path) -> tuple[list[Report], str, str]:
-    """The reports of a document, and what it calls both sides.
+    """The reports of a document, and its names of base and head.
 
-    Raises ``BadInput`` for a file that is too large, no file, or no such document; the message has nothing of it.
+    Raises ``BadInput`` for a file that is missing, too large, or not such a document; the message quotes nothing of it.
     """
     fix = "Fix: use a file that `llmd-gke comment --output json` of this version wrote"
     try:

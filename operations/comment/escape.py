@@ -1,7 +1,7 @@
-"""Text from settings and messages in Markdown: a pull request must not be able to say anything in our name.
+"""Escapes text from settings and messages for Markdown, so that a pull request cannot add content in our name.
 
-What GitHub makes of plain text is in its pages on mentions, autolinked references and mathematical expressions. A
-backslash stops Markdown, but not those: they are looked for in the finished text. So a space of no width breaks them.
+GitHub also turns plain text into mentions, references and mathematical expressions. It looks for those in the rendered
+text, so that a backslash does not prevent them; a zero-width space does.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 import unicodedata
 
 GAP = "\u200b"
-"""Shown as nothing; no mention, reference or address goes over it."""
+"""Zero-width space: invisible, and it interrupts mentions, references and addresses."""
 
 LONGEST = 4000
-"""Characters of a text that anything is made of."""
+"""Characters of a text; what is longer is truncated."""
 
 _MARKUP = re.compile(r"([\\*_\[\]|~#!`])")
 _GAPS = (
@@ -28,18 +28,18 @@ _COMMIT = re.compile(r"(?i)(?<![0-9a-z])[0-9a-f]{7,40}(?![0-9a-z])")
 
 
 def clean(text: str) -> str:
-    """Without characters that are not seen or that turn the order of others: what is left can be read as it is."""
+    """The text without invisible characters and those that change the direction of text."""
     return "".join(one for one in text[:LONGEST] if one in "\n\t" or unicodedata.category(one)[0] != "C")
 
 
 def code(text: str) -> str:
-    """As code, on one line, in a table cell too: no markup, link or mention in it is read as one."""
+    """The text as inline code on one line, also for table cells: nothing in it becomes markup, link or mention."""
     inside = " ".join(clean(text).replace("`", "'").replace("|", "\\|").split())
     return f"`{inside}`" if inside else ""
 
 
 def prose(text: str) -> str:
-    """A message as plain words: backticks still mark code, everything else means itself."""
+    """A message as plain text: backticks mark code, everything else is literal."""
     parts = re.split(r"(`[^`]*`)", " ".join(clean(text).split()))
     return "".join(code(part[1:-1]) if index % 2 else _plain(part) for index, part in enumerate(parts))
 
@@ -54,13 +54,13 @@ def _plain(text: str) -> str:
 
 
 def _apart(match: re.Match[str]) -> str:
-    """A run of hexadecimal digits in pieces that are too short for a commit."""
+    """Divides a run of hexadecimal digits into parts that are too short for a link to a commit."""
     run = match.group()
     return GAP.join(run[at : at + 6] for at in range(0, len(run), 6))
 
 
 def block(text: str) -> str:
-    """Several lines, as they are."""
+    """Several lines as a code block."""
     text = clean(text)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", text)), default=0))
     return f"{fence}text\n{text}\n{fence}"

@@ -14,10 +14,10 @@ from operations.cost.estimate import Amount, State
 from operations.cost.tables import difference, hourly
 
 MARKER = "<!-- llmd-gke: what this pull request changes -->"
-"""First line of the comment: the next run finds it by that and writes over it."""
+"""First line of the comment, by which the next run finds and replaces it."""
 
 LIMIT = 65_000
-"""Characters. GitHub refuses a comment of more than 65,536."""
+"""Maximum characters of the comment. GitHub rejects more than 65,536."""
 
 OF_A_FORK = (
     "> [!WARNING]\n> The code of a fork reported everything below. It may be deliberately wrong: read the "
@@ -30,7 +30,7 @@ SIGNS = {"create": "new", "update": "changed", "replace": "**replaced**", "delet
 
 @dataclass(frozen=True)
 class MarkdownLimits:
-    """How much a stack may say: rows of changes, details a row, messages of policies, and whether it is drawn."""
+    """How much is shown of a stack: rows of changes, details per row, messages of policies, and whether the picture."""
 
     rows: int
     details: int
@@ -50,9 +50,9 @@ LIMITS = (
 
 
 def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT, *, fork: bool = False) -> str:
-    """The comment about all stacks; what does not fit is left out and counted.
+    """The comment about all stacks; what does not fit is omitted and counted.
 
-    ``fork``: what it says was found out by the code of a fork, and the comment says so.
+    ``fork``: the code of a fork produced the reports; the comment says so.
     """
     head_ = list(_head(reports, base, head, fork))
     for limits in LIMITS:
@@ -221,7 +221,7 @@ def _messages(policy_messages: Sequence[PolicyMessage], most: int) -> list[str]:
 
 
 def _one_line(message: str) -> str:
-    """A policy's title stands on a line of its own above what it found."""
+    """A policy's message on one line: its title, a colon, and the rest."""
     return ": ".join(line.strip() for line in message[:1000].splitlines() if line.strip())
 
 

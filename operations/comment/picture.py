@@ -7,7 +7,7 @@ from llmd_gke.graph.parts import Parts
 
 
 def difference(before: Parts, after: Parts) -> Picture | None:
-    """New, gone and changed components with their neighbours; ``None`` where no component differs."""
+    """New, removed and changed components with their neighbours; ``None`` if no component differs."""
     parts = {**before.by_name, **after.by_name}
     marks: dict[str, Mark] = {}
     for name in parts:
@@ -28,7 +28,7 @@ def difference(before: Parts, after: Parts) -> Picture | None:
 
 
 def _held(parts: Parts, name: str) -> dict[str, object]:
-    """What a component holds, as far as a comment says it changed."""
+    """The resources of a component, reduced to what counts as a change in a comment."""
     return {
         node.urn: (node.inputs, node.protect, node.timeouts) for node in parts.by_name[name].resources
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""What the policy pack says about a recorded graph: the pack's own server, fed as the engine feeds it on a preview."""
+"""Checks a recorded graph with the policy pack: calls the pack's server as the engine does on a preview."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _policy_messages(response: analyzer_pb2.AnalyzeResponse) -> list[PolicyMessa
 
 @contextmanager
 def _as_the_engine_says(stack: str) -> Generator[None]:
-    """Which stack is judged, in the variables by which the engine tells its policy host."""
+    """Sets the variables by which the engine passes the stack's name to its policy host."""
     names = {"PULUMI_STACK": stack, "PULUMI_PROJECT": "llmd-gke", "PULUMI_DRY_RUN": "true"}
     before = {name: os.environ.get(name) for name in names}
     os.environ.update(names)

@@ -27,7 +27,7 @@ Status = Literal["", "new", "removed"]
 
 
 class Price(Protocol):
-    """What a comment says of a price: nodes, chips and USD in each state."""
+    """The price in a comment: nodes, chips and USD in each state."""
 
     @property
     def totals(self) -> Mapping[State, Amount]:
@@ -37,7 +37,9 @@ class Price(Protocol):
 
 @dataclass(frozen=True)
 class Report:
-    """One stack. ``problem`` says why the program of now cannot be judged, ``unknown`` why the base cannot."""
+    """The report on one stack. ``problem``: why the head's program cannot be judged; ``unknown``: why the base
+    cannot.
+    """
 
     stack: str
     status: Status = ""
@@ -53,13 +55,13 @@ class Report:
 
     @property
     def quiet(self) -> bool:
-        """Whether there is nothing to say but the row in the table."""
+        """Whether the row in the table is all that there is to report."""
         mandatory = any(one.mandatory for one in self.policy_messages)
         return not (self.status or self.changes or mandatory or self.problem or self.unknown)
 
     @property
     def bad(self) -> bool:
-        """Whether `pulumi up` would be refused."""
+        """Whether `pulumi up` would be rejected."""
         return bool(self.problem) or any(one.mandatory for one in self.policy_messages)
 
 

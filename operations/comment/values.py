@@ -1,4 +1,4 @@
-"""Which values of a resource a comment may show. Comments are public: when in doubt, only that something changed."""
+"""Which values of a resource a comment may show. Comments are public: if in doubt, it only says that they changed."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _step(before: object, after: object) -> str:
 
 
 def _shown(value: object) -> str:
-    """A value as text; empty where it is a secret, large, or no scalar."""
+    """A value as text; empty if it may be a secret, is large, or is not a scalar."""
     if value is _NOTHING:
         return "unset"
     if value == UNKNOWN:

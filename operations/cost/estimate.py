@@ -1,6 +1,6 @@
 """Chips, nodes and price of a stack, from its settings and the dated catalogue.
 
-A price that nobody publishes stays open.
+An unpublished price is ``None``, with the reason.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Amount:
 
     @property
     def usd_per_month(self) -> float | None:
-        """Per month of 730 hours."""
+        """USD per month of 730 hours; ``None`` if there is no price."""
         return None if self.usd_per_hour is None else self.usd_per_hour * HOURS_PER_MONTH
 
 
@@ -133,7 +133,7 @@ def _amount(pool: AcceleratorPool, nodes: int, price: float | None) -> Amount:
 
 
 def _total(amounts: Iterable[Amount]) -> Amount:
-    """With GKE's fee. Open as soon as one part is: a sum with a hole in it would be read as the whole."""
+    """The sum, with GKE's fee. It has no price if one part has none: an incomplete sum would be taken for the total."""
     parts = list(amounts)
     prices = [part.usd_per_hour for part in parts if part.usd_per_hour is not None]
     nodes, chips = sum(part.nodes for part in parts), sum(part.chips for part in parts)

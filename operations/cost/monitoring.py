@@ -14,7 +14,7 @@ from llmd_gke.manifests.alerts.policy import EVALUATION_SECONDS
 from llmd_gke.settings import StackSettings
 
 HOURS_PER_MONTH = 730
-"""Google's own month in price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
+"""Hours of a month in Google's price lists (https://cloud.google.com/compute/vm-instance-pricing)."""
 SECONDS_PER_MONTH = HOURS_PER_MONTH * 3600
 MILLION = 1_000_000
 
@@ -32,7 +32,7 @@ class MonitoringPrice:
 
     @property
     def usd_per_month(self) -> float:
-        """List price. The free uptime checks of a project are counted as this stack's."""
+        """List price. Assumes that no other stack uses the project's free uptime checks."""
         uptime = max(0, self.uptime_executions - catalogue.FREE_UPTIME_CHECKS)
         return (
             self.samples / MILLION * catalogue.USD_PER_MILLION_SAMPLES
@@ -62,7 +62,7 @@ class MonitoringPrice:
 
 
 def estimate(settings: StackSettings) -> MonitoringPrice:
-    """What the stack's settings ask for."""
+    """The price of monitoring with the stack's settings."""
     stack_alerts = alerts(settings)
     references = sum(alert.expression.count("{") for alert in stack_alerts)
     evaluations = SECONDS_PER_MONTH // EVALUATION_SECONDS

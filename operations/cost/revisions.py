@@ -1,4 +1,4 @@
-"""Stack files as they were at a git revision, read by today's code."""
+"""Stack files at a git revision, read by this clone's code."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def commit_of(root: Path, revision: str) -> str:
-    """The commit that a revision names. Raises ``BadInput`` for one that this clone does not know."""
+    """The commit of a revision. Raises ``BadInput`` for one that this clone does not have."""
     done = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
     if done.returncode:
         raise BadInput(
@@ -42,7 +42,7 @@ def file_at(root: Path, revision: str, name: str) -> str | None:
 def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
     """A stack's settings at a revision; ``None`` when there was no such stack.
 
-    Raises ``BadInput`` for an unknown revision, and for a file that today's code refuses.
+    Raises ``BadInput`` for an unknown revision, and for a file that this clone's code rejects.
     """
     from llmd_gke.settings.errors import SettingsError
     from llmd_gke.settings.load import load_stack
@@ -64,7 +64,7 @@ def settings_at(root: Path, revision: str, stack: str) -> StackSettings | None:
 
 @contextlib.contextmanager
 def _on_stand_ins() -> Generator[None]:
-    """Nothing is asked of any cloud here, so a stack that must not reach Google Cloud may be read, too."""
+    """Allows reading settings of stacks that must not reach Google Cloud: no cloud is called here."""
     from llmd_gke.settings.validation import CLOUD_VARIABLE
 
     given = os.environ.get(CLOUD_VARIABLE)

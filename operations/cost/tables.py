@@ -14,10 +14,10 @@ NOTES = (
     f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not included: {', '.join(NOT_INCLUDED)}.",
     *(f"{state}: {meaning}." for state, meaning in STATES.items()),
 )
-"""What stands below every table."""
+"""Notes below every table."""
 
 FIRST_ZONAL = "GKE's fee: Google waives it for one zonal cluster per billing account."
-"""Below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""
+"""Note below the table of a zonal cluster (https://cloud.google.com/kubernetes-engine/pricing, free tier)."""
 
 NOTHING = "-"
 

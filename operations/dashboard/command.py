@@ -111,7 +111,7 @@ def _write(option: str, file: Path, text: str, stack: str, title: str, output: O
 
 
 def _link(target: Target) -> str:
-    """Raises ``NotUp`` where the stack is not up or has no dashboard."""
+    """The link to the dashboard. Raises ``NotUp`` if the stack is not up or has no dashboard."""
     from operations import outputs
     from operations.exits import NotUp
 

@@ -88,7 +88,7 @@ def _chart(panel: Panel, answers: Answers, span: Span, left: float, top: float) 
 
 
 def _lines(query: Query, series: Iterable[Series]) -> list[Line]:
-    """Series with a number; a quantile of nothing has none."""
+    """A line for each series that has a number; a quantile without samples has none."""
     named = [(_name(query, one), [point for point in one.points if math.isfinite(point[1])]) for one in series]
     return sorted((name, points) for name, points in named if points)
 
@@ -98,7 +98,7 @@ def _name(query: Query, series: Series) -> str:
 
 
 def _stacked(lines: Sequence[Line]) -> list[Line]:
-    """Each line on those before it."""
+    """The lines stacked: the values of each are added to those before it."""
     below: dict[float, float] = {}
     stacked: list[Line] = []
     for name, points in lines:
@@ -159,7 +159,7 @@ def _path(
 
 
 def runs(points: Sequence[tuple[float, float]]) -> list[list[tuple[float, float]]]:
-    """Points without gaps: where more than one is missing, a new line begins."""
+    """The points in runs without gaps: a new run begins where more than one point is missing."""
     step = min((second[0] - first[0] for first, second in pairwise(points)), default=0.0)
     parts = [[points[0]]]
     for first, second in pairwise(points):

@@ -1,4 +1,4 @@
-"""What a Prometheus answers to the panels, asked or read from a file."""
+"""The answers of a Prometheus to the panels' queries, live or from a file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from operations.prometheus.client import NotAnswered, Prometheus, Series
 from operations.target import Target
 
 POINTS = 48
-"""In each line."""
+"""Number of points of each series."""
 
 
 async def ask(prometheus: Prometheus, settings: StackSettings, span: Span) -> Answers:
-    """Every expression over a time. Raises ``NotAnswered``."""
+    """Evaluates every panel's expressions over a time span. Raises ``NotAnswered``."""
     expressions = [query.promql for panel in panels(settings) for query in panel.queries]
     step = (span.end - span.start) / POINTS
     ranges = await asyncio.gather(*(prometheus.over(one, span.start, span.end, step) for one in expressions))
@@ -67,7 +67,7 @@ def _recorded(series: Series, span: Span) -> dict[str, object]:
 
 
 def read(file: Path, settings: StackSettings) -> tuple[Answers, Span]:
-    """What :func:`record` wrote, for the panels of these settings that it has."""
+    """The answers that :func:`record` wrote, for those panels of the settings that the file has."""
     content = cast("dict[str, Any]", json.loads(file.read_text(encoding="utf-8")))
     answers: dict[str, Sequence[Series]] = {}
     for panel in panels(settings):

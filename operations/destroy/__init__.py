@@ -1,1 +1,1 @@
-"""``llmd-gke destroy``: destroys a stack, and waits for Google where it has to."""
+"""``llmd-gke destroy``: destroys a stack, and waits while Google still uses its network."""

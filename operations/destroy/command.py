@@ -63,7 +63,7 @@ def command(
 
 
 def consent(target: Target, yes: bool) -> None:
-    """Asks before anything is destroyed. Raises ``Refused`` without consent or without a terminal."""
+    """Asks for confirmation before anything is destroyed. Raises ``Refused`` without consent or without a terminal."""
     if yes or target.cloud is not Cloud.GOOGLE:
         return
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""What GKE and Compute Engine offer where the stack wants it: versions, zones, machine types."""
+"""Checks that GKE and Compute Engine offer the stack's version, zones and machine types."""
 
 from __future__ import annotations
 

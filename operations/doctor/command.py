@@ -89,7 +89,7 @@ HAND_WRITTEN = (
 
 
 def _nothing_asked(target: Target) -> str:
-    """Why only this machine was looked at, and how Google is asked."""
+    """A note on why only this machine was checked, and on how to check Google's side."""
     from llmd_gke.settings.validation import REHEARSAL_PROJECT
 
     if target.settings.project == REHEARSAL_PROJECT:
@@ -101,7 +101,7 @@ def _nothing_asked(target: Target) -> str:
 
 
 def _types(target: Target) -> frozenset[str]:
-    """The types of the resources in the stack's graph, where Google is asked about them."""
+    """The types of the resources in the stack's graph; empty if Google is not asked about them."""
     if target.cloud is Cloud.REHEARSAL:
         return frozenset()
     from llmd_gke.catalog.permissions import GOOGLE
@@ -114,7 +114,7 @@ def _types(target: Target) -> frozenset[str]:
 
 
 def consent(context: Context, yes: bool, zones: Sequence[str] = ()) -> None:
-    """Asks before money is spent. Raises ``Refused`` without consent."""
+    """Asks for confirmation before money is spent. Raises ``Refused`` without consent."""
     pools = context.settings.pools
     hosts = ", ".join(
         f"{pool.machine_type} in {zone}"

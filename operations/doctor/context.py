@@ -1,4 +1,4 @@
-"""What the checks know: the stack's settings, Google, and where else to ask."""
+"""Inputs of the checks: the stack's settings, Google's APIs, and other addresses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Context:
 
     @cached_property
     def up(self) -> bool:
-        """Whether the stack's cluster exists: then its own use of quotas and names is no obstacle."""
+        """Whether the stack's cluster exists, so that its own use of quotas and names is not a conflict."""
         cluster = self.settings.cluster
         name = f"projects/{self.settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
         try:

@@ -97,14 +97,14 @@ def parts(image: str) -> tuple[str, str, str]:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a registry says about a reference: why it gives nothing (empty when it does), and the digest."""
+    """A registry's answer about a reference: the reason why it has no manifest (empty if it has), and the digest."""
 
     problem: str
     digest: str | None = None
 
 
 def moved(recorded: str | None, manifest: Manifest) -> bool:
-    """Whether a tag is no longer what was recorded. Not known where either digest is not."""
+    """Whether a tag no longer has the recorded digest; ``False`` if one of the digests is not known."""
     return recorded is not None and manifest.digest is not None and recorded != manifest.digest
 
 
@@ -188,7 +188,7 @@ def weights(context: Context) -> Iterator[Result]:
 
 
 def _private(base: str) -> bool:
-    """Whether what is sent to that address cannot be read on the way: by HTTPS, or to this machine."""
+    """Whether a token may be sent to that address: it uses HTTPS, or is on this machine."""
     url = httpx.URL(base)
     return url.scheme == "https" or (url.scheme == "http" and url.host in ("127.0.0.1", "::1", "localhost"))
 

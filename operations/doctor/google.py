@@ -22,15 +22,15 @@ VERSIONS = {
     "monitoring": ("monitoring", "v3"),
     "serviceusage": ("serviceusage", "v1"),
 }
-"""What is asked: API and version. Limits with dimensions (``tpu_family``) are in v1beta1 of Service Usage only, and the
-states of several services at once in v1 only."""
+"""APIs with their name and version in the client library. Limits with dimensions (``tpu_family``) are in v1beta1 of
+Service Usage only, and the states of several services at once in v1 only."""
 
 SCOPES = ("https://www.googleapis.com/auth/cloud-platform",)
 REQUEST_SECONDS = 15
-"""An answer later than this counts as none."""
+"""Seconds after which a request without an answer fails."""
 
 RETRIES = 2
-"""For 429, 5xx and broken connections; the client library waits longer each time."""
+"""Retries after 429, 5xx and broken connections; the client library waits longer each time."""
 
 ENDPOINT = "LLMD_GKE_GOOGLE_ENDPOINT"
 """Environment variable: an emulator of all of Google's APIs, such as ``http://127.0.0.1:8040``.
@@ -40,7 +40,7 @@ No credentials are read then.
 
 
 class GoogleRequestError(Exception):
-    """Google did not do what was asked."""
+    """Google rejected or failed a request."""
 
 
 class ApiOff(GoogleRequestError):
@@ -52,11 +52,11 @@ class ApiOff(GoogleRequestError):
 
 
 class Denied(GoogleRequestError):
-    """The caller may not ask, or may not do it."""
+    """The caller lacks credentials or a permission."""
 
 
 class MissingResource(GoogleRequestError):
-    """There is no such thing."""
+    """The resource does not exist."""
 
 
 class NoAnswer(GoogleRequestError):
@@ -120,7 +120,7 @@ class GoogleClient:
     def settle(
         self, method: str, operation: Mapping[str, object], seconds: float, **location: str
     ) -> dict[str, object]:
-        """As :meth:`wait`, for an operation of any ``location``, asked by ``method``: ``globalOperations.wait``."""
+        """As :meth:`wait`, for an operation in any ``location``; ``method`` polls it: ``globalOperations.wait``."""
         ends = time.monotonic() + seconds
         state = dict(operation)
         while state.get("status") != "DONE":
@@ -169,7 +169,7 @@ def short(text: str) -> str:
 
 
 def items(answer: Mapping[str, object], key: str) -> list[Mapping[str, object]]:
-    """A list in an answer; Google leaves empty ones out."""
+    """The list at ``key`` of an answer; empty if the key is missing, as Google omits empty lists."""
     return cast("list[Mapping[str, object]]", answer.get(key) or [])
 
 

@@ -34,7 +34,7 @@ class NodePool:
 
     @property
     def broken(self) -> bool:
-        """Whether somebody has to look."""
+        """Whether the pool needs attention."""
         return self.state in BROKEN
 
     @property
@@ -43,13 +43,15 @@ class NodePool:
         return f"{self.name} is {self.state}: {self.cause or 'GKE names no reason'}"
 
     def fix(self, stack: str) -> str:
-        """What to do about the reason, and how the pool is made again."""
+        """The fix for the cause, and how to recreate the pool."""
         first = google_errors.pool_fix(self.cause, stack)
         return f"{first}; {google_errors.pool_again(self.name, stack)}" if self.state == ERROR else first
 
 
 def node_pools(google: GoogleClient, settings: StackSettings) -> list[NodePool]:
-    """Those of the stack's cluster. Raises ``Missing`` where there is no cluster, and other ``GoogleError``."""
+    """The node pools of the stack's cluster. Raises ``Missing`` where there is no cluster, and other
+    ``GoogleError``.
+    """
     cluster = settings.cluster
     parent = f"projects/{settings.project}/locations/{cluster.location}/clusters/{cluster.name}"
     answer = google.ask("container.projects.locations.clusters.nodePools.list", parent=parent)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 OPERATION_SECONDS = 180
 LATE_SECONDS = 10.0
-"""How long after a request that was cut off its host may still appear."""
+"""Seconds in which a host may still appear after the request to create it was interrupted."""
 IMAGE = "projects/debian-cloud/global/images/family/debian-12"
 STOCK_OUT = ("ZONE_RESOURCE_POOL_EXHAUSTED", "ZONE_RESOURCE_POOL_EXHAUSTED_WITH_DETAILS", "STOCKOUT")
 
@@ -47,7 +47,7 @@ def probe(context: Context, pool: AcceleratorPool, zone: str | None = None) -> I
 
 
 def _reserved(context: Context, check: str, pool: AcceleratorPool, zone: str) -> Result:
-    """A reservation is there, has the pool's machine type, and hosts that nobody uses."""
+    """The reservation exists, is of the pool's machine type, and has unused hosts."""
     wanted = pool.reservation
     if wanted is None:
         return skipped(check, "no reservation is set")
@@ -102,7 +102,7 @@ def _host(
 
 
 def instance(name: str, pool: AcceleratorPool, zone: str, interface: Mapping[str, str]) -> dict[str, object]:
-    """A TPU host that stays off the Internet and is deleted with its disk."""
+    """The body of a request for a TPU host without external address, whose disk is deleted with it."""
     scheduling: dict[str, object] = {"onHostMaintenance": "TERMINATE", "automaticRestart": False}
     if pool.capacity == "spot":
         scheduling |= {"provisioningModel": "SPOT", "instanceTerminationAction": "DELETE"}
@@ -153,7 +153,7 @@ def _remove(context: Context, zone: str, name: str, *, patience_seconds: float) 
 
 
 def _deleted(context: Context, zone: str, name: str) -> bool:
-    """Deletes it; whether it was there."""
+    """Deletes the instance; returns whether it existed."""
     where = {"project": context.settings.project, "zone": zone}
     try:
         context.google.wait(

@@ -1,4 +1,4 @@
-"""Quotas by their right names, against what the settings ask for at most.
+"""Compares the quotas with the maximum that the settings ask for.
 
 GKE draws on Compute Engine's quotas, never on those of the Cloud TPU API. ``TPUS_PER_TPU_FAMILY`` has the dimension
 ``tpu_family`` and is not in ``compute.regions.get``: Service Usage tells it
@@ -30,7 +30,7 @@ DISK_QUOTAS = {
 """Disk types and the regional quota they count against (https://cloud.google.com/compute/resource-usage)."""
 
 REGIONAL = {"FORWARDING_RULES": 2, "NETWORK_ENDPOINT_GROUPS": 2}
-"""What every gateway takes at least: a rule and, for each kind of backend of a model, a group a zone."""
+"""Minimum use of regional quotas by a gateway: its forwarding rules, and one group per zone and kind of backend."""
 
 
 def chips(context: Context) -> Iterator[Result]:
@@ -74,7 +74,7 @@ def regional(context: Context) -> Iterator[Result]:
 
 
 def in_project(context: Context) -> Iterator[Result]:
-    """What a project has in all: networks, routers, health checks."""
+    """Quotas of the project as a whole: networks, routers, health checks."""
     need: Counter[str] = Counter({"HEALTH_CHECKS": 2})
     if context.settings.network.existing is None:
         need.update({"NETWORKS": 1, "SUBNETWORKS": 2, "ROUTERS": 1, "FIREWALLS": 4})
@@ -117,7 +117,7 @@ def _limit(context: Context, quota: str, dimensions: Mapping[str, str]) -> int |
 
 
 def effective(limits: Iterable[Mapping[str, object]], location: Mapping[str, str]) -> int | None:
-    """The bucket with the most dimensions that all fit ``location``, as Service Usage documents ``QuotaBucket``."""
+    """The limit of the bucket with the most dimensions that all match ``location``, as ``QuotaBucket`` documents."""
     best: tuple[int, int] | None = None
     for limit in limits:
         for bucket in items(limit, "quotaBuckets"):

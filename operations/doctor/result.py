@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class CheckStatus(StrEnum):
-    """``warning`` does not stop ``pulumi up``; ``skipped`` was not looked at, and ``message`` tells why."""
+    """``warning`` does not stop ``pulumi up``; ``skipped`` was not checked, for the reason in ``message``."""
 
     OK = "ok"
     WARNING = "warning"
@@ -17,7 +17,7 @@ class CheckStatus(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """One line of the report: what was looked at, what was seen, and the command or page that fixes it."""
+    """One line of the report: the check, its status, what it found, and the command or page with the fix."""
 
     check: str
     status: CheckStatus
@@ -26,20 +26,20 @@ class Result:
 
 
 def ok(check: str, message: str) -> Result:
-    """As it should be."""
+    """A check that passed."""
     return Result(check, CheckStatus.OK, message)
 
 
 def warning(check: str, message: str, fix: str) -> Result:
-    """May go wrong."""
+    """A check whose result may cause problems, but does not stop ``pulumi up``."""
     return Result(check, CheckStatus.WARNING, message, fix)
 
 
 def failed(check: str, message: str, fix: str) -> Result:
-    """Would stop ``pulumi up``."""
+    """A check whose result would make ``pulumi up`` fail."""
     return Result(check, CheckStatus.FAILED, message, fix)
 
 
 def skipped(check: str, why: str) -> Result:
-    """Not looked at."""
+    """A check that was not made, and why."""
     return Result(check, CheckStatus.SKIPPED, why)

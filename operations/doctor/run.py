@@ -21,7 +21,7 @@ Function = Callable[[Context], Iterator[Result]]
 
 @dataclass(frozen=True)
 class Check:
-    """``name`` is shown where the check cannot be done; ``google``: it asks Google, so it needs credentials."""
+    """A check. ``name`` is shown if it cannot be made; ``google``: it calls Google's APIs, so it needs credentials."""
 
     name: str
     function: Function
@@ -53,7 +53,7 @@ CHECKS: tuple[Check, ...] = (
 
 
 def checks(cloud: Cloud) -> tuple[Check, ...]:
-    """Those that mean something there: a laptop cloud signs in, builds and downloads by itself."""
+    """The checks that apply to a cloud: a laptop cloud signs in, builds and downloads by itself."""
     if cloud is not Cloud.LAPTOP:
         return CHECKS
     return (CHECKS[0], *(check for check in CHECKS if check.google and check.name != sign_in.CHECK))
@@ -100,7 +100,7 @@ def _one(done: queue.SimpleQueue[tuple[int, list[Result]]], index: int, check: C
 
 
 def results(check: Check, context: Context) -> list[Result]:
-    """One check's results; what Google refuses becomes one, too."""
+    """The results of one check; an error of Google's becomes a result, too."""
     name = context.settings.project
     try:
         return list(check.function(context))

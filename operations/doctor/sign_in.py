@@ -1,4 +1,4 @@
-"""Who the Kubernetes half of an update signs in as, and whether that is who the Google half is."""
+"""The identity that the Kubernetes half of an update uses, and whether the Google half uses the same one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHECK = "Kubernetes sign-in"
 REQUEST_SECONDS = 15
 IMPERSONATE = "gcp:impersonateServiceAccount"
 VARIABLE = "GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"
-"""The Google provider reads it; the kubeconfig's plugin does not."""
+"""Environment variable that the Google provider reads, but the kubeconfig's plugin does not."""
 
 
 def sign_in(context: Context) -> Iterator[Result]:

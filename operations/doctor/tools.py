@@ -54,7 +54,7 @@ def auth_plugin(_: Context) -> Iterator[Result]:
 
 
 def optional(_: Context) -> Iterator[Result]:
-    """What people use by hand; ``pulumi up`` does without."""
+    """Programs for use by hand, which ``pulumi up`` does not need."""
     for name, use in (("gcloud", "logs in"), ("kubectl", "inspects the cluster")):
         if shutil.which(name):
             yield ok(name, "is on PATH")
@@ -63,7 +63,7 @@ def optional(_: Context) -> Iterator[Result]:
 
 
 def ask(command: Sequence[str]) -> str | None:
-    """What a program says of itself; ``None`` when it is not there or fails."""
+    """The output of a command; ``None`` if the program is missing or fails."""
     program = shutil.which(command[0])
     if program is None:
         return None

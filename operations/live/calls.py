@@ -1,4 +1,4 @@
-"""Another command of ours, by a process of its own: what it says on its way is shown, and Ctrl-C ends it in order."""
+"""Runs another of our commands as a child process: shows its progress, and ends it in order on Ctrl-C."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from localcloud.common.child_process import follow
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 30), (signal.SIGTERM, 30), (signal.SIGKILL, 30))
-"""Half a minute to end what it has started. What entered a laptop cloud ends with it at the latest."""
+"""Signals to end the command, each with the seconds to wait for it."""
 
 MAX_CHARACTERS = 600
-"""Of a failed command's last words so many letters are kept."""
+"""Characters that are kept of the end of a failed command's output."""
 
 
 @dataclass(frozen=True)
 class Done:
-    """How it ended: status, result, and what it said besides."""
+    """How a command ended: exit status, standard output, standard error."""
 
     status: int
     output: str

@@ -88,7 +88,7 @@ def command(
 
 
 def cost(target: Target, today: date) -> str:
-    """What the run costs, in a sentence, and a second one for an old price; no guess where there is no price."""
+    """A sentence on the price of the run, and a second one if the price table is old; no number without a price."""
     if target.cloud is not Cloud.GOOGLE:
         return f"The {target.cloud.value} costs nothing."
     from llmd_gke.catalog.zones import PRICES_AS_OF, old_prices
@@ -107,7 +107,7 @@ def cost(target: Target, today: date) -> str:
 
 
 def consent(target: Target, yes: bool) -> None:
-    """Asks before money is spent. Raises ``Refused`` without consent, and where nobody can be asked."""
+    """Asks for confirmation before money is spent. Raises ``Refused`` without consent or without a terminal."""
     if yes or target.cloud is not Cloud.GOOGLE:
         return
     if not sys.stdin.isatty():

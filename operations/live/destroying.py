@@ -20,7 +20,7 @@ timeout of a resource makes it try again.
 """
 
 PAUSES_SECONDS = (180, 240, 300)
-"""Before the second, third and fourth attempt."""
+"""Seconds to wait before the second, third and fourth attempt."""
 
 DESTROY_SECONDS = 60 * 60
 
@@ -39,7 +39,7 @@ class DestroyOutcome:
 def destroy(target: Target, log: Path, say: Say, *, pause: Callable[[float], object] = time.sleep) -> DestroyOutcome:
     """Destroys a stack. Waits and tries again while Google says "already being used by", and no other error.
 
-    On the clouds of this machine nothing takes Google's minutes, so the pauses are short there.
+    On local clouds the pauses are short.
     """
     short = target.cloud is not Cloud.GOOGLE
     attempt = 0

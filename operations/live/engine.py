@@ -16,7 +16,7 @@ from operations.options import Cloud
 from operations.target import Target
 
 STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
-"""Two minutes to stop in order, once it was told to; ended only when it does not."""
+"""Signals to stop the engine, each with the seconds to wait for it: two minutes to stop in order."""
 
 
 def up(target: Target) -> list[str]:
@@ -74,7 +74,7 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
 
 
 def interruptions_wait(say: Callable[[str], None]) -> Callable[[], None]:
-    """From now on Ctrl-C and SIGTERM only say that the destroy goes on. Returns what ends that."""
+    """Makes Ctrl-C and SIGTERM only say that the destroy continues. Returns a function that restores the handlers."""
 
     def note(number: int, frame: object) -> None:
         del number, frame

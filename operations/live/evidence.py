@@ -1,4 +1,4 @@
-"""What an acceptance run saw."""
+"""Results of an acceptance run."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 @dataclass
 class Step:
-    """One step: how it ended, how long it took, what there is to say."""
+    """One step: its verdict, its duration in seconds, and details."""
 
     name: str
     verdict: Verdict
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass
 class Evidence:
-    """Everything that the steps found; empty where a step did not run."""
+    """Results of all steps; empty for steps that did not run."""
 
     stack: str
     cloud: str
@@ -41,7 +41,7 @@ class Evidence:
     unchanged: bool | None = None
     """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""
     left: str | None = None
-    """What was found after the destroy; empty for nothing, ``None`` where nobody looked."""
+    """Resources that remained after the destroy; empty for none, ``None`` if this was not checked."""
 
     def verdict(self, name: str) -> Verdict | None:
         """How a step ended, ``None`` when it did not run."""

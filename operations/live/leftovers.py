@@ -20,7 +20,7 @@ question that lists it; an address is in the cluster's region."""
 
 
 def look(settings: StackSettings) -> str | None:
-    """Names of what is left, empty for nothing; ``None`` where it cannot be asked (no credentials, no permission)."""
+    """Names of remaining resources, empty for none; ``None`` without credentials or permission to list them."""
     leftovers: list[str] = []
     try:
         google = GoogleClient(settings.project, login())
@@ -49,6 +49,6 @@ def _listed(google: GoogleClient, method: str, kind: str, scope: Mapping[str, st
 
 
 def belonging(entries: Sequence[Mapping[str, object]], settings: StackSettings, kind: str) -> list[str]:
-    """Those that name the cluster, in their own name, network, target tags or description."""
+    """Names of the entries that mention the cluster in name, network, target tags or description."""
     name = settings.cluster.name
     return [f"{kind} {entry.get('name')}" for entry in entries if name in json.dumps(entry)]

@@ -1,4 +1,4 @@
-"""The steps that ask a laptop cloud: it answers inside only, and only a process of its own can go there."""
+"""Steps that may call a laptop cloud: they run as child processes, since only those can enter its namespaces."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ Table = Mapping[str, object]
 
 
 def status(target: Target, say: Say) -> Table:
-    """The screen of ``llmd-gke status`` as data. Raises ``Failed`` where there is none."""
+    """The JSON of ``llmd-gke status``. Raises ``Failed`` if the command printed none."""
     return _asked(target, "status", say=say)
 
 
 def smoke(target: Target, junit: Path, say: Say) -> dict[str, str]:
-    """The verdict of each check of ``llmd-gke smoke``, by ``model: check``. Raises ``Failed`` where there is none."""
+    """The verdict of each check of ``llmd-gke smoke``, by ``model: check``. Raises ``Failed`` if there are none."""
     answer = _asked(target, "smoke", "--junit", str(junit.absolute()), say=say)
     checks = cast("Sequence[Mapping[str, str]]", answer["checks"])
     return {f"{one['model']}: {one['name']}": one["verdict"] for one in checks}
 
 
 def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float, most: int) -> BenchResult:
-    """The result of ``llmd-gke bench``, whose files are in ``folder`` then. Raises ``Failed`` where there is none."""
+    """The result of ``llmd-gke bench``, which writes its files to ``folder``. Raises ``Failed`` if there is none."""
     from operations.bench import result
 
     limits = ("--seconds", f"{seconds:g}", "--most", str(most))
@@ -40,7 +40,7 @@ def bench(target: Target, model: str, folder: Path, say: Say, *, seconds: float,
 
 
 def _asked(target: Target, name: str, *arguments: str, say: Say) -> Table:
-    """The JSON that a command prints, which it also does when it has seen something bad (status 1)."""
+    """The JSON that a command prints, also if it exits with status 1 because of a bad result."""
     done = call(target, name, *arguments, "--output", "json", say=lambda line: say(f"{name}: {line}"))
     if not done.output.strip():
         raise Failed(f"llmd-gke {name} exited with status {done.status}: {done.end_of_errors or 'it printed nothing'}")

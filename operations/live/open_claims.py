@@ -19,7 +19,7 @@ Answer = tuple[Seen, str]
 
 @dataclass(frozen=True)
 class Point:
-    """A claim of the page, and what a run says about it."""
+    """A claim of the page, and the function that answers it from a run's results."""
 
     number: int
     claim: str
@@ -30,7 +30,7 @@ NOT_SEEN: Answer = ("open", "the run did not get that far")
 
 
 def _edge(pattern: str) -> Callable[[Evidence], Answer]:
-    """Answered by the gateway's lines about all models whose subject fits."""
+    """An answer from the status lines of the gateway whose subject matches ``pattern``, for all models."""
 
     def answer(seen: Evidence) -> Answer:
         if seen.snapshot is None:
@@ -88,7 +88,7 @@ def _ready(seen: Evidence) -> Answer:
 
 
 def _took(resource: str) -> Callable[[Evidence], Answer]:
-    """The engine's own line about a resource, with its time."""
+    """An answer from the engine's line about a resource, with its duration."""
 
     def answer(seen: Evidence) -> Answer:
         lines = [line.strip() for line in seen.up_log.splitlines() if f" {resource} " in line and "created" in line]
@@ -247,11 +247,11 @@ BY_HAND: Mapping[int, str] = {
     59: "llmd-gke logs: each of the seven queries returns entries",
     60: "needs a stack with monitoring: pulumi up, and a second one that changes nothing",
 }
-"""Points that this run cannot answer, and what would."""
+"""Points that a run cannot answer, and what would answer them."""
 
 
 def answers(seen: Evidence) -> list[tuple[Point, Seen, str]]:
-    """Every point's answer. Only Google Cloud can give one: elsewhere all stay open."""
+    """The answer to every point. Only a run on Google Cloud answers any: elsewhere all remain open."""
     if seen.cloud != "google":
         return [(point, "open", f"the {seen.cloud} cannot answer it") for point in POINTS]
     return [(point, *point.answer(seen)) for point in POINTS]

@@ -1,4 +1,4 @@
-"""What is looked at before an acceptance run makes anything."""
+"""Checks before an acceptance run creates anything."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def check_destroyable(target: Target) -> None:
 
 
 def preflight(target: Target) -> Step:
-    """``doctor``, where there is something to ask."""
+    """Runs ``doctor``; skipped on clouds where it has nothing to check."""
     if target.cloud is Cloud.REHEARSAL:
         return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
     started = time.monotonic()
@@ -78,7 +78,7 @@ def preflight(target: Target) -> Step:
 
 
 def _extract(report: str) -> str:
-    """What doctor's JSON says would stop the stack, each with its fix."""
+    """The failed checks in doctor's JSON, each with its fix."""
     try:
         findings = cast("Sequence[Mapping[str, str]]", json.loads(report)["findings"])
     except (ValueError, KeyError):

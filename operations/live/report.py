@@ -13,11 +13,11 @@ from operations.live.open_claims import BY_HAND, answers
 from operations.live.sections import cell
 
 SHORTEST = 8
-"""Shorter values of variables are no secrets, and would take ordinary words away."""
+"""Characters of a secret, at least: shorter values of variables match ordinary words."""
 
 
 def without_secrets(text: str, environment: Mapping[str, str] | None = None) -> str:
-    """The text without what looks like a secret, and without values of variables whose names say that they are one."""
+    """The text without anything that looks like a secret, and without values of variables with names of secrets."""
     secrets = [
         value
         for name, value in (os.environ if environment is None else environment).items()

@@ -35,14 +35,14 @@ class Plan:
 
 
 class Run:
-    """One run. :meth:`all` never leaves a stack behind, unless the destroy itself fails, and then says so."""
+    """One run. :meth:`all` leaves a stack behind only if the destroy fails, and then reports it."""
 
     def __init__(self, target: Target, plan: Plan, say: Say) -> None:
         self.seen = Evidence(target.stack, target.cloud.value, target.settings)
         self._target, self._plan, self._say = target, plan, say
 
     def all(self) -> Evidence:
-        """Up, look, ask, measure, destroy. An interrupt is a failed step; the destroy comes all the same."""
+        """Runs all steps. An interrupt counts as a failed step; the destroy runs in any case."""
         self._plan.folder.mkdir(parents=True, exist_ok=True)
         try:
             if self._step("up", self._up):

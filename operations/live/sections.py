@@ -12,7 +12,7 @@ MARK = "NOT A MEASUREMENT"
 
 
 def status(screen: Mapping[str, object]) -> list[str]:
-    """The screen of ``status``, a row for each line; empty where nobody looked."""
+    """The output of ``status``, one row per line; empty if the step did not run."""
     if not screen:
         return []
     lines = ["", "## Status", "", f"Overall status: {screen['state']}.", "", "| | Is | Seen |", "|---|---|---|"]
@@ -25,12 +25,12 @@ def _lines(screen: Mapping[str, object]) -> Iterator[Mapping[str, str]]:
 
 
 def smoke(verdicts: Mapping[str, str]) -> list[str]:
-    """A line for each check; empty where nobody asked."""
+    """One row per check; empty if the step did not run."""
     return ["", "## Smoke", "", *(f"- {key}: {verdict}" for key, verdict in verdicts.items())] if verdicts else []
 
 
 def bench(result: BenchResult | None) -> list[str]:
-    """A row for each level, and above them whether the numbers mean anything; empty where nobody measured."""
+    """One row per level, below a sentence on whether they are measurements of a TPU; empty if the step did not run."""
     if result is None:
         return []
     lines = ["", "## Benchmark", "", f"{result.model}, {result.generator}, {result.taken}."]

@@ -16,7 +16,7 @@ from llmd_gke.pulumi_signatures import SECRET, SIGNATURE, is_secret
 from operations.exits import BadInput
 
 PASSPHRASE = "no-secrets-here"  # noqa: S105 - it protects dummies only
-"""Of every copy: the engine insists on a secrets provider, and there is nothing to protect."""
+"""Passphrase of every copy: the engine requires a secrets provider, although there is nothing to protect."""
 
 SALT = "v1:2Qv0BBDo4S0=:v1:lTsmJTaB7cuQbhiK:rp2/x2xRpZNX6tBJnzQ/lXw66+yWVA=="
 """What the engine's passphrase provider stores for that passphrase (pkg/secrets/passphrase/manager.go)."""
@@ -27,7 +27,7 @@ PROVISIONED = {"goog-pulumi-provisioned": "true"}
 """The label that the Google provider adds by default."""
 
 VERSIONS = (3, 4)
-"""Of an exported state; 4 has features beside it (pkg/resource/stack/deployment.go)."""
+"""Versions of an exported state; version 4 adds ``features`` (pkg/resource/stack/deployment.go)."""
 
 Table = Mapping[str, object]
 
@@ -102,14 +102,14 @@ def _resource(resource: Table, dummy: str, kubeconfig: str | None, labels: Mappi
 
 
 def _labels(outputs: Table, defaults: Table) -> Table:
-    """Both secret outputs with labels, as the provider computes them from its own and the resource's."""
+    """The two secret outputs with labels, computed like the provider's, from default labels and the resource's."""
     own = {**defaults, **_table(outputs.get("labels") or outputs.get("resourceLabels"))}
     labels = {"pulumiLabels": own, "effectiveLabels": {**own, **PROVISIONED}}
     return {key: _plain(value) for key, value in labels.items() if is_secret(outputs.get(key))}
 
 
 def _defaults(providers: Sequence[Table]) -> Mapping[str, Table]:
-    """The default labels of each Google provider, by the reference that resources hold. State has them as JSON."""
+    """The default labels of each Google provider, by the reference that resources hold; the state has them as JSON."""
     defaults: dict[str, Table] = {}
     for one in providers:
         given = _table(one.get("inputs")).get("defaultLabels")

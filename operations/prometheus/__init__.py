@@ -1,1 +1,1 @@
-"""Asking a Prometheus: Google's managed one, or that of the laptop cloud."""
+"""Queries to a Prometheus: Google's managed one, or that of the laptop cloud."""

@@ -1,4 +1,4 @@
-"""Where the metrics of a stack are asked for."""
+"""The address of the Prometheus of a stack, and the sign-in."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query API of Prometheus, which managed Prometheus has, too.
+"""A client of Prometheus' query API, which managed Prometheus has, too.
 
 https://prometheus.io/docs/prometheus/latest/querying/api/,
 https://cloud.google.com/stackdriver/docs/managed-prometheus/query-api-ui
@@ -16,13 +16,13 @@ from typing import cast
 import httpx
 
 ANSWER_SECONDS = 10.0
-"""How long an answer may take."""
+"""Seconds that an answer may take."""
 AT_ONCE = 8
-"""Questions under way at the same time."""
+"""Maximum number of concurrent queries."""
 
 
 class NotAnswered(Exception):
-    """Prometheus gave no answer, and why."""
+    """Prometheus gave no usable answer; the message has the reason."""
 
 
 class NotThere(NotAnswered):
@@ -30,7 +30,7 @@ class NotThere(NotAnswered):
 
 
 class NotAllowed(NotAnswered):
-    """The caller may not ask."""
+    """The caller lacks credentials, or the permission to read metrics."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Series:
 
 @dataclass
 class Prometheus:
-    """``client`` has the address of the API (``…/api/v1/``) as base, and what signs in."""
+    """The query API. ``client`` has its address (``…/api/v1/``) as base URL, and signs in."""
 
     client: httpx.AsyncClient
     _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
@@ -79,7 +79,7 @@ class Prometheus:
 
 @asynccontextmanager
 async def connected(url: str, token: str | None = None) -> AsyncGenerator[Prometheus]:
-    """Asks the API at ``url`` (``…/api/v1/``). Without a token it is on this machine: no proxy leads there."""
+    """A client of the API at ``url`` (``…/api/v1/``). Without a token it is on this machine, and no proxy is used."""
     headers = {} if token is None else {"Authorization": f"Bearer {token}"}
     trust = token is not None
     async with httpx.AsyncClient(base_url=url, headers=headers, timeout=ANSWER_SECONDS, trust_env=trust) as client:
@@ -87,7 +87,7 @@ async def connected(url: str, token: str | None = None) -> AsyncGenerator[Promet
 
 
 def _reason(answer: httpx.Response) -> str:
-    """Google's errors are objects, Prometheus' are texts."""
+    """The reason in an error: Google's are objects, Prometheus' are texts."""
     try:
         content: object = answer.json()
     except ValueError:
@@ -117,5 +117,5 @@ def _one(one: Mapping[str, object]) -> Series:
 
 
 def measured(series: Sequence[Series]) -> list[Series]:
-    """Those whose newest value is a number: a quantile of nothing is none."""
+    """The series whose newest value is a number: a quantile without samples is NaN."""
     return [one for one in series if math.isfinite(one.value)]

@@ -1,1 +1,1 @@
-"""Asks a served model, through the stack's gateway, everything that a client relies on."""
+"""``llmd-gke smoke``: checks everything that clients of a model rely on, through the stack's gateway."""

@@ -1,4 +1,4 @@
-"""The checks, each named as a client would put it: it returns what it saw, or raises ``CheckFailed``/``Skipped``."""
+"""The checks. Each returns one sentence on what it saw, or raises ``CheckFailed`` or ``Skipped``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ GKE_DEFAULT_SECONDS = 30.0
 
 CLEARLY_LONGER_SECONDS = GKE_DEFAULT_SECONDS + 3.0
 AT_ONCE_SHARE = 0.05
-"""Chunks that all arrive within this share of an answer's time were held back by something on the way."""
+"""Chunks that all arrive within this share of an answer's duration were buffered on the way."""
 
 TELLING_SECONDS = 0.3
-"""An answer quicker than this cannot show whether its parts were held back."""
+"""Seconds: a faster answer cannot show whether its chunks were buffered."""
 
 
 Check = Callable[[Client], Awaitable[str]]
@@ -111,7 +111,7 @@ async def chat(client: Client) -> str:
 
 
 async def streaming(client: Client) -> str:
-    """A streamed chat arrives in parts, over time, and ends well."""
+    """A streamed chat arrives in chunks, over time, and ends with ``[DONE]``."""
     seen = Stream()
     for tokens in (64, 1024):
         seen = await client.stream("/v1/chat/completions", _story(client, tokens))
@@ -160,7 +160,7 @@ def _ended_well(seen: Stream) -> None:
 
 
 async def long_answer(client: Client) -> str:
-    """An answer that takes longer than 30 s is not cut. Reading stops once that is shown."""
+    """An answer that takes longer than 30 s is not aborted. Reading stops once that is shown."""
     tokens = client.options.long_tokens or await _room(client)
     seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER_SECONDS)
     _ended_well(seen)
@@ -174,7 +174,7 @@ async def long_answer(client: Client) -> str:
 
 
 async def _room(client: Client) -> int:
-    """The longest answer the model may give (vLLM tells ``max_model_len``), less room for the prompt."""
+    """Tokens of the longest answer that the model can give: ``max_model_len``, as vLLM reports it, minus the prompt."""
     for one in await _listed(client):
         length = one.get("max_model_len")
         if isinstance(length, int):
@@ -196,13 +196,13 @@ async def together(client: Client) -> str:
 
 
 async def unknown_model(client: Client) -> str:
-    """An unknown model is refused with 404 and an error that OpenAI's clients can read."""
+    """An unknown model is rejected with 404 and an error that OpenAI's clients can read."""
     request = {"model": "no-such-model", "prompt": "Hello", "max_tokens": 1}
     return _readable_error(await client.post("/v1/completions", request), 404)
 
 
 async def bad_json(client: Client) -> str:
-    """A request that is not JSON is refused with 400."""
+    """A request that is not JSON is rejected with 400."""
     answer = await client.post("/v1/completions", b'{"model": ')
     if answer.status != 400:
         raise CheckFailed(f"expected status 400, got {answer.status}: {_short(answer.text)}")
@@ -218,10 +218,10 @@ def _readable_error(answer: HttpAnswer, status: int) -> str:
 
 
 FIRST: tuple[tuple[str, Check], ...] = (("health", health), ("models", models))
-"""When none of these gets an answer, nothing else is tried."""
+"""Checks that run first: if none gets an answer, the others are not tried."""
 
 LONG: tuple[str, Check] = ("longer than 30 s", long_answer)
-"""Runs beside the rest."""
+"""The check that runs concurrently with the others."""
 
 REST: tuple[tuple[str, Check], ...] = (
     ("completion", completion),

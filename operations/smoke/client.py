@@ -37,25 +37,25 @@ class HttpAnswer:
 
 @dataclass
 class Stream:
-    """What came of a streamed answer. ``arrivals``: seconds after the request, one for each chunk with text."""
+    """A streamed answer. ``arrivals``: seconds from the request to each chunk with text."""
 
     status: int = 0
     content_type: str = ""
     arrivals: list[float] = field(default_factory=list[float])
     seconds: float = 0.0
     finished: bool = False
-    """The server said ``[DONE]``."""
+    """Whether the server sent ``[DONE]``."""
     stopped: bool = False
-    """We stopped reading, since enough had been seen."""
+    """Whether we stopped reading because we had seen enough."""
     text: str = ""
     """The body of an answer that is no stream, or what the server reported inside the stream as an error."""
     broken: str = ""
-    """How the connection ended, when it did not end well."""
+    """The error by which the connection ended; empty if it ended normally."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """``together``: requests at once. ``long_tokens``: length of the long answer (default: what the model allows)."""
+    """``together``: concurrent requests. ``long_tokens``: length of the long answer (default: the model's maximum)."""
 
     together: int = 8
     long_tokens: int | None = None

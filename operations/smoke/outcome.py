@@ -1,4 +1,4 @@
-"""What a check found."""
+"""The result of a check."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Outcome:
 
 
 class CheckFailed(Exception):
-    """A check that did not pass: what was expected and what came."""
+    """A check did not pass; the message has what was expected and what was received."""
 
 
 class Skipped(Exception):
-    """A check that could not show anything here, and how to make it show something."""
+    """A check is not possible here; the message says why, and how to make it possible."""

@@ -1,4 +1,4 @@
-"""What the checks found, as a table, as JSON and as JUnit's XML."""
+"""The results of the checks as a table, as JSON and as JUnit XML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MARKS: Mapping[str, str] = {"passed": "[green]passed[/]", "failed": "[red]failed
 
 
 def count(outcomes: Sequence[Outcome]) -> dict[str, int]:
-    """How many passed, failed and were skipped."""
+    """Number of outcomes by verdict."""
     return {verdict: sum(outcome.verdict == verdict for outcome in outcomes) for verdict in MARKS}
 
 
@@ -74,7 +74,7 @@ def _numbers(outcomes: Sequence[Outcome]) -> dict[str, str]:
 
 
 def _clean(text: str) -> str:
-    """Without the control characters that XML 1.0 cannot hold; an answer may contain anything."""
+    """The text without control characters that XML 1.0 does not allow: answers may contain anything."""
     return "".join(
         c for c in text if c in "\t\n" or (c >= " " and c not in "\ufffe\uffff" and not "\ud800" <= c <= "\udfff")
     )

@@ -17,7 +17,7 @@ from operations.smoke.outcome import CheckFailed, Outcome, Skipped, Verdict
 from operations.symptoms import explain
 
 REQUEST_SECONDS = 60.0
-"""Longest wait for one part of an answer."""
+"""Seconds to wait for one chunk of an answer, at most."""
 
 Say = Callable[[str], None]
 
@@ -31,9 +31,9 @@ async def smoke(
     certificates: ssl.SSLContext | None = None,
     say: Say = lambda _: None,
 ) -> list[Outcome]:
-    """What every check found, model by model, within ``seconds`` for all of them together.
+    """Outcomes of all checks, model by model, within ``seconds`` in total.
 
-    ``certificates`` trusts other authorities than the system's. ``say`` is told which model is asked.
+    ``certificates``: other certificate authorities than the system's. ``say`` gets the model that is being checked.
     """
     deadline = time.monotonic() + seconds
     outcomes: list[Outcome] = []

@@ -62,7 +62,7 @@ NUMBERS = (
 
 
 async def held(prometheus: Prometheus, alert: Alert, now: float) -> Held | None:
-    """What an alert's condition says. Raises ``NotAnswered``."""
+    """How long an alert's condition has held; ``None`` if it does not hold. Raises ``NotAnswered``."""
     if not alert.seconds:
         series = await prometheus.instant(alert.expression, now)
         return Held(alert, series, 0, fires=True) if series else None
@@ -78,7 +78,7 @@ async def held(prometheus: Prometheus, alert: Alert, now: float) -> Held | None:
 
 
 def _seconds(series: Series, now: float, step: float) -> float:
-    """For how long a series has been there without a gap."""
+    """Seconds for which a series has had values without a gap."""
     since = now
     for when, _ in reversed(series.points):
         if since - when > 1.5 * step:
@@ -88,7 +88,7 @@ def _seconds(series: Series, now: float, step: float) -> float:
 
 
 def line(holding: Held) -> Line:
-    """One alert that fires, or that will if nothing changes."""
+    """The line for an alert that fires, or that will if its condition continues to hold."""
     alert = holding.alert
     where = "; ".join(_value(one, alert) for one in holding.series[:SHOWN_SERIES])
     more = len(holding.series) - SHOWN_SERIES
@@ -132,7 +132,7 @@ def _measured_anywhere(alert: Alert) -> bool:
 
 
 async def numbers(prometheus: Prometheus, settings: StackSettings, now: float) -> list[Line]:
-    """What each model does now. Raises ``NotAnswered``."""
+    """Lines with the current numbers of each model. Raises ``NotAnswered``."""
     by_key = {panel.key: panel for panel in panels(settings)}
     answers = await asyncio.gather(
         *(prometheus.instant(by_key[one.panel].queries[one.query].promql, now) for one in NUMBERS)
@@ -158,7 +158,7 @@ def _of(series: Series, model: ModelSettings) -> bool:
 
 
 async def sections(target: Target, settings: StackSettings) -> dict[str, list[Line]]:
-    """Alerts and numbers by title; one line that says why where nobody can be asked."""
+    """Lines on alerts and numbers, by title of the section; one line with the reason if there is no Prometheus."""
     if target.cloud not in (Cloud.GOOGLE, Cloud.LAPTOP):
         return {}
     now = time.time()

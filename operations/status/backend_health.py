@@ -89,7 +89,7 @@ def _line(model: str, where: str, ready: Sequence[str], health: Health) -> Line:
 
 
 def section(snapshot: Snapshot, settings: StackSettings) -> list[Line]:
-    """What Google says, or why it cannot be asked."""
+    """Lines on the backends' health, or one line with the reason why Google cannot be asked."""
     try:
         return lines(snapshot, settings, ask(settings))
     except GoogleRequestError as error:

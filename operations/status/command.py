@@ -50,7 +50,7 @@ def command(
 
 
 def _rehearsal(target: Target, output: Output) -> None:
-    """There is no Kubernetes API: what is there is the outputs."""
+    """Shows the outputs of a stack in the rehearsal, which has no Kubernetes API."""
     from operations import outputs
     from operations.printing import show
 

@@ -26,7 +26,7 @@ def time_of(event: Object) -> datetime | None:
 def lines(
     events: Sequence[Object], namespaces: Collection[str], now: datetime, stack: str, waiting: Collection[str]
 ) -> list[Line]:
-    """Recent events of those namespaces; of pods only those that are ``waiting``: the past of others is past."""
+    """Lines on recent events in ``namespaces``; on pods only those in ``waiting``, since the others are past that."""
     newest: dict[tuple[str, str], tuple[datetime, Object]] = {}
     for event in events:
         when = time_of(event)

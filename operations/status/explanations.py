@@ -221,7 +221,7 @@ EVENTS: tuple[Explanation, ...] = (
     Explanation(BAD, "a pod was evicted", reason="Evicted"),
     Explanation(BAD, "GKE could not apply a gateway, route or policy", reason="SYNC|Sync|ADD", message="GWCER|rror"),
 )
-"""Others are not shown."""
+"""Events that are shown; others are not."""
 
 
 def find(table: tuple[Explanation, ...], reason: str, message: str, *, kind: str = "") -> Explanation | None:

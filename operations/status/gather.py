@@ -22,7 +22,7 @@ from operations.status import stages
 from operations.status.objects import Snapshot, short
 
 REQUEST_SECONDS = 10.0
-"""How long the API server may take to answer one request."""
+"""Seconds that the API server may take to answer one request."""
 
 LOG_LINES = 60
 
@@ -134,7 +134,7 @@ class ClusterApi:
 
 
 def unknown(resource: str) -> str:
-    """What is said of a kind that the API server has not."""
+    """The message for a kind that the API server does not have."""
     return f"the cluster does not have the resource type {resource}"
 
 

@@ -1,4 +1,4 @@
-"""Node pools as GKE sees them: a pool that could not be made has no node that Kubernetes could show."""
+"""Node pools in GKE's API: a pool that GKE could not create has no nodes that Kubernetes could show."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operations.status.objects import Line, State
 
 
 def lines(pools: list[NodePool], stack: str) -> list[Line]:
-    """One line for each pool that is not in order, one for all others."""
+    """One line for each pool with a problem, and one for all others."""
     running = [pool.name for pool in pools if pool.state == RUNNING]
     shown = [Line("running", State.GOOD, ", ".join(running))] if running else []
     for pool in pools:
@@ -21,7 +21,7 @@ def lines(pools: list[NodePool], stack: str) -> list[Line]:
 
 
 def section(settings: StackSettings, stack: str) -> list[Line]:
-    """What GKE says, or why it cannot be asked."""
+    """Lines on the pools, or one line with the reason why GKE cannot be asked."""
     try:
         return lines(node_pools(GoogleClient(settings.project, login()), settings), stack)
     except GoogleRequestError as error:

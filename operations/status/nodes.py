@@ -14,7 +14,7 @@ LEAVING = (
     "DeletionCandidateOfClusterAutoscaler",
     "cloud.google.com/impending-node-termination",
 )
-"""Taints of nodes that will go: the cluster autoscaler's, and GKE's on spot nodes about to be taken."""
+"""Taints of nodes that will be removed: the cluster autoscaler's, and GKE's on spot nodes about to be reclaimed."""
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from localcloud.kubernetes.fields import Object, name, namespace, text
 
 
 class State(StrEnum):
-    """Good: as it should be. Busy: on its way, wait. Bad: will not get better by itself. Unknown: cannot be seen."""
+    """Good: no problem. Busy: in progress, wait. Bad: needs attention. Unknown: cannot be determined."""
 
     GOOD = "good"
     BUSY = "busy"
@@ -21,7 +21,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Line:
-    """One line of the screen: what it is about, how that is, why, and the command that goes on from there."""
+    """One line of the screen: subject, state, explanation, and the command to run next."""
 
     subject: str
     state: State
@@ -31,7 +31,7 @@ class Line:
 
 @dataclass
 class Snapshot:
-    """What the cluster holds at one moment, by kind; ``unreadable``: kinds that could not be listed, and why."""
+    """The objects of a cluster at one moment, by kind. ``unreadable``: kinds that could not be listed, and why."""
 
     nodes: Sequence[Object] = ()
     pods: Sequence[Object] = ()
@@ -64,7 +64,7 @@ def moment(value: object, *path: str) -> datetime | None:
 
 
 def ago(now: datetime, then: datetime | None) -> str:
-    """How long ago, for people: ``45 s``, ``12 min``, ``3 h``, ``9 d``."""
+    """The time from ``then`` to ``now`` for people: ``45 s``, ``12 min``, ``3 h``, ``9 d``."""
     if then is None:
         return "?"
     seconds = max(0, int((now - then).total_seconds()))

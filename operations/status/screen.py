@@ -33,7 +33,7 @@ class ScreenSection:
 
 
 def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stack: str) -> list[ScreenSection]:
-    """Everything the cluster's objects say."""
+    """The sections that follow from the cluster's objects."""
     pools = [
         nodes.PoolPlan(pool.name, f"{pool.machine_type} {pool.topology}", pool.max_nodes) for pool in settings.pools
     ]
@@ -54,7 +54,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
 
 
 def worst(sections: Sequence[ScreenSection]) -> State:
-    """What the lines add up to; what cannot be seen counts for nothing."""
+    """The worst state of all lines, unknown ones ignored."""
     states = {line.state for section in sections for line in section.lines}
     return next((state for state in (State.BAD, State.BUSY) if state in states), State.GOOD)
 

@@ -11,7 +11,7 @@ from operations.status.explanations import KSERVE, find
 from operations.status.objects import Line, Snapshot, State, of, short
 
 SUMS = ("Ready", "RouterReady", "WorkloadsReady")
-"""Conditions that sum up others (kserve ``llm_inference_service_lifecycle.go``)."""
+"""Conditions that summarize others (kserve ``llm_inference_service_lifecycle.go``)."""
 
 
 def pods_of(snapshot: Snapshot, where: str, model: str) -> list[Object]:
@@ -68,7 +68,7 @@ def _picker(pod: Object) -> Line:
 
 
 def hanging_update(service: Object, servers: Sequence[Object], stack: str) -> list[Line]:
-    """The update that nobody sees: a new server waits for chips that the old ones hold, and the service is Ready.
+    """A line on an update that hangs: a new server waits for chips that the old ones use, while the service is Ready.
 
     Kubernetes' default for a Deployment (surge 25 %, unavailable 25 %, rounded up and down) is one more, none less: the
     old server only goes once the new one is ready, and the new one needs a host that only the old one has.

@@ -1,4 +1,4 @@
-"""Looks at a stack: outputs, cluster and answers together, once or again and again."""
+"""Takes snapshots of a stack: outputs, cluster and test requests, once or repeatedly."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ async def _first(target: Target, *, ask: bool) -> list[ScreenSection]:
 
 
 async def once(target: Target, output: Output, *, ask: bool) -> list[ScreenSection]:
-    """Shows one look."""
+    """Shows one snapshot."""
     with working(f"reading the cluster of stack {target.stack}"):
         first = await _first(target, ask=ask)
     show(output, as_json(target.stack, target.cloud.value, first), rendered(first))
@@ -104,7 +104,7 @@ async def once(target: Target, output: Output, *, ask: bool) -> list[ScreenSecti
 
 
 async def watch(target: Target, output: Output, every: float, *, ask: bool) -> list[ScreenSection]:
-    """Until Ctrl-C. On a terminal the screen is redrawn; elsewhere one look follows the other."""
+    """Shows snapshots every ``every`` seconds until Ctrl-C: redrawn on a terminal, one after the other elsewhere."""
     if output is Output.JSON or not sys.stdout.isatty():
         async for shown in looks(target, ask=ask):
             data = as_json(target.stack, target.cloud.value, shown)

@@ -104,7 +104,7 @@ def name_of(status: Object) -> str:
 
 
 def _trouble(status: Object) -> str:
-    """What is wrong with a container, empty when nothing is."""
+    """The problem of a container; empty if there is none."""
     waiting = get(status, "state", "waiting")
     reason = text(waiting, "reason")
     last = get(status, "lastState", "terminated")
@@ -119,7 +119,7 @@ def _trouble(status: Object) -> str:
 
 
 def _meaning(terminated: object) -> str:
-    """What the end of the log means; KServe's containers have it as their termination message."""
+    """The meaning of the end of a container's log, which is its termination message in KServe's containers."""
     symptom = explain_log(text(terminated, "message"))
     return f" ({symptom.cause})" if symptom else ""
 
@@ -130,7 +130,7 @@ def _end(terminated: object) -> str:
 
 
 def line(pod: Object, now: datetime, log: str = "") -> Line:
-    """A pod's line."""
+    """The line for a model's pod."""
     current = position(pod, log)
     stage = current.stage
     restarts = sum(number(status, "restartCount") or 0 for status in each(pod, "status", "containerStatuses"))
@@ -154,7 +154,7 @@ def line(pod: Object, now: datetime, log: str = "") -> Line:
 
 
 def picker_position(pod: Object) -> tuple[State, str, str]:
-    """How an endpoint picker's pod is: state, words, command."""
+    """State of an endpoint picker's pod, with explanation and next command."""
     current = position(pod)
     if current.stage is FAILING:
         return State.BAD, current.detail, current.fix

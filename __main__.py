@@ -7,6 +7,7 @@ from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.cluster import Cluster, ClusterArgs
 from components.dns_record import DnsRecord, DnsRecordArgs
 from components.edge import Edge, EdgeArgs
+from components.front_door import FrontDoor, FrontDoorArgs
 from components.gateway_api import GatewayApi, GatewayApiArgs
 from components.google import google_provider
 from components.model import Model, ModelArgs
@@ -68,8 +69,32 @@ platform = Platform(
 )
 edge = Edge(
     "edge",
-    EdgeArgs(gateway, settings.namespaces, network.address_name, cluster_settings.region, prefix, cluster.provider),
+    EdgeArgs(
+        gateway, settings.routed_namespaces, network.address_name, cluster_settings.region, prefix, cluster.provider
+    ),
     after(network, gateway_api),
+)
+door = settings.front_door
+front_doors = (
+    [
+        FrontDoor(
+            "front-door",
+            FrontDoorArgs(
+                door,
+                gateway,
+                settings.network,
+                settings.models,
+                settings.platform.chart_folder,
+                settings.registry,
+                cluster_settings.private_nodes,
+                network.gateway_ip,
+                cluster,
+            ),
+            after(platform, edge),
+        )
+    ]
+    if door is not None
+    else []
 )
 if gateway.domain is not None and gateway.dns_zone is not None:
     DnsRecord(
@@ -144,10 +169,12 @@ models = {
             network.gateway_ip,
             cluster.provider,
             settings.monitoring.traces,
+            door,
         ),
         after(
             platform,
             edge,
+            *front_doors,
             namespaces[model.namespace],
             pools[model.pool],
             *([storage] if storage is not None and model.uses_buckets else []),
@@ -158,6 +185,8 @@ models = {
 }
 
 pulumi.export("gatewayIp", network.gateway_ip)
+for front_door in front_doors:
+    pulumi.export("baseUrl", front_door.base_url)
 pulumi.export("models", {name: model.endpoint for name, model in models.items()})
 asking = [model.curl for model in models.values() if model.curl is not None]
 pulumi.export("curl", pulumi.Output.all(*asking).apply("\n".join))

@@ -11,7 +11,7 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
 from llmd_gke.settings.parse import plain_secrets
-from llmd_gke.settings.secret_keys import is_secret_key
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
 
 _STRUCTURED = ("[", "{")
 
@@ -36,7 +36,9 @@ def _parse() -> Checked:
     if plain := plain_secrets(values, encrypted):
         raise SettingsError(pulumi.get_stack(), plain)
     raw = {key: _decoded(value) for key, value in values.items() if not is_secret_key(key)}
-    return parse(raw, pulumi.get_stack(), [key for key in values if is_secret_key(key)], encrypted=encrypted)
+    keys = _decoded(values.get(f"{NAMESPACE}:{CALLER_KEYS}"))
+    secrets = [key for key in values if is_secret_key(key)]
+    return parse(raw, pulumi.get_stack(), secrets, encrypted=encrypted, keys=keys)
 
 
 def _decoded(value: object) -> object:

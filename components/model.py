@@ -11,7 +11,15 @@ import pulumi_kubernetes as k8s
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
 from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving, tracing
-from llmd_gke.settings import AcceleratorPool, GatewaySettings, ModelSettings, NetworkSettings, TracesSettings
+from llmd_gke.manifests.front_door import models as behind_door
+from llmd_gke.settings import (
+    AcceleratorPool,
+    FrontDoorSettings,
+    GatewaySettings,
+    ModelSettings,
+    NetworkSettings,
+    TracesSettings,
+)
 
 NODE_MINUTES = 20
 """Minutes for creating a node, about ten; added to the model's own startup budget for image and weights."""
@@ -21,7 +29,8 @@ NODE_MINUTES = 20
 class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where
     requests enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service
-    account contains ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere.
+    account contains ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere. ``door``: the
+    front door that requests come through, if there is one.
     """
 
     settings: ModelSettings
@@ -32,6 +41,7 @@ class ModelArgs:
     gateway_ip: pulumi.Input[str]
     provider: k8s.Provider
     traces: TracesSettings | None = None
+    door: FrontDoorSettings | None = None
 
 
 class Model(pulumi.ComponentResource):
@@ -40,7 +50,9 @@ class Model(pulumi.ComponentResource):
     Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
     spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies
     (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for
-    its pods only). A stopped model has no routes and no GKE policies. The GKE policies do not wait for the service,
+    its pods only). Behind a front door an AIGatewayRoute takes the place of route and GKE policies, with a
+    SecurityPolicy where not every caller may use the model, and InferenceObjectives where callers have priorities. A
+    stopped model has no routes and no GKE policies. The GKE policies do not wait for the service,
     which becomes healthy only with them. Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and
     ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell command that sends a request to it; ``None``
     for a stopped model.
@@ -51,7 +63,7 @@ class Model(pulumi.ComponentResource):
 
     def __init__(self, name: str, args: ModelArgs, opts: pulumi.ResourceOptions | None = None) -> None:
         super().__init__("llmd-gke:models:Model", name, None, opts)
-        model, pool, gateway = args.settings, args.pool, args.gateway
+        model, pool, gateway, door = args.settings, args.pool, args.gateway, args.door
         out = args.network.egress
         child = pulumi.ResourceOptions(parent=self, provider=args.provider)
         account = core.ServiceAccount(
@@ -63,11 +75,11 @@ class Model(pulumi.ComponentResource):
             image_pull_secrets=[{"name": naming.PULL_SECRET}] if model.private_image else None,
             opts=child,
         )
-        config = serving.runtime_config(model, pool, out, account=identity.account(model.name, args.prefix))
+        config = serving.runtime_config(model, pool, out, account=identity.account(model.name, args.prefix), door=door)
         runtime = custom_resource(f"{name}-{pool.accelerator.config_suffix}", config, child)
+        closed = firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host, door=door)
         guards: list[pulumi.Resource] = [
-            network_policy(f"{name}-{key}", policy, child)
-            for key, policy in firewall.model_policies(model, args.network, spans_hosts=pool.slice.multi_host).items()
+            network_policy(f"{name}-{key}", policy, child) for key, policy in closed.items()
         ]
         if (named := egress.fqdn_policy(model, out)) is not None:
             guards.append(custom_resource(f"{name}-allow-names", named, child))
@@ -77,13 +89,16 @@ class Model(pulumi.ComponentResource):
         if not model.stopped:
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
             # whole Gateway. When a model is stopped these go last, when it starts they come first.
-            routes.append(custom_resource(f"{name}-route", routing.route(model, gateway), child))
-            for key, policy in routing.model_policies(model).items():
-                custom_resource(f"{name}-{key}", policy, child)
+            if door is None or door.keep_paths:
+                routes.append(custom_resource(f"{name}-route", routing.route(model, gateway), child))
+                for key, policy in routing.model_policies(model).items():
+                    custom_resource(f"{name}-{key}", policy, child)
+            if door is not None:
+                routes += _behind_door(name, model, door, child)
         wait = f"{model.startup_budget + NODE_MINUTES}m"
         custom_resource(
             f"{name}-service",
-            serving.service(model, pool, out, args.traces),
+            serving.service(model, pool, out, args.traces, door),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
@@ -97,9 +112,11 @@ class Model(pulumi.ComponentResource):
             ),
         )
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
-        url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path)
+        url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")
         self.curl = (
-            None if model.stopped else url.apply(lambda base_url: client_request.curl(base_url, model.served_name))
+            None
+            if model.stopped
+            else url.apply(lambda base_url: client_request.curl(base_url, model.served_name, with_key=door is not None))
         )
         self.endpoint = {
             "url": url,
@@ -108,6 +125,23 @@ class Model(pulumi.ComponentResource):
             **({"stopped": True} if model.stopped else {}),
         }
         self.register_outputs(self.endpoint)
+
+
+def _behind_door(
+    name: str, model: ModelSettings, door: FrontDoorSettings, child: pulumi.ResourceOptions
+) -> Sequence[pulumi.Resource]:
+    """The model's route at the front door, who may use it there, and the callers' priorities.
+
+    The limits on callers come first: the route must not be open for a moment to those who may not use it.
+    """
+    first = [
+        custom_resource(f"{name}-priority-{caller}", objective, child)
+        for caller, objective in behind_door.objectives(model, door).items()
+    ]
+    if (access := behind_door.access(model, door)) is not None:
+        first.append(custom_resource(f"{name}-callers", access, child))
+    after = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=first))
+    return [*first, custom_resource(f"{name}-door", behind_door.route(model), after)]
 
 
 def hint(model: ModelSettings, errors: Sequence[str]) -> str | None:

@@ -19,7 +19,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("llmd_gke/rules",),
     ("llmd_gke/settings/sections", "llmd_gke/settings/validation", "llmd_gke/settings"),
     ("llmd_gke/manifests",),
-    ("llmd_gke/manifests/alerts", "llmd_gke/manifests/dashboard"),
+    ("llmd_gke/manifests/alerts", "llmd_gke/manifests/dashboard", "llmd_gke/manifests/front_door"),
     ("llmd_gke/manifests/monitoring",),
     ("llmd_gke/graph",),
     ("components", "policies", "policies/rules", "localcloud", "operations"),

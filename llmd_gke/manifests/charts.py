@@ -25,9 +25,10 @@ class Release:
     values: JsonObject
 
 
-def _release(
+def release(
     name: str, namespace: str, folder: str | None, mirrors: Mirrors, values: JsonObject | None = None
 ) -> Release:
+    """A pinned chart, from its registry, a mirror of that, or a folder with a folder for each chart."""
     pinned = versions.chart(name)
     if folder is None:
         home = f"oci://{registries.at(pinned.home.removeprefix('oci://'), mirrors)}"
@@ -46,7 +47,7 @@ def cert_manager(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     values: JsonObject = {"crds": {"enabled": True, "keep": False}}
     if registries.CERT_MANAGER in mirrors:
         values["imageRegistry"] = mirrors[registries.CERT_MANAGER]
-    return _release("cert-manager", "cert-manager", folder, mirrors, values)
+    return release("cert-manager", "cert-manager", folder, mirrors, values)
 
 
 def lws(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
@@ -57,12 +58,12 @@ def lws(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     # (kubernetes-sigs/lws charts/lws/values.yaml v0.9.0).
     resources: JsonObject = {"requests": {"cpu": "100m", "memory": "256Mi"}}
     manager: JsonObject = {"tag": tag, **_moved("repository", "registry.k8s.io/lws/lws", mirrors)}
-    return _release("lws", "lws-system", folder, mirrors, {"image": {"manager": manager}, "resources": resources})
+    return release("lws", "lws-system", folder, mirrors, {"image": {"manager": manager}, "resources": resources})
 
 
 def kserve_crds(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """KServe's CRDs. Their conversion webhook is hard-coded to the namespace ``kserve``."""
-    return _release(kserve.CRD_CHART, kserve.NAMESPACE, folder, mirrors)
+    return release(kserve.CRD_CHART, kserve.NAMESPACE, folder, mirrors)
 
 
 def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
@@ -101,12 +102,12 @@ def kserve_controller(folder: str | None = None, mirrors: Mirrors = NONE) -> Rel
             },
         }
     }
-    return _release(kserve.CONTROLLER_CHART, kserve.NAMESPACE, folder, mirrors, values)
+    return release(kserve.CONTROLLER_CHART, kserve.NAMESPACE, folder, mirrors, values)
 
 
 def kserve_presets(folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
     """KServe's presets, over which our configuration is merged. The chart installs them only if asked to."""
-    return _release(
+    return release(
         kserve.PRESETS_CHART,
         kserve.NAMESPACE,
         folder,

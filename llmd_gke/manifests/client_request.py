@@ -8,8 +8,16 @@ import shlex
 QUESTION = "Why is the sky blue?"
 
 
-def curl(url: str, served_name: str) -> str:
-    """A ``curl`` call in one line, to be pasted as it is: a chat with ``served_name`` at ``url`` (without ``/v1``)."""
+KEY_VARIABLE = "LLM_API_KEY"
+"""Where clients of the front door have their key, in the commands that the program prints."""
+
+
+def curl(url: str, served_name: str, *, with_key: bool = False) -> str:
+    """A ``curl`` call in one line, to be pasted as it is: a chat with ``served_name`` at ``url`` (without ``/v1``).
+
+    ``with_key``: the key is taken from the variable :data:`KEY_VARIABLE`.
+    """
     body = {"model": served_name, "messages": [{"role": "user", "content": QUESTION}]}
     command = ["curl", f"{url}/v1/chat/completions", "-H", "content-type: application/json", "-d", json.dumps(body)]
-    return shlex.join(command)
+    call = shlex.join(command)
+    return f'{call} -H "authorization: Bearer ${KEY_VARIABLE}"' if with_key else call

@@ -7,10 +7,10 @@ come from the proxy-only subnet, its health checks from Google's ranges.
 from __future__ import annotations
 
 from llmd_gke import gateways
-from llmd_gke.catalog import kserve
+from llmd_gke.catalog import front_door, kserve
 from llmd_gke.manifests import egress, naming
 from llmd_gke.manifests.types import Json, JsonObject
-from llmd_gke.settings import ModelSettings, NetworkSettings
+from llmd_gke.settings import FrontDoorSettings, ModelSettings, NetworkSettings
 
 METADATA = "169.254.169.254/32"
 """The metadata server, by which pods get their Google identity (port 80 with Dataplane V2, 988 on 169.254.169.252
@@ -31,12 +31,32 @@ def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
     }
 
 
-def _ports(*numbers: int, protocol: str = "TCP") -> list[Json]:
+def ports(*numbers: int, protocol: str = "TCP") -> list[Json]:
+    """Ports of a rule."""
     return [{"protocol": protocol, "port": number} for number in numbers]
 
 
-def _blocks(*ranges: str) -> list[Json]:
+def blocks(*ranges: str) -> list[Json]:
+    """Peers by address."""
     return [{"ipBlock": {"cidr": cidr}} for cidr in ranges]
+
+
+def data_plane(network: NetworkSettings) -> list[Json]:
+    """Where the load balancer's requests and health checks come from."""
+    return blocks(network.proxies, *gateways.DEFAULT.health_check_ranges)
+
+
+def in_namespace(name: str) -> JsonObject:
+    """Every pod of a namespace, as a peer; to be narrowed by a ``podSelector``."""
+    return {"namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": name}}}
+
+
+def proxies() -> JsonObject:
+    """The front door's Envoys, as a peer in other namespaces."""
+    return {
+        **in_namespace(front_door.PROXIES_NAMESPACE),
+        "podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)},
+    }
 
 
 def default_deny(namespace: str) -> JsonObject:
@@ -53,8 +73,8 @@ def default_deny(namespace: str) -> JsonObject:
         }
         for app in ("kube-dns", "node-local-dns")
     ]
-    resolvers: list[Json] = [*in_kube_system, *_blocks(NODE_LOCAL_DNS, METADATA)]
-    dns: JsonObject = {"to": resolvers, "ports": [*_ports(53, protocol="UDP"), *_ports(53)]}
+    resolvers: list[Json] = [*in_kube_system, *blocks(NODE_LOCAL_DNS, METADATA)]
+    dns: JsonObject = {"to": resolvers, "ports": [*ports(53, protocol="UDP"), *ports(53)]}
     return policy(
         "default-deny",
         namespace,
@@ -82,20 +102,27 @@ def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
 
 
 def model_policies(
-    model: ModelSettings, network: NetworkSettings, *, spans_hosts: bool = False
+    model: ModelSettings,
+    network: NetworkSettings,
+    *,
+    spans_hosts: bool = False,
+    door: FrontDoorSettings | None = None,
 ) -> dict[str, JsonObject]:
     """Policies for one model: who may reach its pods and its endpoint picker, and what those may reach.
 
     ``network`` says the proxy-only subnet's range and what is open to the outside (:mod:`.egress`), ``spans_hosts``
     whether the model runs on a slice of several hosts. Egress is for weights and, from the picker, the API server.
+    Behind a front door (``door``) requests come from its Envoys, and from nowhere else unless old paths are kept.
     """
-    data_plane = _blocks(network.proxies, *gateways.DEFAULT.health_check_ranges)
+    requests: list[Json] = [] if door is None else [proxies()]
+    if door is None or door.keep_paths:
+        requests += data_plane(network)
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)
     identity: list[Json] = [
-        {"to": _blocks("169.254.169.252/32"), "ports": _ports(987, 988)},
-        {"to": _blocks(METADATA), "ports": _ports(80)},
+        {"to": blocks("169.254.169.252/32"), "ports": ports(987, 988)},
+        {"to": blocks(METADATA), "ports": ports(80)},
     ]
     # Only pods that mount a bucket need a Google identity.
     metadata = identity if model.uses_buckets else []
@@ -108,7 +135,7 @@ def model_policies(
             {
                 **workload,
                 "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": [*data_plane, picker], "ports": _ports(kserve.WORKLOAD_PORT)}],
+                "ingress": [{"from": [*requests, picker], "ports": ports(kserve.WORKLOAD_PORT)}],
                 "egress": [*downloads, *metadata],
             },
         ),
@@ -118,9 +145,9 @@ def model_policies(
             {
                 **picker,
                 "policyTypes": ["Ingress", "Egress"],
-                "ingress": [{"from": data_plane, "ports": _ports(kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT)}],
+                "ingress": [{"from": requests, "ports": ports(kserve.PICKER_PORT, kserve.PICKER_HEALTH_PORT)}],
                 "egress": [
-                    {"to": [workload], "ports": _ports(kserve.WORKLOAD_PORT)},
+                    {"to": [workload], "ports": ports(kserve.WORKLOAD_PORT)},
                     *egress.control_plane(),
                     *downloads,
                 ],

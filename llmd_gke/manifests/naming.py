@@ -39,6 +39,11 @@ def route(model: str) -> str:
     return f"{model}-route"
 
 
+def door_route(model: str) -> str:
+    """The model's route at the front door: an AIGatewayRoute, and the HTTPRoute that AI Gateway makes of it."""
+    return f"{model}-door"
+
+
 def service_labels(model: str) -> JsonObject:
     """Labels KServe sets on every pod of a service, its endpoint picker's among them."""
     return {kserve.NAME: model, kserve.PART_OF: kserve.PART}

@@ -25,7 +25,7 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
     With ``private_nodes`` the control plane has a private address; otherwise it may have a public one.
     """
     webhook: JsonObject = {
-        "from": [TUNNEL, *_control_plane(network)],
+        "from": control_plane_sources(network),
         "ports": [{"protocol": "TCP", "port": charts.WEBHOOK_PORTS[namespace]}],
     }
     outside: list[Json] = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
@@ -45,8 +45,12 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
     }
 
 
-def _control_plane(network: NetworkSettings) -> list[Json]:
-    """Peers of a NetworkPolicy for the control plane: private ranges without the pods' range, if that is known."""
+def control_plane_sources(network: NetworkSettings) -> list[Json]:
+    """Peers of a NetworkPolicy for the control plane: its tunnel, or private ranges without the pods' range."""
+    return [TUNNEL, *_private_ranges(network)]
+
+
+def _private_ranges(network: NetworkSettings) -> list[Json]:
     pods = IPv4Network(network.pods) if network.existing is None else None
     blocks: list[Json] = []
     for cidr in egress.PRIVATE_RANGES:

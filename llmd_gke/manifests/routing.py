@@ -86,7 +86,8 @@ def _termination(tls: TlsSettings) -> JsonObject:
     return {"mode": "Terminate", "options": {gateways.DEFAULT.pre_shared_option: ",".join(tls.pre_shared_certificates)}}
 
 
-def _parent(listener: str) -> JsonObject:
+def parent(listener: str) -> JsonObject:
+    """A ``parentRef`` to a listener of the Gateway."""
     # The port of a parent is a feature that GKE does not claim; a listener's name is part of the core.
     return {
         "group": "gateway.networking.k8s.io",
@@ -105,7 +106,7 @@ def redirect(settings: GatewaySettings) -> JsonObject | None:
     if settings.tls is None or not settings.redirect_http:
         return None
     to_https: JsonObject = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
-    spec: JsonObject = {"parentRefs": [_parent("http")], "rules": [{"filters": [to_https]}]}
+    spec: JsonObject = {"parentRefs": [parent("http")], "rules": [{"filters": [to_https]}]}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     return {
@@ -162,7 +163,7 @@ def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
     if model.at_root:
         rules.append({"matches": _matches(*endpoints.LISTING), "backendRefs": [_workload(model)]})
         rules.append({"matches": _matches(*inference), "backendRefs": [_pool(model)]})
-    spec: JsonObject = {"parentRefs": [_parent(settings.scheme)], "rules": rules}
+    spec: JsonObject = {"parentRefs": [parent(settings.scheme)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
     return {
@@ -173,12 +174,17 @@ def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
     }
 
 
+def policies(serving: gateways.Serving) -> dict[str, JsonObject]:
+    """The implementation's policies for what it sends requests to, by the last part of their resources' names."""
+    return gateways.DEFAULT.model_policies(serving)
+
+
 def model_policies(model: ModelSettings) -> dict[str, JsonObject]:
     """The implementation's policies for a model's InferencePool and Service, by the suffix of their resources'
     names.
     """
     workload = kserve.workload_service(model.name)
-    return gateways.DEFAULT.model_policies(
+    return policies(
         gateways.Serving(
             name=model.name,
             namespace=model.namespace,

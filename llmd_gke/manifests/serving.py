@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import cast
 
-from llmd_gke.catalog import kserve, scheduling, versions
+from llmd_gke.catalog import front_door, kserve, scheduling, versions
 from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
 from llmd_gke.manifests import egress, multi_host, naming, tracing, weights
 from llmd_gke.manifests.types import Json, JsonObject
@@ -18,6 +18,7 @@ from llmd_gke.rules.platform import version_of
 from llmd_gke.settings import (
     AcceleratorPool,
     EgressSettings,
+    FrontDoorSettings,
     ModelSettings,
     PluginSettings,
     TracesSettings,
@@ -55,15 +56,16 @@ def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
     return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
 
 
-def server_arguments(model: ModelSettings, pool: AcceleratorPool) -> list[str]:
+def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:
     """Arguments after ``vllm serve /mnt/models``.
 
-    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``.
+    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. Where the
+    front door counts tokens, every stream reports them.
     """
     arguments = [
         "--served-model-name",
         model.served_name,
-        f"publishers/{model.namespace}/models/{model.served_name}",
+        model.published_name,
         "--port",
         str(kserve.WORKLOAD_PORT),
         "--tensor-parallel-size",
@@ -80,6 +82,8 @@ def server_arguments(model: ModelSettings, pool: AcceleratorPool) -> list[str]:
     for name, value in optional.items():
         if value is not None:
             arguments += [name, str(value)]
+    if door is not None and door.counts_tokens:
+        arguments.append(front_door.FORCED_USAGE)
     if _drains(model.image):
         arguments += ["--shutdown-timeout", str(model.drain_seconds)]
     return [*arguments, *model.extra_args]
@@ -96,9 +100,14 @@ def _drains(image: str) -> bool:
     return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
 
 
-def _picker(scheduler: SchedulerSettings) -> list[Json]:
-    """The fields of the endpoint picker's containers that differ from KServe's preset."""
+def _picker(scheduler: SchedulerSettings, door: FrontDoorSettings | None) -> list[Json]:
+    """The fields of the endpoint picker's containers that differ from KServe's preset.
+
+    The preset has its arguments in ``command``, so that ``args`` adds to them.
+    """
     main: JsonObject = {"name": "main", "image": scheduler.image}
+    if door is not None:
+        main["args"] = [f"{front_door.PICKER_MESSAGE_FLAG}={front_door.PICKER_MESSAGE_BYTES}"]
     if scheduler.tokenizer_image is None:
         return [main]
     return [main, {"name": "tokenizer", "image": scheduler.tokenizer_image}]
@@ -149,12 +158,18 @@ def _security(model: ModelSettings) -> JsonObject:
 
 
 def runtime_config(
-    model: ModelSettings, pool: AcceleratorPool, out: EgressSettings | None = None, *, account: str = "default"
+    model: ModelSettings,
+    pool: AcceleratorPool,
+    out: EgressSettings | None = None,
+    *,
+    account: str = "default",
+    door: FrontDoorSettings | None = None,
 ) -> JsonObject:
     """The runtime as an LLMInferenceServiceConfig in the model's namespace, used through ``baseRefs``.
 
     ``out``: how downloads leave the cluster (default: directly). ``account``: the pods' service account. Pods have no
-    token for the API server; they get credentials for buckets from GKE's metadata server.
+    token for the API server; they get credentials for buckets from GKE's metadata server. ``door``: the stack's front
+    door (default: none).
     """
     machine = pool.slice.machine
     kind = pool.accelerator
@@ -175,7 +190,7 @@ def runtime_config(
         "image": model.image,
         # The preset's start script looks for CUDA devices; ours starts the server and nothing else.
         "command": multi_host.command("leader", *serve) if spans_hosts else list[Json](serve),
-        "args": list[Json](server_arguments(model, pool)),
+        "args": list[Json](server_arguments(model, pool, door)),
         "env": environment,
         "resources": {
             "limits": chips,
@@ -261,11 +276,13 @@ def _warm_up(model: ModelSettings) -> JsonObject:
     }
 
 
-def scheduler_config(model: ModelSettings) -> JsonObject:
+def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> JsonObject:
     """The endpoint picker's plugins and weights: one of upstream's profiles, or the list in the settings.
 
     If it were omitted, KServe would keep the flags of the running Deployment, also across upgrades (kserve
-    ``scheduler.go``). Scorers of prefixes are left out if the server caches no prefixes.
+    ``scheduler.go``). Scorers of prefixes are left out if the server caches no prefixes. With ``flow_control`` requests
+    wait in the picker while all replicas are saturated, by priority, and callers of one priority take turns
+    (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``).
     """
     entries = _plugins(model)
     if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
@@ -286,6 +303,7 @@ def scheduler_config(model: ModelSettings) -> JsonObject:
     return {
         "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
         "kind": "EndpointPickerConfig",
+        **({"featureGates": ["flowControl"]} if flow_control else {}),
         "plugins": declared,
         "schedulingProfiles": [{"name": "default", "plugins": used}],
         **detector,
@@ -322,6 +340,7 @@ def service(
     pool: AcceleratorPool,
     out: EgressSettings | None = None,
     traces: TracesSettings | None = None,
+    door: FrontDoorSettings | None = None,
 ) -> JsonObject:
     """The LLMInferenceService.
 
@@ -330,6 +349,10 @@ def service(
     :func:`runtime_config`; ``traces``: where traces go (default: nowhere).
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
+    route = naming.route(model.name)
+    if door is not None:
+        gateway = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}
+        route = naming.door_route(model.name)
     # A stopped service is never Ready.
     annotations: JsonObject = (
         {kserve.STOP: "true"} if model.stopped else {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
@@ -357,11 +380,11 @@ def service(
         downloader = egress.init_containers(model, out or EgressSettings())
         spec["router"] = {
             "gateway": {"refs": [gateway]},
-            "route": {"http": {"refs": [{"name": naming.route(model.name)}]}},
+            "route": {"http": {"refs": [{"name": route}]}},
             "scheduler": {
-                "config": {"inline": scheduler_config(model)},
+                "config": {"inline": scheduler_config(model, flow_control=door is not None and door.has_priorities)},
                 "template": {
-                    "containers": _picker(model.scheduler),
+                    "containers": _picker(model.scheduler, door),
                     # It must outlive the last request of the pods it spreads requests over.
                     "terminationGracePeriodSeconds": grace_seconds(model),
                     **({"initContainers": downloader} if downloader else {}),

@@ -6,9 +6,11 @@ from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, required_secrets
 from llmd_gke.settings.sections import (
     AcceleratorPool,
+    CallerSettings,
     ChannelSettings,
     ClusterSettings,
     EgressSettings,
+    FrontDoorSettings,
     GatewaySettings,
     MaintenanceSettings,
     ModelSettings,
@@ -22,6 +24,7 @@ from llmd_gke.settings.sections import (
     StackSettings,
     StorageSettings,
     TlsSettings,
+    TokenIssuerSettings,
     TpuPoolSettings,
     TracesSettings,
     VariableSettings,
@@ -32,10 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AcceleratorPool",
+    "CallerSettings",
     "ChannelSettings",
     "Checked",
     "ClusterSettings",
     "EgressSettings",
+    "FrontDoorSettings",
     "GatewaySettings",
     "MaintenanceSettings",
     "ModelSettings",
@@ -50,6 +55,7 @@ __all__ = [
     "StackSettings",
     "StorageSettings",
     "TlsSettings",
+    "TokenIssuerSettings",
     "TpuPoolSettings",
     "TracesSettings",
     "VariableSettings",

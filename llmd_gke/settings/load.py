@@ -9,7 +9,7 @@ from typing import cast
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
 from llmd_gke.settings.parse import Checked, parse, plain_secrets
-from llmd_gke.settings.secret_keys import is_secret_key
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
 from llmd_gke.settings.validation import SettingFinding
 
 
@@ -24,7 +24,8 @@ def load_stack(root: Path, stack: str, *, need_secrets: bool = False) -> Checked
     if plain := plain_secrets(config, encrypted):
         raise SettingsError(stack, plain)
     present = [key for key in config if is_secret_key(key)]
-    return parse(config, stack, present if need_secrets else None, encrypted=encrypted)
+    keys = config.get(f"{NAMESPACE}:{CALLER_KEYS}")
+    return parse(config, stack, present if need_secrets else None, encrypted=encrypted, keys=keys)
 
 
 def _encrypted(config: Mapping[str, object]) -> list[str]:

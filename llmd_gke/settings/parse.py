@@ -19,9 +19,17 @@ from llmd_gke.settings import validation
 from llmd_gke.settings.errors import SettingsError, essential, from_pydantic, key_of, without
 from llmd_gke.settings.mirror import mirrored
 from llmd_gke.settings.plain import Unreadable, plain, unfit
-from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS, STAND_IN_SECRET, is_secret_key
+from llmd_gke.settings.secret_keys import (
+    CALLER_KEYS,
+    NAMESPACE,
+    SECRETS,
+    caller_keys,
+    holds_stand_ins,
+    is_plain,
+    is_secret_key,
+)
 from llmd_gke.settings.sections import StackSettings
-from llmd_gke.settings.validation import SettingFinding
+from llmd_gke.settings.validation import SettingFinding, front_door
 from llmd_gke.settings.wording import nearest
 
 
@@ -39,15 +47,17 @@ def parse(
     secrets: Sequence[str] | None = None,
     *,
     encrypted: Collection[str] = (),
+    keys: object = None,
 ) -> Checked:
     """Checks a stack's configuration and reports everything that is wrong with it at once.
 
     ``raw`` maps full keys (``gcp:project``, ``llmd-gke:cluster``) to values as YAML or Pulumi give them. ``secrets``
     names the secrets that the stack has; with ``None``, missing secrets are not reported. ``encrypted`` are the full
-    keys whose values the stack file encrypts: no message repeats those values. Raises :class:`SettingsError`.
+    keys whose values the stack file encrypts: no message repeats those values. ``keys`` is the value of
+    ``callerKeys``, ``None`` if there is none. Raises :class:`SettingsError`.
     """
     try:
-        checked = _parse(raw, stack, secrets)
+        checked = _parse(raw, stack, secrets, keys)
     except SettingsError as error:
         raise SettingsError(stack, _without_secrets(error.findings, raw, encrypted)) from None
     return Checked(mirrored(checked.settings), tuple(_without_secrets(checked.warnings, raw, encrypted)))
@@ -69,7 +79,7 @@ def _below(key: str, parents: Collection[str]) -> bool:
     return key in parents or any(key[:index] in parents for index in places)
 
 
-def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None) -> Checked:
+def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None, keys: object) -> Checked:
     try:
         ours = plain(_ours(raw))
     except Unreadable as unreadable:
@@ -85,6 +95,11 @@ def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None)
         there = {f"{NAMESPACE}:{one.key.rpartition(':')[2]}" for one in foreign}
         raise SettingsError(stack, _once(one for one in findings if one.key not in there)) from None
     findings.extend(validation.check(settings))
+    if keys is not None:
+        callers = () if settings.front_door is None else [caller.name for caller in settings.front_door.callers]
+        if (given := caller_keys(keys, callers)) is not None:
+            findings.extend(front_door.keys(settings, given))
+        findings.extend(front_door.stand_ins(holds_stand_ins(keys)))
     if secrets is not None:
         findings.extend(_missing_secrets(settings, secrets))
     errors = _once(one for one in findings if one.finding.severity == "error")
@@ -126,7 +141,7 @@ def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> l
             ),
         )
         for key, value in values.items()
-        if is_secret_key(key) and key not in encrypted and value != STAND_IN_SECRET
+        if is_secret_key(key) and is_plain(value) and (key not in encrypted or isinstance(value, Mapping))
     ]
 
 
@@ -146,6 +161,9 @@ def _foreign(raw: Mapping[str, object]) -> Iterator[SettingFinding]:
 def required_secrets(settings: StackSettings) -> list[str]:
     """Full keys of the secrets that this stack needs."""
     return list(_reasons(settings))
+
+
+_KEY = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]' (then paste a key of 32 characters)"
 
 
 def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
@@ -169,6 +187,9 @@ def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
             "the certificate chain in PEM format",
         )
         reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig requires it", "the private key in PEM format")
+    if settings.front_door is not None and settings.front_door.uses_keys:
+        callers = ", ".join(caller.name for caller in settings.front_door.callers)
+        reasons[CALLER_KEYS] = (f"llmd-gke:frontDoor needs a key for each caller ({callers})", _KEY)
     for index, channel in enumerate(settings.monitoring.notify):
         for setting, name in channel.secrets.items():
             why = f"llmd-gke:monitoring.notify[{index}].{setting} names it"
@@ -181,7 +202,11 @@ def _missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[Se
         SettingFinding(
             key,
             None,
-            Finding("missing-secret", why, fix=f"pulumi config set --secret {key} (then paste {what})"),
+            Finding(
+                "missing-secret",
+                why,
+                fix=what if what == _KEY else f"pulumi config set --secret {key} (then paste {what})",
+            ),
         )
         for key, (why, what) in _reasons(settings).items()
         if key not in secrets
@@ -278,6 +303,13 @@ _DEPENDS_ON: Mapping[str, str] = {
     "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
     "gateway-certificate": r"gateway(\.tls.*)?",
     "gateway-combination": r"gateway.*",
+    "caller-model": r"frontDoor.*|" + _MODEL.format("name"),
+    "caller-priority": r"frontDoor.*|" + _MODEL.format("namespace"),
+    "caller-limits": r"frontDoor.*",
+    "caller-key": r"frontDoor.*",
+    "served-name": _MODEL.format("name|namespace|servedModelName|extraArgs.*"),
+    "front-door-root": r"frontDoor.*",
+    "forced-usage": r"frontDoor.*|" + _MODEL.format("extraArgs.*"),
 }
 """Rules that compare several values, each with the keys (a pattern) without which it cannot judge."""
 

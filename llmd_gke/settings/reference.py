@@ -9,7 +9,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from llmd_gke.rules import notification
-from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, SECRETS
 from llmd_gke.settings.sections.base import NO_SPACES
 
 Object = Mapping[str, JsonValue]
@@ -56,7 +56,9 @@ def _sections(schema: Object) -> Iterator[str]:
             yield from _topologies(definition)
     yield "## Secrets\n"
     yield "Encrypted by Pulumi in the stack file or its service, never written in plain text:\n"
-    yield from (f"- `pulumi config set --secret {key}`" for key in secrets)
+    for key in secrets:
+        path = f"--path '{key}[\"CALLER\"]'" if key.endswith(f":{CALLER_KEYS}") else key
+        yield f"- `pulumi config set --secret {path}`"
     yield ""
     bases = ", ".join(f"`{base}`" for base in notification.SECRETS)
     yield f"Those of alert channels ({bases}) may have a suffix: `slackTokenOps` is the token of a second workspace."

@@ -18,7 +18,7 @@ from pydantic_core import PydanticUndefined
 from llmd_gke.catalog import accelerators, zones
 from llmd_gke.rules import notification
 from llmd_gke.settings import descriptions
-from llmd_gke.settings.secret_keys import NAMESPACE, SECRETS
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, SECRETS, STAND_IN_SECRET
 from llmd_gke.settings.sections import Section, StackSettings
 
 Object = dict[str, JsonValue]
@@ -48,7 +48,7 @@ def stack_file() -> Object:
     project = sections.pop("project")
     config: Object = {"gcp:project": project}
     config |= {f"{NAMESPACE}:{key}": section for key, section in sections.items()}
-    config |= {f"{NAMESPACE}:{key}": _secret(key) for key in SECRETS}
+    config |= {f"{NAMESPACE}:{key}": _caller_keys() if key == CALLER_KEYS else _secret(key) for key in SECRETS}
     required = ["gcp:project" if key == "project" else f"{NAMESPACE}:{key}" for key in _texts(stack["required"])]
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -114,6 +114,21 @@ def _secret(key: str) -> Object:
         "properties": {"secure": {"type": "string"}},
         "required": ["secure"],
         "additionalProperties": False,
+    }
+
+
+def _caller_keys() -> Object:
+    """A map of secrets, or what stands for them in a local cloud."""
+    set_one = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]'"
+    stand_in: Object = {"const": STAND_IN_SECRET}
+    secret: Object = {word: value for word, value in _secret(CALLER_KEYS).items() if word != "description"}
+    return {
+        "description": f"Secrets, one for each caller of frontDoor: `{set_one}`. Never plain text.",
+        "anyOf": [
+            stand_in,
+            secret,  # all of them in one secret
+            {"type": "object", "additionalProperties": {"anyOf": [stand_in, secret]}},
+        ],
     }
 
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+from typing import cast
+
 from llmd_gke.rules import notification
 
 NAMESPACE = "llmd-gke"
-SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey", *notification.SECRETS)
+CALLER_KEYS = "callerKeys"
+"""A map of secrets: the keys of the front door's callers, by caller or ``CALLER.NAME``."""
+SECRETS = ("hfToken", "pullSecret", "tlsCertificate", "tlsKey", CALLER_KEYS, *notification.SECRETS)
 """Keys of our namespace that hold secrets."""
 STAND_IN_SECRET = "rehearsal-dummy"  # noqa: S105 - it stands for secrets that are not there
 """Value of a secret in copies of a stack: only the owner can decrypt the real one, or it is missing."""
@@ -20,3 +25,46 @@ def is_secret_key(key: str) -> bool:
     """Whether a full key, such as ``llmd-gke:hfToken``, holds a secret."""
     namespace, _, name = key.partition(":")
     return namespace == NAMESPACE and is_secret(name)
+
+
+def stand_in_key(caller_key: str) -> str:
+    """The key that a caller has in a local cloud, where nobody gave it one."""
+    return f"{STAND_IN_SECRET}-key-of-the-caller-{caller_key}"
+
+
+def caller_keys(value: object, callers: Collection[str]) -> dict[str, str | None] | None:
+    """The callers' keys by name, from the value of :data:`CALLER_KEYS`; ``None`` where even the names are encrypted.
+
+    A key that is encrypted is ``None``, and one that is no text is empty.
+    """
+    if value == STAND_IN_SECRET:
+        return {caller: stand_in_key(caller) for caller in callers}
+    if not isinstance(value, Mapping):
+        return {}
+    table = cast("Mapping[str, object]", value)
+    if list(table) == ["secure"]:
+        return None
+    return {name: _key(name, one) for name, one in table.items()}
+
+
+def _key(name: str, value: object) -> str | None:
+    if value == STAND_IN_SECRET:
+        return stand_in_key(name)
+    if isinstance(value, Mapping) and "secure" in value:
+        return None
+    return value if isinstance(value, str) else ""
+
+
+def holds_stand_ins(value: object) -> bool:
+    """Whether a value is in place of a secret, or a map of such."""
+    if isinstance(value, Mapping):
+        return any(holds_stand_ins(one) for one in cast("Mapping[str, object]", value).values())
+    return value == STAND_IN_SECRET
+
+
+def is_plain(value: object) -> bool:
+    """Whether a value of a stack file is a secret in plain text, or a map with such a one."""
+    if isinstance(value, Mapping):
+        table = cast("Mapping[str, object]", value)
+        return "secure" not in table and any(is_plain(one) for one in table.values())
+    return value != STAND_IN_SECRET

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias, cast
 
-from llmd_gke.catalog import kserve
+from llmd_gke.catalog import front_door, kserve
 from llmd_gke.gateways import gke
 from llmd_gke.rules import gateway, pod_shapes
 from llmd_gke.rules.finding import Finding
@@ -273,6 +273,9 @@ LISTENER_SETS = (
     Kind("gateway.networking.x-k8s.io", "XListenerSet"),
 )
 FQDN_POLICY = Kind("networking.gke.io", "FQDNNetworkPolicy")
+AI_ROUTE = Kind(front_door.AI_GROUP, "AIGatewayRoute")
+SECURITY_POLICY = Kind(front_door.GATEWAY_GROUP, "SecurityPolicy")
+TRAFFIC_POLICY = Kind(front_door.GATEWAY_GROUP, "BackendTrafficPolicy")
 CONFIG_MAP = Kind("", "ConfigMap")
 CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")
 RELEASE = Kind("helm.sh", "Release")

@@ -13,6 +13,7 @@ from policies.rules.routes import (
     is_elsewhere,
 )
 from policies.rules.rule import (
+    AI_ROUTE,
     HTTP_ROUTE,
     SERVICE,
     SERVICE_CONFIG,
@@ -73,7 +74,8 @@ def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 
 def _referenced(program: Program, _settings: Settings) -> Iterator[StackFinding]:
-    identities = [(route, route.identity) for route in program.of(HTTP_ROUTE)]
+    # Of an AIGatewayRoute Envoy AI Gateway makes an HTTPRoute with the same name.
+    identities = [(route, route.identity) for route in program.of(HTTP_ROUTE, AI_ROUTE)]
     routes = {identity for _, identity in identities if identity is not None}
     unplaced = [
         f"the namespace of {route.label} is not known yet" for route, identity in identities if identity is None
@@ -197,7 +199,7 @@ REFERENCED = Rule(
     why="KServe checks that the route exists before it creates pool and endpoint picker; until then the service "
     "reports RefsInvalid.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/router_validation.go"),),
-    kinds=(SERVICE, HTTP_ROUTE),
+    kinds=(SERVICE, HTTP_ROUTE, AI_ROUTE),
     check_stack=_referenced,
     level="advisory",
     severity="medium",

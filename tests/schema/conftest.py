@@ -157,6 +157,32 @@ VARIANTS: dict[str, tuple[str, Table]] = {
             ],
         },
     ),
+    "front door by tokens, with everything": (
+        "eu4a",
+        {
+            "llmd-gke:tpuPools": POOLS,
+            "llmd-gke:models": [
+                {**QWEN, "extraArgs": ["--lora-modules", "sql=/adapters/sql"]},
+                {"name": "small", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "namespace": "others"},
+            ],
+            "llmd-gke:frontDoor": {
+                "replicas": 1,
+                "redis": "10.1.2.3:6379",
+                "whenLimiterIsAway": "refuse",
+                "keepPaths": True,
+                "identity": {
+                    "issuer": "https://accounts.example.com",
+                    "audiences": ["llm"],
+                    "callerClaim": "team",
+                    "jwksUri": "https://accounts.example.com/keys",
+                },
+                "callers": [
+                    {"name": "team-a", "priority": 10, "requestsPerMinute": 600, "tokensPerMonth": 4294967295},
+                    {"name": "batch", "priority": -10, "tokensPerDay": 1, "models": ["qwen"]},
+                ],
+            },
+        },
+    ),
     "zonal cluster with an IP endpoint": (
         "eu4a",
         {
@@ -180,7 +206,8 @@ def rehearsal() -> Iterator[None]:
 
 
 @cache
-def _emitted(variant: str) -> list[Table]:
+def emitted_by(variant: str) -> list[Table]:
+    """Every Kubernetes object of a variant; shared, so not to be changed."""
     stack, changes = VARIANTS[variant]
     graph = load(ROOT, stack, preview=False, changes=changes)
     nodes = [node for node in graph.nodes.values() if node.custom and node.type.startswith("kubernetes:")]
@@ -199,10 +226,10 @@ def whole(value: object) -> object:
 @pytest.fixture(params=VARIANTS)
 def emitted(request: pytest.FixtureRequest) -> list[Table]:
     """Every Kubernetes object of a variant, as it goes over the wire."""
-    return copy.deepcopy(_emitted(request.param))
+    return copy.deepcopy(emitted_by(request.param))
 
 
 @pytest.fixture
 def one() -> dict[str, Table]:
     """One object of each kind, of stack `eu4a`, to break."""
-    return {str(thing["kind"]): copy.deepcopy(thing) for thing in _emitted("eu4a")}
+    return {str(thing["kind"]): copy.deepcopy(thing) for thing in emitted_by("eu4a")}

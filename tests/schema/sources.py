@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 import yaml
 
-from llmd_gke.catalog import versions
+from llmd_gke.catalog import front_door, versions
 from localcloud.gke_gateway.crds import pod_monitoring
 from tests.schema import record_gke
 
@@ -26,6 +26,8 @@ KSERVE = "github.com/kserve/kserve"
 GATEWAY_API = "sigs.k8s.io/gateway-api"
 INFERENCE_EXTENSION = "sigs.k8s.io/gateway-api-inference-extension"
 LWS = "sigs.k8s.io/lws"
+ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
+AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
 
 
 @cache
@@ -72,14 +74,31 @@ def gmp_folder() -> Path | None:
 def read(file: Path) -> dict[str, object]:
     """A YAML file with one document."""
     # The C parser takes a second for KServe's two megabytes, the other half a minute.
-    loaded: object = yaml.load(file.read_text(encoding="utf-8"), yaml.CSafeLoader)
+    text = file.read_text(encoding="utf-8")
+    # Envoy Gateway's are files of a chart, each inside of one condition.
+    plain = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("{{"))
+    loaded: object = yaml.load(plain, yaml.CSafeLoader)
     return cast("dict[str, object]", loaded)
 
 
 _GATEWAY_API = "config/crd/standard/gateway.networking.k8s.io_{}.yaml"
 _KSERVE = "config/crd/full/llmisvc/serving.kserve.io_{}.yaml"
+_ENVOY_GATEWAY = "charts/gateway-crds-helm/templates/generated/gateway.envoyproxy.io_{}.yaml"
+_AI_GATEWAY = "manifests/charts/ai-gateway-crds-helm/templates/aigateway.envoyproxy.io_{}.yaml"
 
 _PLACES: dict[str, tuple[str, str]] = {
+    "AIGatewayRoute": (AI_GATEWAY, _AI_GATEWAY.format("aigatewayroutes")),
+    "Backend": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backends")),
+    "BackendTrafficPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backendtrafficpolicies")),
+    "ClientTrafficPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("clienttrafficpolicies")),
+    "EnvoyExtensionPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyextensionpolicies")),
+    "EnvoyProxy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyproxies")),
+    "HTTPRouteFilter": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("httproutefilters")),
+    "SecurityPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("securitypolicies")),
+    "BackendTLSPolicy": (GATEWAY_API, _GATEWAY_API.format("backendtlspolicies")),
+    "GRPCRoute": (GATEWAY_API, _GATEWAY_API.format("grpcroutes")),
+    "ListenerSet": (GATEWAY_API, _GATEWAY_API.format("listenersets")),
+    "TLSRoute": (GATEWAY_API, _GATEWAY_API.format("tlsroutes")),
     "Gateway": (GATEWAY_API, _GATEWAY_API.format("gateways")),
     "GatewayClass": (GATEWAY_API, _GATEWAY_API.format("gatewayclasses")),
     "HTTPRoute": (GATEWAY_API, _GATEWAY_API.format("httproutes")),
@@ -87,11 +106,12 @@ _PLACES: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_PLACES, *record_gke.PLURALS, "PodMonitoring")
+KINDS = (*_PLACES, *record_gke.PLURALS, "PodMonitoring", "InferenceObjective")
+OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
 def crd(kind: str) -> dict[str, object]:
-    """The CustomResourceDefinition of a kind, of GKE's kinds what is recorded of it, of PodMonitoring our own.
+    """The CustomResourceDefinition of a kind, of GKE's kinds what is recorded of it, of those in no registry our own.
 
     Raises ``KeyError`` for a kind nobody has placed here.
     """
@@ -99,8 +119,15 @@ def crd(kind: str) -> dict[str, object]:
         return record_gke.definition(record_gke.read(), kind)
     if kind == "PodMonitoring":
         return cast("dict[str, object]", pod_monitoring.definition())
+    if kind == "InferenceObjective":
+        return read(OUR_CHART / "inferenceobjective.yaml")
     path, file = _PLACES[kind]
     return read(module(path) / file)
+
+
+def recorded(kind: str) -> dict[str, object]:
+    """The CustomResourceDefinition of a kind in our own chart."""
+    return read(OUR_CHART / f"{kind.lower()}.yaml")
 
 
 def chart_values(path: str, chart: str) -> dict[str, object]:

@@ -10,11 +10,11 @@ import pytest
 
 from llmd_gke.manifests import tracing
 from llmd_gke.settings import TracesSettings
-from tests.schema import rules, sources, structural
+from tests.schema import conftest, record_front_door, rules, sources, structural
 from tests.schema.structural import Table, table
 
 BUILT_IN = frozenset({"APIService", "Namespace", "NetworkPolicy", "Secret", "ServiceAccount"}) | frozenset(
-    {"ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"}
+    {"ClusterRole", "ClusterRoleBinding", "Deployment", "Role", "RoleBinding", "Service"}
 )
 
 DOCUMENTED = frozenset({"FQDNNetworkPolicy"})
@@ -85,6 +85,43 @@ def test_what_is_scraped_fits_the_definition_of_managed_prometheus(emitted: list
     validate(emitted, "PodMonitoring")
 
 
+DOOR = frozenset(
+    {"EnvoyProxy", "SecurityPolicy", "ClientTrafficPolicy", "EnvoyExtensionPolicy", "BackendTrafficPolicy"}
+) | frozenset({"AIGatewayRoute", "InferenceObjective"})
+
+
+def test_the_front_door_fits_the_crds_of_envoy_gateway_and_ai_gateway(emitted: list[Table]) -> None:
+    kinds = {str(thing["kind"]) for thing in emitted} & DOOR
+    validate(emitted, *kinds)
+    validate([thing for thing in emitted if "spec" in thing], *({"GatewayClass"} if kinds else ()))
+
+
+def test_both_stacks_with_a_front_door_have_every_kind_of_it() -> None:
+    for variant in ("door", "front door by tokens, with everything"):
+        assert {str(thing["kind"]) for thing in conftest.emitted_by(variant)} >= DOOR
+
+
+@pytest.mark.parametrize("kind", record_front_door.KINDS)
+def test_our_recorded_crds_admit_what_the_published_ones_do_and_fill_in_the_same(kind: str) -> None:
+    ours, theirs = sources.recorded(kind), sources.crd(kind)
+    assert table(ours["metadata"])["name"] == table(theirs["metadata"])["name"]
+    for variant in ("door", "front door by tokens, with everything"):
+        for thing in [thing for thing in conftest.emitted_by(variant) if thing["kind"] == kind]:
+            version = str(thing["apiVersion"])
+            schema = structural.version_schema(ours, version)
+            assert list(structural.errors(thing, schema, frozenset())) == []
+            assert structural.defaulted(thing, schema) == structural.defaulted(
+                thing, structural.version_schema(theirs, version)
+            )
+
+
+def test_the_chart_of_crds_is_the_one_that_would_be_recorded() -> None:
+    for name, content in record_front_door.files():
+        assert (record_front_door.CHART / name).read_text(encoding="utf-8") == content, (
+            "run `python -m tests.schema.record_front_door` and commit what it writes"
+        )
+
+
 def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:
     policies = [thing for thing in emitted if thing["kind"] == "GCPGatewayPolicy"]
     if policies:
@@ -93,7 +130,7 @@ def test_gateway_policies_fit_gkes_crd(emitted: list[Table]) -> None:
 
 
 def test_the_patch_of_the_gateway_class_names_a_version_that_is_served(emitted: list[Table]) -> None:
-    (patch,) = [thing for thing in emitted if thing["kind"] == "GatewayClass"]
+    (patch,) = [thing for thing in emitted if thing["kind"] == "GatewayClass" and "spec" not in thing]
     assert schema_of(patch)
     assert set(patch) == {"apiVersion", "kind", "metadata"}
 

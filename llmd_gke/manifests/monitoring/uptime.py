@@ -31,8 +31,13 @@ class UptimeCheck:
 
 
 def checks(settings: StackSettings) -> tuple[UptimeCheck, ...]:
-    """One check for each running model of an external gateway; none for an internal one, which Google cannot reach."""
-    gateway = settings.gateway
+    """One check for each running model of an external gateway; none for an internal one, which Google cannot reach.
+
+    Behind a front door there is none: a checker has no key, and the models' paths are closed.
+    """
+    gateway, door = settings.gateway, settings.front_door
+    if door is not None and not door.keep_paths:
+        return ()
     if gateway.exposure != "external" or not settings.monitoring.uptime_check:
         return ()
     tls = gateway.tls is not None

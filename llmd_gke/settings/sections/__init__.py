@@ -13,6 +13,7 @@ from llmd_gke.settings.sections.cluster import (
     MaintenanceSettings,
     SystemPoolSettings,
 )
+from llmd_gke.settings.sections.front_door import CallerSettings, FrontDoorSettings, TokenIssuerSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings, TlsSettings
 from llmd_gke.settings.sections.models import ModelSettings, VariableSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
@@ -34,12 +35,14 @@ from llmd_gke.settings.sections.traces import TracesSettings
 
 __all__ = [
     "AcceleratorPool",
+    "CallerSettings",
     "ChannelSettings",
     "ClusterSettings",
     "EgressSettings",
     "EncryptionSettings",
     "ExclusionSettings",
     "ExistingNetworkSettings",
+    "FrontDoorSettings",
     "GatewaySettings",
     "MaintenanceSettings",
     "ModelSettings",
@@ -59,6 +62,7 @@ __all__ = [
     "StorageSettings",
     "SystemPoolSettings",
     "TlsSettings",
+    "TokenIssuerSettings",
     "TpuPoolSettings",
     "TracesSettings",
     "VariableSettings",

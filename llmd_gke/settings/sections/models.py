@@ -145,6 +145,11 @@ class ModelSettings(Section):
         return self.served_model_name or self.name
 
     @property
+    def published_name(self) -> str:
+        """The other name that it serves: KServe advertises it in ``status.addresses``."""
+        return f"publishers/{self.namespace}/models/{self.served_name}"
+
+    @property
     def path(self) -> str:
         """The path of the model at the gateway: ``/NAMESPACE/NAME``."""
         return f"/{self.namespace}/{self.name}"

@@ -6,8 +6,10 @@ from pydantic import Field
 
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
+from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
 from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.cluster import ClusterSettings
+from llmd_gke.settings.sections.front_door import FrontDoorSettings
 from llmd_gke.settings.sections.gateway import GatewaySettings
 from llmd_gke.settings.sections.models import ModelSettings
 from llmd_gke.settings.sections.monitoring import MonitoringSettings
@@ -30,6 +32,8 @@ class StackSettings(Section):
     """Node pools of TPU hosts, at least one."""
     gateway: GatewaySettings = Field(default_factory=GatewaySettings)
     """The gateway in front of all models."""
+    front_door: FrontDoorSettings | None = None
+    """One address for all models, with keys, limits and priorities (default: each model has a path of its own)."""
     platform: PlatformSettings = Field(default_factory=PlatformSettings)
     """The controllers of the cluster."""
     monitoring: MonitoringSettings = Field(default_factory=MonitoringSettings)
@@ -97,6 +101,13 @@ class StackSettings(Section):
     def multi_host_namespaces(self) -> tuple[str, ...]:
         """The namespaces that have a model on a slice of several hosts."""
         return tuple(dict.fromkeys(model.namespace for model in self.models if self.spans_hosts(model)))
+
+    @property
+    def routed_namespaces(self) -> tuple[str, ...]:
+        """The namespaces whose routes the Gateway at the load balancer admits."""
+        door = self.front_door
+        of_models = self.namespaces if door is None or door.keep_paths else ()
+        return of_models if door is None else (*of_models, PROXIES_NAMESPACE)
 
     @property
     def namespaces(self) -> tuple[str, ...]:

@@ -105,6 +105,8 @@ def test_nothing_in_the_settings_can_hold_a_token() -> None:
         "tokenizerImage",
         "secretName",  # the name of a secret of the stack, for a channel of alerts
         "urlSecretName",
+        "tokensPerDay",  # budgets
+        "tokensPerMonth",
         "firstTokenSeconds",  # these two are times
         "interTokenMilliseconds",
     }

@@ -1,0 +1,174 @@
+"""The front door: one address for all models, with keys, limits and priorities."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+import pulumi
+from pulumi_kubernetes.meta import v1 as meta
+
+from components.cluster import Cluster
+from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
+from components.lazy_sdk import apps, core, helm
+from llmd_gke.catalog import front_door
+from llmd_gke.manifests import charts, pod_security
+from llmd_gke.manifests.front_door import edge, firewall, gateway, redis, releases
+from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
+from llmd_gke.settings.secret_keys import CALLER_KEYS, caller_keys
+from llmd_gke.settings.sections.front_door import IN_CLUSTER
+
+
+@dataclass(frozen=True)
+class FrontDoorArgs:
+    """``gateway``, ``network`` and ``gateway_ip``: where requests come from. Charts are in ``chart_folder`` or their
+    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``.
+    """
+
+    settings: FrontDoorSettings
+    gateway: GatewaySettings
+    network: NetworkSettings
+    models: Sequence[ModelSettings]
+    chart_folder: str | None
+    mirrors: Mapping[str, str]
+    private_nodes: bool
+    gateway_ip: pulumi.Input[str]
+    cluster: Cluster
+
+
+class FrontDoor(pulumi.ComponentResource):
+    """``llmd-gke:front-door:FrontDoor``: Envoy Gateway and Envoy AI Gateway behind the load balancer.
+
+    Charts and CRDs, the Gateway with its Envoys, the callers' keys and limits, NetworkPolicies, Redis where limits are
+    counted in the cluster; then the one route at the load balancer, which is made once Envoys run, because the load
+    balancer takes no change at all while a route has no backend. Models bring their own routes. Output: ``base_url``
+    for clients of OpenAI's API.
+    """
+
+    base_url: pulumi.Output[str]
+
+    def __init__(self, name: str, args: FrontDoorArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:front-door:FrontDoor", name, None, opts)
+        self._name, self._args = name, args
+        door, cluster = args.settings, args.cluster
+        child = pulumi.ResourceOptions(parent=self, provider=cluster.provider)
+        spaces = self._namespaces(child)
+        controllers = self._controllers(child, spaces)
+        inside = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=controllers))
+        proxies = custom_resource(f"{name}-proxies", gateway.envoy_proxy(door, args.mirrors), inside)
+        class_ = custom_resource(f"{name}-class", gateway.gateway_class(), _after(inside, proxies))
+        policies = [
+            custom_resource(f"{name}-clients", gateway.clients(door), inside),
+            custom_resource(f"{name}-script", gateway.script(), inside),
+            custom_resource(f"{name}-limits", gateway.traffic(door), inside),
+        ]
+        keys = [self._keys(inside)] if door.uses_keys else []
+        policies.append(custom_resource(f"{name}-callers", gateway.callers(door), _after(inside, *keys)))
+        namespaces = tuple(dict.fromkeys(model.namespace for model in args.models))
+        listening = custom_resource(
+            f"{name}-gateway",
+            gateway.gateway(namespaces),
+            pulumi.ResourceOptions.merge(
+                _after(inside, class_, *policies),
+                pulumi.ResourceOptions(custom_timeouts=pulumi.CustomTimeouts(create="20m", delete="20m")),
+            ),
+        )
+        custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, listening))
+        for key, policy in edge.policies(args.models).items():
+            custom_resource(f"{name}-{key}", policy, inside)
+        host = args.gateway_ip if args.gateway.domain is None else args.gateway.domain
+        self.base_url = pulumi.Output.concat(f"{args.gateway.scheme}://", host, edge.PREFIX)
+        self.register_outputs({"baseUrl": self.base_url})
+
+    def _namespaces(self, child: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+        """The door's own, and those of both controllers, which are closed but for what they need."""
+        args = self._args
+        # The controllers' namespaces go with the cluster, after everything that the controllers have to finalise.
+        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane))
+        named: dict[str, tuple[str, pod_security.Level, pulumi.ResourceOptions]] = {
+            "namespace": (front_door.NAMESPACE, "restricted", child),
+            "proxies-namespace": (front_door.PROXIES_NAMESPACE, "baseline", kept),
+            "ai-namespace": (front_door.AI_NAMESPACE, "baseline", kept),
+        }
+        spaces: list[pulumi.Resource] = [
+            core.Namespace(
+                f"{self._name}-{key}",
+                metadata={"name": space, "labels": pod_security.labels(level)},
+                opts=pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(custom_timeouts=NAMESPACE_TIMES)),
+            )
+            for key, (space, level, opts) in named.items()
+        ]
+        closed = firewall.policies(
+            args.settings,
+            args.network,
+            [model.namespace for model in args.models],
+            private_nodes=args.private_nodes,
+        )
+        inside = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=spaces))
+        guards = [network_policy(f"{self._name}-{key}", policy, inside) for key, policy in closed.items()]
+        return [*spaces, *guards]
+
+    def _controllers(self, child: pulumi.ResourceOptions, spaces: Sequence[pulumi.Resource]) -> list[pulumi.Resource]:
+        """Both controllers, after the CRDs that they look for when they start."""
+        args, door = self._args, self._args.settings
+        folder, mirrors = args.chart_folder, args.mirrors
+        kept = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(deleted_with=args.cluster.control_plane))
+
+        def release(spec: charts.Release, *after: pulumi.Resource) -> pulumi.Resource:
+            return helm.Release(
+                f"{self._name}-{spec.name.removeprefix('front-door-')}",
+                name=spec.name,
+                chart=spec.chart,
+                version=spec.version,
+                namespace=spec.namespace,
+                values=spec.values,
+                timeout=900,
+                opts=_after(kept, *spaces, *after),
+            )
+
+        first = [release(releases.crds()), release(releases.ai_crds(folder, mirrors))]
+        address = redis.ADDRESS if door.redis == IN_CLUSTER else door.redis
+        if door.has_limits and door.redis == IN_CLUSTER:
+            first += self._redis(_after(kept, *spaces))
+        ai_gateway = release(releases.ai_gateway(folder, mirrors), *first)
+        return [ai_gateway, release(releases.gateway(door, folder, mirrors, redis=address), *first)]
+
+    def _redis(self, opts: pulumi.ResourceOptions) -> list[pulumi.Resource]:
+        service, deployment = redis.service(), redis.deployment(self._args.mirrors)
+        return [
+            core.Service(
+                f"{self._name}-redis-service",
+                metadata=cast("meta.ObjectMetaArgsDict", service["metadata"]),
+                spec=cast("core.ServiceSpecArgsDict", service["spec"]),
+                opts=opts,
+            ),
+            apps.Deployment(
+                f"{self._name}-redis",
+                metadata=cast("meta.ObjectMetaArgsDict", deployment["metadata"]),
+                spec=cast("apps.DeploymentSpecArgsDict", deployment["spec"]),
+                opts=opts,
+            ),
+        ]
+
+    def _keys(self, opts: pulumi.ResourceOptions) -> pulumi.Resource:
+        """The callers' keys. Envoy Gateway follows the Secret: a new key is valid at once, and nothing restarts."""
+        callers = [caller.name for caller in self._args.settings.callers]
+        return core.Secret(
+            f"{self._name}-keys",
+            metadata={"name": front_door.KEYS_SECRET, "namespace": front_door.NAMESPACE},
+            type="Opaque",
+            string_data=pulumi.Config().require_secret(CALLER_KEYS).apply(lambda text: _read(text, callers)),
+            opts=opts,
+        )
+
+
+def _read(text: str, callers: Sequence[str]) -> dict[str, str]:
+    """Keys by name from the engine's text, which is JSON except where it stands for secrets."""
+    value = cast("object", json.loads(text)) if text.startswith("{") else text
+    return {name: key or "" for name, key in (caller_keys(value, callers) or {}).items()}
+
+
+def _after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=earlier))

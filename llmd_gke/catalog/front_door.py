@@ -1,0 +1,106 @@
+"""What the program knows of the front door: Envoy Gateway with Envoy AI Gateway in front of all models.
+
+Sources: envoyproxy/gateway v1.8.3 (``api/v1alpha1``, ``internal/infrastructure/kubernetes/proxy``,
+``internal/gatewayapi/translator.go``), envoyproxy/ai-gateway v1.0.0 (``internal/controller``,
+``internal/internalapi``), llm-d/llm-d-router v0.9.0 (headers of the endpoint picker).
+"""
+
+from __future__ import annotations
+
+GATEWAY_MODULE = "github.com/envoyproxy/gateway"
+AI_GATEWAY_MODULE = "github.com/envoyproxy/ai-gateway"
+
+CRDS_CHART = "front-door-crds"
+"""Our own chart, in the folder ``charts``. Upstream's ``gateway-crds-helm`` cannot be a Helm release: Helm keeps charts
+in Secrets of at most 1 MiB, and that one needs 1.8 MB (envoyproxy/gateway#6105)."""
+GATEWAY_CHART = "gateway-helm"
+AI_CRDS_CHART = "ai-gateway-crds-helm"
+AI_GATEWAY_CHART = "ai-gateway-helm"
+
+FLOOR = "1.8.2"
+"""The oldest Envoy Gateway that works: 1.8.0 and 1.8.1 reject every rate limit on Kubernetes 1.36
+(envoyproxy/gateway#9186), and count no tokens in limits that are shared."""
+AI_FLOOR = "1.0.0"
+
+GATEWAY_GROUP = "gateway.envoyproxy.io"
+GATEWAY_VERSION = f"{GATEWAY_GROUP}/v1alpha1"
+AI_GROUP = "aigateway.envoyproxy.io"
+AI_VERSION = f"{AI_GROUP}/v1beta1"
+CONTROLLER_NAME = "gateway.envoyproxy.io/gatewayclass-controller"
+OBJECTIVE_GROUP = "llm-d.ai"
+OBJECTIVE_VERSION = f"{OBJECTIVE_GROUP}/v1alpha2"
+"""InferenceObjective of the endpoint picker from 0.9 on (llm-d/llm-d-router ``config/crd/bases``)."""
+
+NAMESPACE = "front-door"
+"""The Gateway, the keys and the policies. No pods."""
+NAME = "front-door"
+"""Of the Gateway, its class, its EnvoyProxy, and the Service in front of the Envoys."""
+PROXIES_NAMESPACE = "envoy-gateway-system"
+"""Envoy Gateway runs here, and starts the Envoys beside it."""
+AI_NAMESPACE = "envoy-ai-gateway-system"
+NAMESPACES = frozenset({NAMESPACE, PROXIES_NAMESPACE, AI_NAMESPACE})
+
+KEYS_SECRET = "caller-keys"  # noqa: S105 - the name of an object
+LISTENER_PORT = 80
+CONTAINER_PORT = 10080
+"""Envoy Gateway adds 10000 to ports below 1024 (``wellKnownPortShift``)."""
+READY_PORT = 19003
+READY_PATH = "/ready"
+METRICS_PORT = 19001
+AI_METRICS_PORT = 1064
+"""Of AI Gateway's sidecar: token usage by caller and model."""
+XDS_PORT = 18000
+LIMITS_XDS_PORT = 18001
+LIMITER = "envoy-ratelimit"
+LIMITER_PORT = 8081
+AI_GRPC_PORT = 1063
+AI_WEBHOOK_PORT = 9443
+REDIS = "front-door-redis"
+REDIS_PORT = 6379
+
+PROXY_LABELS = {
+    "app.kubernetes.io/component": "proxy",
+    "app.kubernetes.io/managed-by": "envoy-gateway",
+    "gateway.envoyproxy.io/owning-gateway-name": NAME,
+    "gateway.envoyproxy.io/owning-gateway-namespace": NAMESPACE,
+}
+"""Labels of the Envoys' pods."""
+LIMITER_LABELS = {"app.kubernetes.io/name": LIMITER}
+
+CALLER_HEADER = "x-llm-caller"
+MODEL_HEADER = "x-ai-eg-model"
+"""Set by AI Gateway from the request's body, whatever the client sent."""
+FAIRNESS_HEADERS = ("x-gateway-inference-fairness-id", "x-llm-d-inference-fairness-id")
+OBJECTIVE_HEADERS = ("x-gateway-inference-objective", "x-llm-d-inference-objective")
+"""By which the endpoint picker tells callers and priorities apart; the second of each from llm-d-router 0.9 on."""
+PRIVATE_HEADERS = (
+    CALLER_HEADER,
+    *OBJECTIVE_HEADERS,
+    *FAIRNESS_HEADERS,
+    "x-gateway-model-name-rewrite",
+    "x-gateway-destination-endpoint",
+    "x-gateway-destination-endpoint-subset",
+)
+"""What no client may say about itself."""
+
+USAGE_NAMESPACE = "io.envoy.ai_gateway"
+USAGE_KEY = "llm_total_token"
+"""Where AI Gateway leaves the tokens of an answer for the limits."""
+
+FORCED_USAGE = "--enable-force-include-usage"
+"""Without it the tokens of streams of ``/v1/completions`` are not counted: vLLM reports none, and AI Gateway 1.0 asks
+for them in chat only (``internal/endpointspec``)."""
+UNFORCED_USAGE = "--no-enable-force-include-usage"
+
+PICKER_MESSAGE_BYTES = 32 * 1024 * 1024
+"""AI Gateway hands a body over to the endpoint picker in one gRPC message; gRPC's own limit is 4 MiB."""
+PICKER_MESSAGE_FLAG = "--grpc-max-recv-msg-size"
+
+MOST_RULES = 256
+"""Rules of one global rate limit (``RateLimitRule``)."""
+MOST_COUNT = 2**32 - 1
+"""The limiter counts with 32 bits."""
+SHORTEST_KEY = 32
+"""Characters of a caller's key."""
+MOST_MATCHES = 128
+"""Matches of a rule, and so names of one model."""

@@ -1,0 +1,46 @@
+"""The front door at the load balancer: one route, and the policies of the Service behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke import gateways
+from llmd_gke.catalog import front_door
+from llmd_gke.manifests import routing
+from llmd_gke.manifests.types import JsonObject
+from llmd_gke.settings import GatewaySettings, ModelSettings
+
+PREFIX = "/v1"
+
+
+def route(settings: GatewaySettings) -> JsonObject:
+    """``/v1`` goes to the Envoys' Service, and every other path is answered 404 by the load balancer.
+
+    It is in the Service's namespace, so that no ReferenceGrant is needed.
+    """
+    backend: JsonObject = {"kind": "Service", "name": front_door.NAME, "port": front_door.LISTENER_PORT}
+    rule: JsonObject = {"matches": [{"path": {"type": "PathPrefix", "value": PREFIX}}], "backendRefs": [backend]}
+    spec: JsonObject = {"parentRefs": [routing.parent(settings.scheme)], "rules": [rule]}
+    if settings.domain is not None:
+        spec["hostnames"] = [settings.domain]
+    metadata: JsonObject = {"name": front_door.NAME, "namespace": front_door.PROXIES_NAMESPACE}
+    return {"apiVersion": routing.GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
+
+
+def policies(models: Sequence[ModelSettings]) -> dict[str, JsonObject]:
+    """Health check and time limit of the Service, by the last part of their resources' names.
+
+    The limit is that of the slowest model: Envoy has each model's own.
+    """
+    target: JsonObject = {"group": "", "kind": "Service", "name": front_door.NAME}
+    return routing.policies(
+        gateways.Serving(
+            name=front_door.NAME,
+            namespace=front_door.PROXIES_NAMESPACE,
+            targets=(gateways.PolicyTarget("service", target),),
+            port=front_door.READY_PORT,
+            health_path=front_door.READY_PATH,
+            timeout_seconds=max(model.request_timeout_seconds for model in models),
+            max_rate=None,
+        )
+    )

@@ -1,0 +1,92 @@
+"""NetworkPolicies of the front door: clients reach the Envoys, the Envoys reach models, and nothing else does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmd_gke.catalog import front_door, kserve
+from llmd_gke.manifests import egress, firewall
+from llmd_gke.manifests.firewall import blocks, in_namespace, ports
+from llmd_gke.manifests.platform_firewall import control_plane_sources
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import FrontDoorSettings, NetworkSettings
+
+
+def policies(
+    door: FrontDoorSettings, network: NetworkSettings, namespaces: Sequence[str], *, private_nodes: bool
+) -> dict[str, JsonObject]:
+    """By the last part of their resources' names. ``namespaces`` are those of the models."""
+    proxies_space, ai_space = front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE
+    api_server = _api_server(private_nodes)
+    inside: JsonObject = {"podSelector": {}}
+    proxies: JsonObject = {"podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)}}
+    models: list[Json] = [in_namespace(name) for name in sorted(namespaces)]
+    outside: list[Json] = []
+    if not door.uses_keys:
+        # The public keys of the issuer.
+        everywhere: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
+        outside.append({"to": [{"ipBlock": everywhere}], "ports": ports(443)})
+    return {
+        "proxies-default-deny": firewall.default_deny(proxies_space),
+        "ai-default-deny": firewall.default_deny(ai_space),
+        "allow-clients": firewall.policy(
+            "front-door",
+            proxies_space,
+            {
+                **proxies,
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [
+                    {
+                        "from": firewall.data_plane(network),
+                        "ports": ports(front_door.CONTAINER_PORT, front_door.READY_PORT),
+                    },
+                ],
+                "egress": [
+                    {"to": [inside], "ports": ports(front_door.XDS_PORT, front_door.LIMITER_PORT)},
+                    {"to": models, "ports": ports(kserve.WORKLOAD_PORT, kserve.PICKER_PORT)},
+                    *outside,
+                ],
+            },
+        ),
+        "allow-gateway": firewall.policy(
+            "controllers",
+            proxies_space,
+            {
+                # Envoy Gateway, the Job that makes its certificates, the limiter, Redis.
+                "podSelector": {"matchExpressions": [_not_a_proxy()]},
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [{"from": [inside]}],
+                "egress": [
+                    api_server,
+                    {"to": [inside]},
+                    {"to": [in_namespace(ai_space)], "ports": ports(front_door.AI_GRPC_PORT)},
+                    # A managed Redis has an address of the VPC.
+                    {"to": blocks(*egress.PRIVATE_RANGES), "ports": ports(front_door.REDIS_PORT)},
+                ],
+            },
+        ),
+        "allow-ai": firewall.policy(
+            "controllers",
+            ai_space,
+            {
+                "podSelector": {},
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [
+                    {"from": [in_namespace(proxies_space)], "ports": ports(front_door.AI_GRPC_PORT)},
+                    {"from": control_plane_sources(network), "ports": ports(front_door.AI_WEBHOOK_PORT)},
+                ],
+                "egress": [api_server],
+            },
+        ),
+    }
+
+
+def _not_a_proxy() -> JsonObject:
+    return {"key": "app.kubernetes.io/component", "operator": "NotIn", "values": ["proxy"]}
+
+
+def _api_server(private_nodes: bool) -> JsonObject:
+    return {
+        "to": blocks(*egress.PRIVATE_RANGES) if private_nodes else blocks("0.0.0.0/0"),
+        "ports": ports(443),
+    }

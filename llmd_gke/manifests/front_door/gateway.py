@@ -1,0 +1,254 @@
+"""The door itself: GatewayClass, EnvoyProxy, Gateway, and its policies.
+
+Fields: envoyproxy/gateway v1.8.3 ``api/v1alpha1``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from llmd_gke.catalog import front_door, registries
+from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.manifests.front_door import releases
+from llmd_gke.manifests.routing import GATEWAY_API, NAMESPACE_NAME_LABEL
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import FrontDoorSettings
+from llmd_gke.settings.sections import TokenIssuerSettings
+
+TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
+
+CALLER_SCRIPT = """\
+function envoy_on_request(handle)
+  local id = handle:headers():get("{caller}")
+  if id then
+    local caller = id:match("^[^.]+")
+    for _, name in ipairs({{{names}}}) do
+      handle:headers():replace(name, caller)
+    end
+  end
+end
+"""
+"""Key authentication can set one header only, and the endpoint picker reads two; ``team-a.next`` is ``team-a``."""
+
+ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
+    401: ("invalid_request_error", "invalid_api_key", "No API key, or one that is not valid.", None),
+    403: ("invalid_request_error", "model_not_allowed", "This API key may not use the model.", None),
+    404: (
+        "invalid_request_error",
+        "model_not_found",
+        "There is no such model or path; GET /v1/models lists the models.",
+        None,
+    ),
+    413: ("invalid_request_error", "request_too_large", "The request is too large.", None),
+    429: (
+        "rate_limit_error",
+        "rate_limit_exceeded",
+        "A limit of this API key is reached, or the model is saturated.",
+        60,
+    ),
+    502: ("server_error", "bad_gateway", "The model broke off the answer.", 5),
+    503: ("server_error", "service_unavailable", "The model is not available.", 10),
+    504: ("server_error", "timeout", "The model did not answer in time.", None),
+}
+"""By status: type, code and message of an error in OpenAI's form, and seconds for ``Retry-After``."""
+
+
+def _object(kind: str, name: str, spec: JsonObject, namespace: str | None = front_door.NAMESPACE) -> JsonObject:
+    metadata: JsonObject = {"name": name} if namespace is None else {"name": name, "namespace": namespace}
+    return {"apiVersion": front_door.GATEWAY_VERSION, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def gateway_class() -> JsonObject:
+    """The class of the door, with the settings of its Envoys."""
+    parameters: JsonObject = {
+        "group": front_door.GATEWAY_GROUP,
+        "kind": "EnvoyProxy",
+        "name": front_door.NAME,
+        "namespace": front_door.NAMESPACE,
+    }
+    spec: JsonObject = {"controllerName": front_door.CONTROLLER_NAME, "parametersRef": parameters}
+    metadata: JsonObject = {"name": front_door.NAME}
+    return {"apiVersion": GATEWAY_API, "kind": "GatewayClass", "metadata": metadata, "spec": spec}
+
+
+def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
+    """The Envoys: replicas on different nodes, an ordinary Service, an access log with the caller."""
+    labels: JsonObject = dict(front_door.PROXY_LABELS)
+    spread: JsonObject = {
+        "maxSkew": 1,
+        "topologyKey": "kubernetes.io/hostname",
+        "whenUnsatisfiable": "ScheduleAnyway",
+        "labelSelector": {"matchLabels": labels},
+    }
+    container: JsonObject = {
+        "image": registries.at(releases.PROXY_IMAGE, mirrors),
+        "resources": {"requests": {"cpu": "200m", "memory": "512Mi"}, "limits": {"memory": "2Gi"}},
+    }
+    kubernetes: JsonObject = {
+        "envoyDeployment": {
+            "name": front_door.NAME,
+            "replicas": door.replicas,
+            "container": container,
+            "pod": {"topologySpreadConstraints": [spread]},
+        },
+        "envoyService": {"name": front_door.NAME, "type": "ClusterIP"},
+    }
+    if door.replicas > 1:
+        kubernetes["envoyPDB"] = {"maxUnavailable": 1}
+    return _object(
+        "EnvoyProxy",
+        front_door.NAME,
+        {
+            "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
+            "logging": {"level": {"default": "warn"}},
+            # An answer may take minutes: a proxy that goes finishes what it has.
+            "shutdown": {"drainTimeout": "300s", "minDrainDuration": "15s"},
+            "telemetry": {"accessLog": {"settings": [_access_log()]}},
+        },
+    )
+
+
+def _access_log() -> JsonObject:
+    fields: JsonObject = {
+        "time": "%START_TIME%",
+        "caller": f"%REQ({front_door.CALLER_HEADER})%",
+        "model": f"%REQ({front_door.MODEL_HEADER})%",
+        "method": "%REQ(:METHOD)%",
+        "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+        "status": "%RESPONSE_CODE%",
+        "flags": "%RESPONSE_FLAGS%",
+        "milliseconds": "%DURATION%",
+        "bytes": "%BYTES_SENT%",
+        "request": "%REQ(X-REQUEST-ID)%",
+    }
+    return {
+        "format": {"type": "JSON", "json": fields},
+        "sinks": [{"type": "File", "file": {"path": "/dev/stdout"}}],
+    }
+
+
+def gateway(namespaces: Sequence[str]) -> JsonObject:
+    """The Gateway, open to the routes of the models' namespaces, which are named as at the load balancer."""
+    values: list[Json] = [*sorted(namespaces)]
+    named: JsonObject = {"key": NAMESPACE_NAME_LABEL, "operator": "In", "values": values}
+    listener: JsonObject = {
+        "name": "http",
+        "protocol": "HTTP",
+        "port": front_door.LISTENER_PORT,
+        "allowedRoutes": {
+            "kinds": [{"group": "gateway.networking.k8s.io", "kind": "HTTPRoute"}],
+            "namespaces": {"from": "Selector", "selector": {"matchExpressions": [named]}},
+        },
+    }
+    return {
+        "apiVersion": GATEWAY_API,
+        "kind": "Gateway",
+        "metadata": {
+            "name": front_door.NAME,
+            "namespace": front_door.NAMESPACE,
+            "annotations": {"pulumi.com/waitFor": "condition=Programmed"},
+        },
+        "spec": {"gatewayClassName": front_door.NAME, "listeners": [listener]},
+    }
+
+
+def callers(door: FrontDoorSettings) -> JsonObject:
+    """Who calls: by a key of the Secret, or by the claim of a token. Nobody else comes in."""
+    if isinstance(door.identity, TokenIssuerSettings):
+        names: list[Json] = [caller.name for caller in door.callers]
+        spec: JsonObject = {"jwt": {"providers": [_provider(door.identity)]}, "authorization": admitting(names)}
+    else:
+        spec = {
+            "apiKeyAuth": {
+                "credentialRefs": [{"group": "", "kind": "Secret", "name": front_door.KEYS_SECRET}],
+                "extractFrom": [{"headers": ["Authorization"]}],
+                "forwardClientIDHeader": front_door.CALLER_HEADER,
+                "sanitize": True,
+            }
+        }
+    return _object("SecurityPolicy", "callers", {"targetRefs": [TARGET], **spec})
+
+
+def _provider(issuer: TokenIssuerSettings) -> JsonObject:
+    audiences: list[Json] = [*issuer.audiences]
+    return {
+        "name": "issuer",
+        "issuer": issuer.issuer,
+        "audiences": audiences,
+        "remoteJWKS": {"uri": issuer.jwks_uri, "cacheDuration": "300s"},
+        "claimToHeaders": [{"claim": issuer.caller_claim, "header": front_door.CALLER_HEADER}],
+    }
+
+
+def admitting(names: list[Json]) -> JsonObject:
+    """Authorization of these callers and nobody else."""
+    header: JsonObject = {"name": front_door.CALLER_HEADER, "values": names}
+    return {"defaultAction": "Deny", "rules": [{"action": "Allow", "principal": {"headers": [header]}}]}
+
+
+def clients(door: FrontDoorSettings) -> JsonObject:
+    """What clients may send: bodies up to a size, in time, and nothing about themselves that the door decides.
+
+    AI Gateway reads a whole body to find the model's name, so Envoy's buffer bounds it.
+    """
+    private: list[Json] = [*front_door.PRIVATE_HEADERS]
+    return _object(
+        "ClientTrafficPolicy",
+        "clients",
+        {
+            "targetRefs": [TARGET],
+            "connection": {"bufferLimit": f"{door.max_body_mb}Mi"},
+            "headers": {"earlyRequestHeaders": {"remove": private}},
+            # A request that comes in drop by drop holds a buffer; answers may take as long as they need.
+            "timeout": {"http": {"requestReceivedTimeout": "120s"}},
+        },
+    )
+
+
+def script() -> JsonObject:
+    """Tells the endpoint picker who calls, in the two headers that it reads."""
+    headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
+    names = ", ".join(f'"{header}"' for header in headers)
+    code = CALLER_SCRIPT.format(caller=front_door.CALLER_HEADER, names=names)
+    lua: list[Json] = [{"type": "Inline", "inline": code}]
+    return _object("EnvoyExtensionPolicy", "callers", {"targetRefs": [TARGET], "lua": lua})
+
+
+def traffic(door: FrontDoorSettings) -> JsonObject:
+    """Limits by caller, over all models and Envoys; errors in OpenAI's form."""
+    spec: JsonObject = {"targetRefs": [TARGET], "responseOverride": list[Json](_errors())}
+    if door.has_limits:
+        spec["rateLimit"] = {"type": "Global", "global": {"rules": list[Json](_limits(door))}}
+    return _object("BackendTrafficPolicy", "limits", spec)
+
+
+def _errors() -> Iterator[JsonObject]:
+    for status, (kind, code, message, retry_seconds) in ERRORS.items():
+        error = {"error": {"message": message, "type": kind, "param": None, "code": code}}
+        response: JsonObject = {
+            "contentType": "application/json",
+            "body": {"type": "Inline", "inline": json.dumps(error)},
+        }
+        if retry_seconds is not None:
+            response["header"] = {"set": [{"name": "Retry-After", "value": str(retry_seconds)}]}
+        yield {"match": {"statusCodes": [{"type": "Value", "value": status}]}, "response": response}
+
+
+def _limits(door: FrontDoorSettings) -> Iterator[JsonObject]:
+    for caller in door.callers:
+        if caller.requests_per_minute is not None:
+            yield _limit(caller.name, caller.requests_per_minute, "Minute")
+        for tokens, unit in ((caller.tokens_per_day, "Day"), (caller.tokens_per_month, "Month")):
+            if tokens is not None:
+                usage: JsonObject = {"namespace": front_door.USAGE_NAMESPACE, "key": front_door.USAGE_KEY}
+                cost: JsonObject = {
+                    "request": {"from": "Number", "number": 0},
+                    "response": {"from": "Metadata", "metadata": usage},
+                }
+                yield {**_limit(caller.name, tokens, unit), "cost": cost}
+
+
+def _limit(caller: str, count: int, unit: str) -> JsonObject:
+    header: JsonObject = {"name": front_door.CALLER_HEADER, "type": "Exact", "value": caller}
+    return {"clientSelectors": [{"headers": [header]}], "limit": {"requests": count, "unit": unit}, "shared": True}

@@ -1,0 +1,90 @@
+"""What each model has at the front door: its route by name, who may use it, and the callers' priorities.
+
+Fields: envoyproxy/ai-gateway v1.0.0 ``api/v1beta1``; llm-d/llm-d-router v0.9.0 ``apix/v1alpha2``.
+"""
+
+from __future__ import annotations
+
+from llmd_gke import gateways
+from llmd_gke.catalog import front_door, kserve
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.front_door.gateway import admitting
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules.front_door import adapters
+from llmd_gke.settings import FrontDoorSettings, ModelSettings
+
+
+def _pool(model: ModelSettings) -> JsonObject:
+    return {"group": gateways.INFERENCE_POOL_GROUP, "kind": "InferencePool", "name": kserve.inference_pool(model.name)}
+
+
+def route(model: ModelSettings) -> JsonObject:
+    """The AIGatewayRoute: requests whose body names the model go to its InferencePool.
+
+    AI Gateway makes an HTTPRoute of the same name, which KServe refers to. It is not the name of the model's HTTPRoute
+    at the load balancer: AI Gateway would take over a route that exists without owning it, and Pulumi would delete it.
+    """
+    names = (model.served_name, model.published_name, *adapters(model.extra_args))
+    matches: list[Json] = [
+        {"headers": [{"type": "Exact", "name": front_door.MODEL_HEADER, "value": name}]} for name in names
+    ]
+    parent: JsonObject = {
+        "group": "gateway.networking.k8s.io",
+        "kind": "Gateway",
+        "name": front_door.NAME,
+        "namespace": front_door.NAMESPACE,
+    }
+    rule: JsonObject = {
+        "matches": matches,
+        "modelsOwnedBy": f"{model.namespace}/{model.name}",
+        # AI Gateway's own limit of 60 s cuts long answers.
+        "timeouts": {"request": f"{model.request_timeout_seconds}s"},
+        "backendRefs": [_pool(model)],
+    }
+    return {
+        "apiVersion": front_door.AI_VERSION,
+        "kind": "AIGatewayRoute",
+        "metadata": {"name": naming.door_route(model.name), "namespace": model.namespace},
+        "spec": {
+            "parentRefs": [parent],
+            "llmRequestCosts": [{"metadataKey": front_door.USAGE_KEY, "type": "TotalToken"}],
+            "rules": [rule],
+        },
+    }
+
+
+def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject | None:
+    """Who may use the model; ``None`` where every caller may. It is merged with the door's own policy.
+
+    Without ``mergeType`` it would replace that, keys and all.
+    """
+    if not door.limits_access_to(model.name):
+        return None
+    names: list[Json] = [caller.name for caller in door.callers_of(model.name)]
+    name = naming.door_route(model.name)
+    target: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}
+    return {
+        "apiVersion": front_door.GATEWAY_VERSION,
+        "kind": "SecurityPolicy",
+        "metadata": {"name": name, "namespace": model.namespace},
+        "spec": {"targetRefs": [target], "mergeType": "StrategicMerge", "authorization": admitting(names)},
+    }
+
+
+def objectives(model: ModelSettings, door: FrontDoorSettings) -> dict[str, JsonObject]:
+    """An InferenceObjective for each caller with a priority, by the caller's name, which is the object's, too.
+
+    The endpoint picker looks for an objective of the name that the request's header says.
+    """
+    if not door.has_priorities:
+        return {}
+    return {
+        caller.name: {
+            "apiVersion": front_door.OBJECTIVE_VERSION,
+            "kind": "InferenceObjective",
+            "metadata": {"name": caller.name, "namespace": model.namespace},
+            "spec": {"priority": caller.priority, "poolRef": _pool(model)},
+        }
+        for caller in door.callers_of(model.name)
+        if caller.priority != 0
+    }

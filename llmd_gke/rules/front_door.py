@@ -1,0 +1,233 @@
+"""Rules about the front door: who calls, with which key, how much, and that nothing leads round it.
+
+Those about objects are used by the policies, the others by the settings. Facts:
+:mod:`llmd_gke.catalog.front_door`. No message ever contains a key.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import cast
+
+from llmd_gke.catalog import front_door
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input
+
+CALLER = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
+"""No dot: it separates a caller from the name of one of its keys. Objects in Kubernetes are named after callers."""
+KEY_NAME = re.compile(r"[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?")
+KEYS = "llmd-gke:callerKeys"
+
+
+def set_key(name: str) -> str:
+    """The command that sets a key."""
+    return f"pulumi config set --secret --path '{KEYS}[\"{name}\"]' (then paste the key)"
+
+
+def caller_name(name: str) -> Iterator[Finding]:
+    """A caller's name can be part of a header, a Secret's key and an object's name."""
+    if CALLER.fullmatch(name) is None:
+        yield Finding(
+            "caller-name",
+            "this is not a valid name for a caller",
+            allowed="1 to 40 lower-case letters, digits and hyphens, without a hyphen at either end",
+            fix="for example team-a",
+        )
+
+
+def caller_of(key_name: str) -> str:
+    """The caller that a key belongs to: ``team-a.next`` is a key of ``team-a``."""
+    return key_name.partition(".")[0]
+
+
+def caller_keys(callers: Collection[str], keys: Mapping[str, str | None]) -> Iterator[tuple[str, Finding]]:
+    """Findings about keys, each with the key's name. A value is ``None`` where it cannot be read."""
+    for caller in callers:
+        if not any(caller_of(name) == caller for name in keys):
+            yield caller, Finding("caller-key", f"the caller {caller} has no key", fix=set_key(caller))
+    for name, value in keys.items():
+        caller, dot, own = name.partition(".")
+        if caller not in callers:
+            yield (
+                name,
+                Finding(
+                    "caller-key",
+                    f"there is no caller {caller}",
+                    allowed=", ".join(callers),
+                    fix=f"add it to frontDoor.callers, or `pulumi config rm --path '{KEYS}[\"{name}\"]'`",
+                ),
+            )
+        elif dot and KEY_NAME.fullmatch(own) is None:
+            allowed = f"{caller}, or {caller}.NAME with a NAME of at most 20 lower-case letters, digits and hyphens"
+            yield name, Finding("caller-key", "a key has an invalid name", allowed, f"for example {caller}.next")
+        if value is not None and (len(value) < front_door.SHORTEST_KEY or not _fits_a_header(value)):
+            yield (
+                name,
+                Finding(
+                    "caller-key",
+                    f"a key has fewer than {front_door.SHORTEST_KEY} characters, or one that a header cannot carry",
+                    allowed=f"at least {front_door.SHORTEST_KEY} printable ASCII characters without a space",
+                    fix=f"llmd-gke key new {caller}, or {set_key(name)}",
+                ),
+            )
+    yield from _equal_keys(keys)
+
+
+def _fits_a_header(value: str) -> bool:
+    return value.isascii() and value.isprintable() and " " not in value
+
+
+def _equal_keys(keys: Mapping[str, str | None]) -> Iterator[tuple[str, Finding]]:
+    owners: defaultdict[str, list[str]] = defaultdict(list)
+    for name, value in keys.items():
+        if value is not None:
+            owners[value].append(name)
+    for first, *others in owners.values():
+        for other in others:
+            problem = f"this key equals that of {first}: requests could not be told apart"
+            yield other, Finding("caller-key", problem, fix=set_key(other))
+
+
+def redis(address: str) -> Iterator[Finding]:
+    """A word, or an address that Envoy Gateway's limiter can connect to."""
+    if address != "in-cluster" and re.fullmatch(r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?:[0-9]{2,5}", address) is None:
+        yield Finding(
+            "limiter-redis",
+            "this is neither in-cluster nor an address with a port",
+            allowed="in-cluster, or HOST:PORT",
+            fix="redis: in-cluster",
+        )
+
+
+def one_pool(namespace: str, others: Collection[str]) -> Iterator[Finding]:
+    """An InferenceObjective is for one pool, and has the caller's name, which a namespace has once."""
+    if namespace in others:
+        yield Finding(
+            "caller-priority",
+            f"another model is in the namespace {namespace}, and callers have different priorities: the objects that "
+            "hold them are named after the caller, and each is for one model",
+            allowed="one model per namespace, or the same priority for all callers",
+            fix="set a namespace of its own for each model",
+        )
+
+
+def limits(count: int) -> Iterator[Finding]:
+    """All limits of all callers together fit into one policy."""
+    if count > front_door.MOST_RULES:
+        yield Finding(
+            "caller-limits",
+            f"the callers have {count} limits; Envoy Gateway takes {front_door.MOST_RULES}",
+            allowed=f"at most {front_door.MOST_RULES} of requestsPerMinute, tokensPerDay and tokensPerMonth together",
+            fix="remove limits, or let several users share a caller",
+        )
+
+
+def adapters(arguments: Sequence[str]) -> tuple[str, ...]:
+    """Names of the LoRA adapters that vLLM serves, from its arguments: ``--lora-modules sql=/path``, or JSON."""
+    names: list[str] = []
+    inside = False
+    for argument in arguments:
+        flag, equals, rest = argument.partition("=")
+        if flag in {"--lora-modules", "--lora_modules"}:
+            inside = not equals
+            entries = [rest] if equals else []
+        elif argument.startswith("--"):
+            inside, entries = False, []
+        else:
+            entries = [argument] if inside else []
+        names += [name for entry in entries for name in _adapter(entry)]
+    return tuple(names)
+
+
+def _adapter(entry: str) -> Iterator[str]:
+    if not entry.startswith("{"):
+        yield entry.partition("=")[0]
+        return
+    try:
+        described = cast("object", json.loads(entry))
+    except json.JSONDecodeError:
+        return
+    if isinstance(described, dict) and isinstance(name := cast("dict[str, object]", described).get("name"), str):
+        yield name
+
+
+def unique_names(names: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, Finding]]:
+    """``names`` maps each model to what it answers to. Findings come with the model whose name is taken already."""
+    owner: dict[str, str] = {}
+    for model, served in names.items():
+        for name in served:
+            if owner.setdefault(name, model) != model:
+                yield (
+                    model,
+                    Finding(
+                        "served-name",
+                        f"{owner[name]} answers to {name}, too: the front door chooses the model by its name",
+                        allowed="a name that no other model or adapter has",
+                        fix="set servedModelName, or rename the adapter in --lora-modules",
+                    ),
+                )
+
+
+def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
+    """Nothing turns off what token budgets rely on."""
+    for argument in arguments:
+        name, _, value = argument.partition("=")
+        if name == front_door.UNFORCED_USAGE or (name == front_door.FORCED_USAGE and value.lower() == "false"):
+            yield Finding(
+                "forced-usage",
+                f"{argument}: streams without usage would escape the callers' token budgets",
+                allowed=front_door.FORCED_USAGE,
+                fix=f"remove {argument}, or the callers' tokensPerDay and tokensPerMonth",
+            )
+
+
+# --- objects -------------------------------------------------------------------------------------------------------
+
+
+def targets(spec: Input) -> Iterator[Input]:
+    """The objects that a policy of Envoy Gateway is attached to by name."""
+    yield from spec.get("targetRefs").each()
+    if spec.get("targetRef").present():
+        yield spec.get("targetRef")
+
+
+def merges(spec: Input) -> Iterator[Finding]:
+    """A SecurityPolicy of a route is merged with that of its Gateway, whose keys it would replace otherwise."""
+    on_routes = any((target.get("kind").text() or "").endswith("Route") for target in targets(spec))
+    if on_routes and spec.get("mergeType").value is None:
+        yield Finding(
+            "security-policy-merge",
+            "this SecurityPolicy of a route replaces the Gateway's, so that requests to the route need no key",
+            allowed="mergeType: StrategicMerge or JSONMerge",
+            fix="add spec.mergeType: StrategicMerge",
+        )
+
+
+def shared_limits(spec: Input) -> Iterator[Finding]:
+    """A global limit counts over all routes and Envoys, not for each route by itself."""
+    for rule in spec.get("rateLimit", "global", "rules").each():
+        if rule.get("shared").boolean() is False or rule.get("shared").value is None:
+            yield Finding(
+                "rate-limit-shared",
+                f"{rule.path}: without `shared` each route counts for itself, so a caller gets the limit once a model",
+                allowed="shared: true",
+                fix=f"add shared: true to {rule.path}",
+            )
+    if list(spec.get("rateLimit", "local", "rules").each()):
+        yield Finding(
+            "rate-limit-shared",
+            "spec.rateLimit.local: each Envoy counts for itself, so the limit grows with their number",
+            allowed="rateLimit.global",
+            fix="use type: Global with shared: true",
+        )
+
+
+def counts_tokens(spec: Input) -> bool:
+    """Whether a BackendTrafficPolicy limits tokens."""
+    return any(
+        rule.get("cost", "response", "metadata", "namespace").text() == front_door.USAGE_NAMESPACE
+        for rule in spec.get("rateLimit", "global", "rules").each()
+    )

@@ -1,0 +1,119 @@
+"""Rules about the front door."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+
+from llmd_gke.rules import front_door as checks
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.sections import FrontDoorSettings, ModelSettings, StackSettings
+from llmd_gke.settings.validation.cluster import CLOUD_VARIABLE
+from llmd_gke.settings.validation.finding_at import SettingFinding, locate
+
+KEY = "llmd-gke:frontDoor"
+
+
+def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
+    """Callers, and what they need of the models."""
+    door = settings.front_door
+    if door is None:
+        return
+    yield from _callers(door, settings)
+    names = {model.name: names_of(model) for model in settings.models}
+    positions = {model.name: f"llmd-gke:models[{index}]" for index, model in enumerate(settings.models)}
+    for model, finding in checks.unique_names(names):
+        yield SettingFinding(f"{positions[model]}.servedModelName", names[model][0], finding)
+    for model in settings.models:
+        key = positions[model.name]
+        if model.at_root:
+            finding = Finding(
+                "front-door-root",
+                "the front door answers at /v1 for all models, and chooses by their names",
+                fix="remove atRoot",
+            )
+            yield SettingFinding(f"{key}.atRoot", True, finding)
+        if door.counts_tokens:
+            yield from locate(f"{key}.extraArgs", list(model.extra_args), checks.forced_usage(model.extra_args))
+    if door.keep_paths:
+        finding = Finding(
+            "kept-paths",
+            "the models' own paths stay open beside the front door, without keys or limits",
+            fix="move the clients to the output baseUrl, then remove keepPaths",
+            severity="warning",
+        )
+        yield SettingFinding(f"{KEY}.keepPaths", True, finding)
+    yield from locate(f"{KEY}.redis", door.redis, checks.redis(door.redis))
+    if isinstance(door.identity, str):
+        return
+    for field, address in (("issuer", door.identity.issuer), ("jwksUri", door.identity.jwks_uri)):
+        if not address.startswith("https://"):
+            finding = Finding("caller-identity", "this is not an HTTPS address", "https://…", "use the https address")
+            yield SettingFinding(f"{KEY}.identity.{field}", address, finding)
+
+
+def keys(settings: StackSettings, given: Mapping[str, str | None]) -> Iterator[SettingFinding]:
+    """The callers' keys by name. A value is ``None`` where it is not readable; none is ever part of a finding."""
+    door = settings.front_door
+    if door is None:
+        return
+    if not door.uses_keys:
+        if given:
+            finding = Finding(
+                "caller-identity",
+                "callers are identified by tokens, so keys have no effect: Envoy Gateway would require both",
+                fix="pulumi config rm llmd-gke:callerKeys, or remove frontDoor.identity",
+            )
+            yield SettingFinding(checks.KEYS, None, finding)
+        return
+    for name, finding in checks.caller_keys([caller.name for caller in door.callers], given):
+        yield SettingFinding(f"{checks.KEYS}.{name}", None, finding)
+
+
+def stand_ins(present: bool) -> Iterator[SettingFinding]:
+    """Keys that everybody knows stay on this machine."""
+    if present and not os.environ.get(CLOUD_VARIABLE):
+        finding = Finding(
+            "caller-key",
+            "these keys are only for the local stand-ins on this machine: everybody can read them in this repository",
+            allowed="make up, make preview, or plain pulumi inside `make shell`",
+            fix="llmd-gke key new CALLER",
+        )
+        yield SettingFinding(checks.KEYS, None, finding)
+
+
+def names_of(model: ModelSettings) -> tuple[str, ...]:
+    """What a model answers to: its two names, and those of its adapters."""
+    return (model.served_name, model.published_name, *checks.adapters(model.extra_args))
+
+
+def _callers(door: FrontDoorSettings, settings: StackSettings) -> Iterator[SettingFinding]:
+    models = [model.name for model in settings.models]
+    seen: set[str] = set()
+    for index, caller in enumerate(door.callers):
+        key = f"{KEY}.callers[{index}]"
+        yield from locate(f"{key}.name", caller.name, checks.caller_name(caller.name))
+        if caller.name in seen:
+            finding = Finding("unique-name", f"another caller has the name {caller.name}", fix="use a unique name")
+            yield SettingFinding(f"{key}.name", caller.name, finding)
+        seen.add(caller.name)
+        for position, model in enumerate(caller.models):
+            if model not in models:
+                finding = Finding(
+                    "caller-model",
+                    f"there is no model {model}",
+                    allowed=", ".join(models),
+                    fix=f"models: [{models[0]}]",
+                )
+                yield SettingFinding(f"{key}.models[{position}]", model, finding)
+    if door.has_priorities:
+        spaces = [model.namespace for model in settings.models]
+        for index, model in enumerate(settings.models):
+            findings = checks.one_pool(model.namespace, spaces[:index])
+            yield from locate(f"llmd-gke:models[{index}].namespace", model.namespace, findings)
+    count = sum(caller.limits for caller in door.callers)
+    yield from locate(f"{KEY}.callers", len(door.callers), checks.limits(count))
+    for index, model in enumerate(settings.models):
+        if not door.callers_of(model.name):
+            finding = Finding("caller-model", "no caller may use this model", fix="add it to the models of a caller")
+            yield SettingFinding(f"llmd-gke:models[{index}].name", model.name, finding)

@@ -1,0 +1,219 @@
+"""Settings of the front door: callers, their keys, and what they need of the models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmd_gke.settings import Checked, SettingsError, parse
+from llmd_gke.settings.parse import plain_secrets
+from llmd_gke.settings.validation import CLOUD_VARIABLE
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+LONG = "k" * 40
+SECOND = {"name": "second", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
+
+
+def door(config: Config, *callers: dict[str, Any], **more: Any) -> Config:
+    config["llmd-gke:frontDoor"] = {"callers": list(callers) or [{"name": "team-a"}], **more}
+    return config
+
+
+def with_keys(config: Config, keys: object) -> str:
+    """The message for keys that are refused."""
+    with pytest.raises(SettingsError) as caught:
+        parse(config, "eu4a", None, keys=keys)
+    return str(caught.value)
+
+
+def test_a_stack_without_it_has_none(config: Config, accepted: Callable[..., Checked]) -> None:
+    assert accepted(config).settings.front_door is None
+
+
+def test_its_defaults_are_the_documented_ones(config: Config, accepted: Callable[..., Checked]) -> None:
+    door_settings = accepted(door(config)).settings.front_door
+    assert door_settings is not None
+    assert (door_settings.replicas, door_settings.max_body_mb, door_settings.redis) == (2, 16, "in-cluster")
+    assert (door_settings.when_limiter_is_away, door_settings.keep_paths) == ("serve", False)
+    assert not door_settings.has_limits
+    assert not door_settings.has_priorities
+
+
+@pytest.mark.parametrize("name", ["Team", "team.a", "-team", "team-", "t" * 41, "", "team a", "team_a"])
+def test_a_caller_has_a_name_that_headers_and_objects_can_carry(config: Config, refused: Refuse, name: str) -> None:
+    message = refused(door(config, {"name": name}))
+    assert "llmd-gke:frontDoor.callers[0].name" in message
+    assert "caller-name" in message
+
+
+def test_two_callers_have_two_names(config: Config, refused: Refuse) -> None:
+    message = refused(door(config, {"name": "team-a"}, {"name": "team-a"}))
+    assert "llmd-gke:frontDoor.callers[1].name" in message
+    assert "unique-name" in message
+
+
+def test_a_caller_names_models_that_exist(config: Config, refused: Refuse) -> None:
+    message = refused(door(config, {"name": "team-a", "models": ["qwen", "gpt"]}))
+    assert 'llmd-gke:frontDoor.callers[0].models[1] = "gpt"' in message
+    assert "allowed: qwen" in message
+
+
+def test_a_model_that_nobody_may_use_is_a_mistake(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"].append(SECOND)
+    message = refused(door(config, {"name": "team-a", "models": ["qwen"]}))
+    assert "llmd-gke:models[1].name" in message
+    assert "no caller may use this model" in message
+
+
+@pytest.mark.parametrize("limit", ["requestsPerMinute", "tokensPerDay", "tokensPerMonth"])
+@pytest.mark.parametrize("count", [0, -1, 4294967296])
+def test_a_limit_fits_into_what_the_limiter_counts(config: Config, refused: Refuse, limit: str, count: int) -> None:
+    message = refused(door(config, {"name": "team-a", limit: count}))
+    assert f"llmd-gke:frontDoor.callers[0].{limit} = {count}" in message
+    assert "out of range" in message
+
+
+def test_all_limits_fit_into_one_policy(config: Config, refused: Refuse, accepted: Callable[..., Checked]) -> None:
+    callers = [{"name": f"team-{n}", "requestsPerMinute": 1, "tokensPerDay": 1} for n in range(129)]
+    assert accepted(door(config, *callers[:128])).settings.front_door is not None
+    message = refused(door(config, *callers))
+    assert "258 limits" in message
+    assert "256" in message
+
+
+def test_two_models_do_not_answer_to_one_name(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"].append({**SECOND, "servedModelName": "qwen"})
+    message = refused(door(config))
+    assert "llmd-gke:models[1].servedModelName" in message
+    assert "qwen answers to qwen, too" in message
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--lora-modules", "sql=/a", "second=/b"], ["--lora-modules=second=/b"], ['--lora-modules={"name": "second"}']],
+)
+def test_an_adapter_does_not_answer_to_the_name_of_a_model(
+    config: Config, refused: Refuse, arguments: list[str]
+) -> None:
+    config["llmd-gke:models"].insert(0, {**SECOND, "extraArgs": arguments, "name": "first"})
+    config["llmd-gke:models"].append(SECOND)
+    assert "first answers to second, too" in refused(door(config))
+
+
+def test_no_model_is_at_the_root_of_a_door(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:models"][0]["atRoot"] = True
+    message = refused(door(config))
+    assert "llmd-gke:models[0].atRoot" in message
+    assert "remove atRoot" in message
+
+
+@pytest.mark.parametrize("argument", ["--no-enable-force-include-usage", "--enable-force-include-usage=false"])
+def test_a_token_budget_needs_usage_that_nobody_turned_off(
+    config: Config, refused: Refuse, accepted: Callable[..., Checked], argument: str
+) -> None:
+    config["llmd-gke:models"][0]["extraArgs"] = [argument]
+    assert accepted(door(config, {"name": "team-a", "requestsPerMinute": 5})).settings.front_door is not None
+    message = refused(door(config, {"name": "team-a", "tokensPerDay": 5}))
+    assert "llmd-gke:models[0].extraArgs" in message
+    assert "forced-usage" in message
+
+
+def test_every_caller_has_a_key_and_every_key_a_caller(config: Config) -> None:
+    message = with_keys(door(config, {"name": "team-a"}, {"name": "team-b"}), {"team-a": LONG, "team-c": LONG + "c"})
+    assert "llmd-gke:callerKeys.team-b" in message
+    assert "the caller team-b has no key" in message
+    assert "there is no caller team-c" in message
+    assert LONG not in message
+
+
+def test_a_second_key_of_a_caller_has_a_name(config: Config) -> None:
+    checked = parse(door(config), "eu4a", None, keys={"team-a": LONG, "team-a.next": LONG + "2"})
+    assert checked.settings.front_door is not None
+    message = with_keys(door(config), {"team-a": LONG, "team-a.Next one": LONG + "2"})
+    assert "invalid name" in message
+
+
+@pytest.mark.parametrize("key", ["short", "k" * 31, "k" * 20 + " " + "k" * 20, "ü" * 40, "", 7])
+def test_a_key_is_long_and_fits_a_header_and_no_message_shows_it(config: Config, key: object) -> None:
+    message = with_keys(door(config), {"team-a": key})
+    assert "llmd-gke:callerKeys.team-a" in message
+    assert "at least 32" in message
+    assert not key or f"{key}" not in message.replace("[caller-key]", "").replace("32", "")
+
+
+def test_two_equal_keys_are_refused_without_showing_them(config: Config) -> None:
+    message = with_keys(door(config, {"name": "team-a"}, {"name": "team-b"}), {"team-a": LONG, "team-b": LONG})
+    assert "equals that of team-a" in message
+    assert LONG not in message
+
+
+def test_a_stack_without_any_key_is_told_how_to_set_one(config: Config, refused: Refuse) -> None:
+    message = refused(door(config), [])
+    assert "llmd-gke:callerKeys" in message
+    assert "pulumi config set --secret --path 'llmd-gke:callerKeys" in message
+
+
+def test_encrypted_keys_are_counted_without_being_read(config: Config) -> None:
+    secure = {"secure": "v1:abc:def"}
+    assert parse(door(config), "eu4a", None, keys={"team-a": secure}).settings.front_door is not None
+    assert "team-a has no key" in with_keys(door(config), {"team-b": secure})
+    assert parse(door(config), "eu4a", None, keys=secure).settings.front_door is not None
+
+
+def test_keys_of_the_stand_ins_stay_on_this_machine(config: Config, monkeypatch: pytest.MonkeyPatch) -> None:
+    for keys in ("rehearsal-dummy", {"team-a": "rehearsal-dummy"}):
+        assert "only for the local stand-ins" in with_keys(door(config), keys)
+        with monkeypatch.context() as local:
+            local.setenv(CLOUD_VARIABLE, "rehearsal")
+            assert parse(door(config), "eu4a", None, keys=keys).settings.front_door is not None
+
+
+def test_one_plain_key_among_encrypted_ones_is_found() -> None:
+    keys = {"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}, "team-b": LONG}}
+    (located,) = plain_secrets(keys, list(keys))
+    assert located.finding.rule == "plain-secret"
+    assert not plain_secrets({"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}}}, [])
+
+
+TOKENS = {"issuer": "https://accounts.example.com", "audiences": ["llm"], "callerClaim": "team"}
+
+
+def test_tokens_take_the_place_of_keys(config: Config, accepted: Callable[..., Checked]) -> None:
+    identity = {**TOKENS, "jwksUri": "https://accounts.example.com/keys"}
+    settings = accepted(door(config, identity=identity), []).settings
+    assert settings.front_door is not None
+    assert not settings.front_door.uses_keys
+    assert "both" in with_keys(door(config, identity=identity), {"team-a": LONG})
+
+
+def test_public_keys_of_an_issuer_come_by_https(config: Config, refused: Refuse) -> None:
+    message = refused(door(config, identity={**TOKENS, "jwksUri": "http://accounts.example.com/keys"}))
+    assert "llmd-gke:frontDoor.identity.jwksUri" in message
+
+
+def test_kept_paths_are_a_warning(config: Config, accepted: Callable[..., Checked]) -> None:
+    rules = {warning.finding.rule for warning in accepted(door(config, keepPaths=True)).warnings}
+    assert "kept-paths" in rules
+    assert "kept-paths" not in {warning.finding.rule for warning in accepted(door(config)).warnings}
+
+
+@pytest.mark.parametrize("address", ["10.1.2.3", "redis://10.1.2.3:6379", "host:port", "managed"])
+def test_redis_is_in_the_cluster_or_at_an_address_with_a_port(config: Config, refused: Refuse, address: str) -> None:
+    message = refused(door(config, redis=address))
+    assert "llmd-gke:frontDoor.redis" in message
+    assert "in-cluster, or HOST:PORT" in message
+
+
+def test_priorities_need_a_namespace_for_each_model(
+    config: Config, refused: Refuse, accepted: Callable[..., Checked]
+) -> None:
+    config["llmd-gke:models"].append({**SECOND})
+    callers: list[dict[str, Any]] = [{"name": "team-a", "priority": 10}, {"name": "team-b"}]
+    message = refused(door(config, *callers))
+    assert "llmd-gke:models[1].namespace" in message
+    assert "caller-priority" in message
+    config["llmd-gke:models"][1]["namespace"] = "others"
+    config["llmd-gke:tpuPools"][0]["maxNodes"] = 5
+    assert accepted(door(config, *callers)).settings.front_door is not None

@@ -1,0 +1,200 @@
+"""CRDs of the front door as a chart of our own: ``python -m tests.schema.record_front_door`` writes ``charts/``.
+
+Of Envoy Gateway's published CRDs at the version of ``versions.toml``, fields are kept with their types, limits, allowed
+values and defaults, without a word of their descriptions and without the rules across fields, which the tests take from
+the published ones. Pods of an EnvoyProxy are left open. InferenceObjective is recorded from llm-d/llm-d-router v0.9.0
+``config/crd/bases``, which is in no package registry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+import yaml
+
+from llmd_gke.catalog import front_door, versions
+from tests.schema import sources
+from tests.schema.structural import Table, table
+
+CHART = Path(__file__).parents[2] / "charts" / front_door.CRDS_CHART
+KINDS = (
+    "Backend",
+    "BackendTrafficPolicy",
+    "ClientTrafficPolicy",
+    "EnvoyExtensionPolicy",
+    "EnvoyProxy",
+    "HTTPRouteFilter",
+    "SecurityPolicy",
+)
+"""What Envoy Gateway reads, and AI Gateway writes. EnvoyPatchPolicy is off."""
+WATCHED = ("BackendTLSPolicy", "GRPCRoute", "ListenerSet", "TLSRoute")
+"""Kinds of the Gateway API that Envoy Gateway 1.8 exits without, and GKE's add-on lacks (envoyproxy/gateway#9517).
+
+They are in the chart's folder ``crds``: Helm installs those that are missing, leaves others alone, and removes none."""
+LIMITS = frozenset(
+    {
+        "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
+        "minProperties", "maxProperties", "required", "default", "nullable", "x-kubernetes-int-or-string",
+        "x-kubernetes-preserve-unknown-fields", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
+        "x-kubernetes-map-type",
+    }
+)  # fmt: skip
+PODS = frozenset({"container", "initContainers", "pod", "patch", "env", "volumes", "affinity"})
+"""Parts of an EnvoyProxy that are objects of Kubernetes, which the API server checks in the Deployment."""
+OPEN: Table = {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def recorded(node: Table, *, pods: bool = False) -> Table:
+    """A schema without prose and rules; with ``pods``, parts of pods are left open."""
+    kept: Table = {key: value for key, value in node.items() if key in LIMITS}
+    if "properties" in node:
+        kept["properties"] = {
+            name: {"type": table(inner).get("type", "object"), **_open(table(inner))}
+            if pods and name in PODS
+            else recorded(table(inner), pods=pods)
+            for name, inner in table(node["properties"]).items()
+        }
+    for key in ("items", "additionalProperties"):
+        if isinstance(node.get(key), dict):
+            kept[key] = recorded(table(node[key]), pods=pods)
+    return kept
+
+
+def _open(node: Table) -> Table:
+    return {"items": {"type": "object", **OPEN}} if node.get("type") == "array" else OPEN
+
+
+def definition(published: Table, kind: str) -> Table:
+    """The CustomResourceDefinition of a kind of Envoy Gateway."""
+    spec = table(published["spec"])
+    metadata = table(published["metadata"])
+    annotations = {
+        key: value
+        for key, value in table(metadata.get("annotations")).items()
+        if key.startswith("gateway.networking.k8s.io/") or key == "api-approved.kubernetes.io"
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        # GKE admits CRDs of the Gateway API by the annotation of their channel.
+        "metadata": {"name": metadata["name"], **({"annotations": annotations} if annotations else {})},
+        "spec": {
+            "group": spec["group"],
+            "names": spec["names"],
+            "scope": spec["scope"],
+            "versions": [
+                {
+                    "name": version["name"],
+                    "served": version["served"],
+                    "storage": version["storage"],
+                    "subresources": version.get("subresources", {}),
+                    "schema": {
+                        "openAPIV3Schema": recorded(
+                            table(table(version["schema"])["openAPIV3Schema"]), pods=kind == "EnvoyProxy"
+                        )
+                    },
+                }
+                for version in cast("list[Table]", spec["versions"])
+            ],
+        },
+    }
+
+
+def objective() -> Table:
+    """InferenceObjective: the priority of requests that name it, in one pool."""
+    reference: Table = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "group": {"type": "string", "maxLength": 253, "default": "inference.networking.k8s.io"},
+            "kind": {"type": "string", "minLength": 1, "maxLength": 63, "default": "InferencePool"},
+            "name": {"type": "string", "minLength": 1, "maxLength": 253},
+        },
+    }
+    spec: Table = {
+        "type": "object",
+        "required": ["poolRef"],
+        "properties": {"poolRef": reference, "priority": {"type": "integer", "format": "int32"}},
+    }
+    schema: Table = {
+        "type": "object",
+        "properties": {
+            "apiVersion": {"type": "string"},
+            "kind": {"type": "string"},
+            "metadata": {"type": "object"},
+            "spec": spec,
+            "status": {"type": "object", **OPEN},
+        },
+    }
+    group, _, version = front_door.OBJECTIVE_VERSION.partition("/")
+    names: Table = {
+        "kind": "InferenceObjective",
+        "listKind": "InferenceObjectiveList",
+        "plural": "inferenceobjectives",
+        "singular": "inferenceobjective",
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"inferenceobjectives.{group}"},
+        "spec": {
+            "group": group,
+            "names": names,
+            "scope": "Namespaced",
+            "versions": [
+                {
+                    "name": version,
+                    "served": True,
+                    "storage": True,
+                    "subresources": {"status": {}},
+                    "schema": {"openAPIV3Schema": schema},
+                }
+            ],
+        },
+    }
+
+
+def files() -> Iterator[tuple[str, str]]:
+    """Name and content of every file of the chart."""
+    version = versions.chart(front_door.GATEWAY_CHART).version
+    chart: Table = {
+        "apiVersion": "v2",
+        "name": front_door.CRDS_CHART,
+        "description": "CRDs of Envoy Gateway and InferenceObjective, recorded without their descriptions",
+        "type": "application",
+        "version": version.removeprefix("v"),
+        "appVersion": version,
+        "sources": [
+            f"https://github.com/envoyproxy/gateway/tree/{version}/charts/gateway-crds-helm",
+            "https://github.com/llm-d/llm-d-router/tree/v0.9.0/config/crd/bases",
+        ],
+    }
+    yield "Chart.yaml", _yaml(chart)
+    yield (
+        "values.yaml",
+        '# The version that the CRDs were recorded from, so that a new one is a change.\nrecordedFrom: ""\n',
+    )
+    for kind in KINDS:
+        yield f"templates/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind), kind))
+    for kind in WATCHED:
+        yield f"crds/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind), kind))
+    yield "templates/inferenceobjective.yaml", _yaml(objective())
+
+
+def _yaml(value: Table) -> str:
+    head = "# Generated by `python -m tests.schema.record_front_door`.\n"
+    return head + yaml.safe_dump(value, sort_keys=False, default_flow_style=None, width=160)
+
+
+def main() -> None:
+    """Writes the chart."""
+    for name, content in files():
+        file = CHART / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

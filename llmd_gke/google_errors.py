@@ -81,6 +81,13 @@ ERRORS: tuple[GoogleError, ...] = (
         "try again; if the message then is that a resource already exists, import it with `pulumi import` or delete it",
     ),
     GoogleError(
+        r"cluster is unreachable|unreachable cluster",
+        "the cluster of these objects cannot be reached: it is gone, for example because another one replaced it, or "
+        "the connection fails",
+        "if the cluster is gone, run the command again with PULUMI_K8S_DELETE_UNREACHABLE=true, which removes its "
+        "objects from the state; otherwise restore the connection, then try again",
+    ),
+    GoogleError(
         r"Error waiting (for|to) ",
         "Google accepted the request but failed later, for the reason in the message",
         "fix the cause that the message names",

@@ -18,6 +18,9 @@ PREFIXES = (
 
 NAMES = frozenset({"PYTHONHOME", "PYTHONPATH", "PYTHONSTARTUP", "SSH_AUTH_SOCK", "VIRTUAL_ENV"})
 
+KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE"})
+"""What begins like a removed one, and is the user's decision: a failed command names it (llmd_gke/google_errors.py)."""
+
 PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
 """In upper or lower case. No proxy can be reached from inside a laptop cloud: clients would ask it for the cluster."""
 
@@ -42,7 +45,7 @@ def is_proxy(name: str) -> bool:
 
 def is_removed(name: str) -> bool:
     """Whether a variable is kept away."""
-    return name.upper().startswith(PREFIXES) or name in NAMES
+    return (name.upper().startswith(PREFIXES) and name not in KEPT) or name in NAMES
 
 
 def own(workdir: Workdir) -> dict[str, str]:

@@ -13,6 +13,9 @@ from llmd_gke.probe import is_of_probe
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Workdir
+from localcloud.providers.kubernetes import release
+from localcloud.providers.kubernetes.objects import identity, kind_of
+from localcloud.providers.protocol.values import JsonObject
 from localcloud.workflow import backend, home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
@@ -21,6 +24,9 @@ FILES = ("google.json", "kubernetes.json")
 EMULATOR = "google-api.json"
 """What the emulator of Google's APIs keeps beside ``google.json``: the same objects, as Google shows them."""
 
+
+KUBERNETES = "kubernetes:"
+"""How the types of its provider begin."""
 
 REQUESTS = "google-requests.jsonl"
 """What the emulator was asked last."""
@@ -34,19 +40,32 @@ def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
 def find(workdir: Workdir, pending: Pending) -> str | None:
     """The id of the object that an unfinished create made, ``None`` when there is none.
 
-    The stand-ins note the URN; where one did not, the object with that type and those inputs is meant.
+    Google's object with that type and those inputs is meant, or else with that name; an object of the cluster has its
+    id by its name.
     """
     cloud = backend.of(workdir)
     if cloud.owns(pending):
         return cloud.find_created(pending)
-    there = objects(workdir)
-    by_urn = next((ident for ident, entry in there.items() if entry.get("urn") == pending.urn), None)
-    of_type = {
-        ident: entry for ident, entry in there.items() if "urn" not in entry and entry.get("type") == pending.type
-    }
+    if pending.type.startswith(KUBERNETES):
+        return _in_cluster(workdir, pending)
+    of_type = {ident: entry for ident, entry in objects(workdir).items() if entry.get("type") == pending.type}
     alike = (ident for ident, entry in of_type.items() if _same(pending.inputs, entry.get("inputs")))
     called = (ident for ident, entry in of_type.items() if _called(pending.inputs, entry.get("inputs")))
-    return by_urn or next(alike, None) or next(called, None)
+    return next(alike, None) or next(called, None)
+
+
+def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
+    """The same for an object of the cluster. A patch can be applied again, and is not looked for."""
+    inputs = cast("JsonObject", pending.inputs)
+    if pending.type == release.TYPE:
+        key, ident = release.KEY, release.identity(inputs)
+    else:
+        kind = kind_of(pending.type)
+        if kind.patch:
+            return None
+        key, ident = kind.key, identity(kind, inputs)
+    there = {(entry.get("type"), one) for one, entry in _entries(workdir.cloud / FILES[1])}
+    return ident if (key, ident) in there else None
 
 
 def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
@@ -56,9 +75,23 @@ def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
 
 
 def _called(asked: Mapping[str, object], made: object) -> bool:
-    """Whether both have one name. The emulator writes inputs as Google's API has them, which differ in the rest."""
+    """Whether both have one name. The emulator writes inputs as Google's API has them, which differ in the rest.
+
+    What Google itself names, alert policies and dashboards, is known by its title.
+    """
     outputs = cast("dict[str, object]", made) if isinstance(made, dict) else {}
-    return any(asked.get(key) is not None and asked.get(key) == outputs.get(key) for key in ("name", "accountId"))
+    names = [key for key in ("name", "accountId") if asked.get(key) is not None]
+    if names:
+        return any(asked[key] == outputs.get(key) for key in names)
+    title = _title(asked)
+    return title is not None and title == _title(outputs)
+
+
+def _title(inputs: Mapping[str, object]) -> object:
+    """The display name, which a dashboard has in its JSON."""
+    if isinstance(text := inputs.get("dashboardJson"), str):
+        return _title(cast("dict[str, object]", json.loads(text)))
+    return inputs.get("displayName")
 
 
 def _same(asked: object, made: object) -> bool:

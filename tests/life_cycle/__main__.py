@@ -11,6 +11,7 @@ import argparse
 import json
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -108,6 +109,7 @@ def main() -> int:
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that a line for each seed is added to")
     parser.add_argument("--resume", action="store_true", help="leave out seeds that have passed, by that file")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a seed has started ends with it
     if resolve.ready(PLUGIN, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
         print(f"{PLUGIN} or the engine is not built. Fix: {cache_key.COMMAND} {PLUGIN}", file=sys.stderr)
         return 2

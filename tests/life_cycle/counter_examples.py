@@ -36,4 +36,16 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "the emulator's rules knew a router that it did not show, so that it could not be made any more",
         "tests/localcloud/google_api/test_faults.py",
     ),
+    "a replaced cluster": CounterExample(
+        '[{"command": "up"}, {"command": "up", "change": "a regional control plane"}]',
+        "the objects of the old cluster could not be deleted, no cause was named, and the variable that the provider "
+        "names was taken away",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "the engine is killed while it makes objects of the cluster": CounterExample(
+        '[{"command": "up", "kill": {"victim": "engine", "after": 80}}]',
+        "what it had made was not recognised: objects of the cluster were refused because they existed, a dashboard "
+        "was made twice (found by reading after a seed had killed the engine there)",
+        "tests/localcloud/workflow/test_unfinished_creates.py",
+    ),
 }

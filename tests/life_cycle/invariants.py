@@ -53,7 +53,7 @@ CHART_NAMESPACES = frozenset(("v1/Namespace", name) for name in ("cert-manager",
 def nothing_twice(seen: Seen) -> list[str]:
     """One object of each name, in the state and in the cloud."""
     urns = Counter(one.urn for one in seen.state if not one.replaced)
-    ids = Counter((one.kind, one.id) for one in seen.state if one.id)
+    ids = Counter((one.kind, one.id) for one in seen.state if one.id and not one.replaced)
     return [
         *(f"the state has {urn} {count} times" for urn, count in urns.items() if count > 1),
         *(f"the state has the object {entry} {count} times" for entry, count in ids.items() if count > 1),

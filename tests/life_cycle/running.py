@@ -22,17 +22,21 @@ MARKS: dict[Victim, str] = {"provider": PLUGIN, "emulator": "localcloud.google_a
 
 @dataclass
 class Ended:
-    """How a command ended: its status, all it said, whether the kill came, and command lines that were seen."""
+    """How a command ended: its status, all it said, and whether the kill came.
+
+    ``asked``: how often the clouds were asked. ``arguments``: command lines that were seen on the machine.
+    """
 
     status: int
     output: str
     killed: bool = False
+    asked: int = 0
     arguments: set[str] = field(default_factory=set[str])
 
 
 def run(rehearsal: Published, command: list[str], kill: Kill | None) -> Ended:
     """Runs a command to its end. Raises ``AssertionError`` where it takes longer than :data:`LIMIT_SECONDS`."""
-    log = rehearsal.folder / "output.txt"
+    log = rehearsal.folder / f"output-{len(list(rehearsal.folder.glob('output-*'))) + 1}.txt"
     ended = Ended(0, "")
     begun, asked = time.monotonic(), _asked(rehearsal)
     with log.open("w") as file, subprocess.Popen(
@@ -48,7 +52,7 @@ def run(rehearsal: Published, command: list[str], kill: Kill | None) -> Ended:
             if kill and not ended.killed and _asked(rehearsal) - asked >= kill.after:
                 ended.killed = _kill(rehearsal, kill.victim)
             time.sleep(POLL_SECONDS)
-    ended.status, ended.output = process.returncode, log.read_text()
+    ended.status, ended.output, ended.asked = process.returncode, log.read_text(), _asked(rehearsal) - asked
     return ended
 
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from tests.life_cycle.settings_changes import CHANGES
 
 Command = Literal["up", "refresh", "down"]
+Part = Literal["first", "later", "refresh", "down"]
 Victim = Literal["engine", "provider", "emulator"]
 Fault = dict[str, Any]
 VICTIMS: tuple[Victim, ...] = get_args(Victim)
@@ -23,7 +24,7 @@ VICTIMS: tuple[Victim, ...] = get_args(Victim)
 STEPS = 3
 """Of a plan. What always follows: an `up` without a fault, and a destroy."""
 DRAWN = 20
-RICHNESS = 6
+RICHNESS = 7
 """Of the plans that Hypothesis draws from a seed, the one counts whose number of different changes, faults and kills is
 closest to this: the first ones are the simplest, and many repeat one step."""
 
@@ -53,7 +54,7 @@ class Step:
 
 def as_text(plan: list[Step]) -> str:
     """A plan as JSON, on one line."""
-    return json.dumps([_as_data(step) for step in plan])
+    return json.dumps([_as_data(step) for step in plan], sort_keys=True)
 
 
 def _as_data(step: Step) -> dict[str, Any]:
@@ -80,27 +81,32 @@ def from_text(text: str) -> list[Step]:
     ]
 
 
+_POOLS, _CLUSTERS = "container.projects.locations.clusters.nodePools", "container.projects.locations.clusters"
 CREATES = (
     "compute.networks.insert", "compute.subnetworks.insert", "compute.routers.insert", "compute.addresses.insert",
-    "iam.projects.serviceAccounts.create", "container.projects.locations.clusters.create",
-    "container.projects.locations.clusters.nodePools.create", "monitoring.projects.dashboards.create",
-)  # fmt: skip
-CHANGED = (
-    "compute.routers.patch", "container.projects.locations.clusters.update",
-    "container.projects.locations.clusters.nodePools.*", "cloudresourcemanager.projects.setIamPolicy",
+    "compute.routers.patch", "iam.projects.serviceAccounts.create", f"{_CLUSTERS}.create", f"{_POOLS}.create",
+    f"{_POOLS}.delete", "monitoring.projects.dashboards.create", "cloudresourcemanager.projects.setIamPolicy",
     "serviceusage.services.*",
 )  # fmt: skip
+CHANGED = (
+    f"{_CLUSTERS}.update", f"{_POOLS}.*", f"{_POOLS}.create", f"{_POOLS}.delete",
+    "compute.subnetworks.expandIpCidrRange", "monitoring.projects.dashboards.*",
+)  # fmt: skip
 DELETES = (
-    "compute.networks.delete", "compute.subnetworks.delete", "compute.addresses.delete",
-    "container.projects.locations.clusters.delete", "container.projects.locations.clusters.nodePools.delete",
+    "compute.networks.delete", "compute.subnetworks.delete", "compute.addresses.delete", "compute.routers.*",
+    f"{_CLUSTERS}.delete", f"{_POOLS}.delete", "monitoring.projects.dashboards.delete",
+    "iam.projects.serviceAccounts.delete", "cloudresourcemanager.projects.setIamPolicy",
 )  # fmt: skip
 READS = (
     "compute.networks.get", "compute.subnetworks.get", "compute.routers.get", "iam.projects.serviceAccounts.get",
-    "container.projects.locations.clusters.get", "container.projects.locations.clusters.nodePools.get",
-    "cloudresourcemanager.projects.getIamPolicy", "serviceusage.services.list",
+    f"{_CLUSTERS}.get", f"{_POOLS}.get", "cloudresourcemanager.projects.getIamPolicy", "serviceusage.services.list",
 )  # fmt: skip
-OPERATIONS = tuple(name for name in (*CREATES, *CHANGED, *DELETES) if name.startswith(("compute.", "container.")))
-"""Methods that the provider calls. Those in ``OPERATIONS`` answer before their work is done."""
+METHODS: dict[Part, tuple[str, ...]] = {
+    "first": (*CREATES, *READS), "later": (*CHANGED, *CHANGED, *READS), "down": (*DELETES, *DELETES, *READS),
+    "refresh": READS,
+}  # fmt: skip
+"""What the provider calls while a stack is made, changed, destroyed and refreshed."""
+APIS = ("compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com")
 
 MESSAGES = {
     409: "The operation was aborted: there were concurrent changes. Please retry with exponential backoff.",
@@ -113,46 +119,48 @@ def _times(most: int) -> st.SearchStrategy[int]:
     return st.integers(1, most)
 
 
-FAULTS: dict[str, st.SearchStrategy[Fault]] = {
-    "error": st.builds(
-        lambda method, code, times: {
-            "fault": "error", "method": method, "code": code, "message": MESSAGES[code], "times": times,
-        },
-        st.sampled_from((*CREATES, *CHANGED, *DELETES, *READS)), st.sampled_from(tuple(MESSAGES)), _times(3),
-    ),
-    "operation": st.builds(
-        lambda method: {"fault": "operation", "method": method, "message": "internal error", "times": 1},
-        st.sampled_from(OPERATIONS),
-    ),
-    "slow": st.builds(
-        lambda method, seconds, times: {"fault": "slow", "method": method, "seconds": seconds, "times": times},
-        st.sampled_from(OPERATIONS), _times(4), _times(3),
-    ),
-    "drop": st.builds(
-        lambda method: {"fault": "drop", "method": method, "times": 1},
-        st.sampled_from((*CREATES, *CHANGED, *DELETES, *READS)),
-    ),
-    "expired-token": st.builds(
-        lambda method: {"fault": "expired-token", "method": method, "times": 1},
-        st.sampled_from((*CREATES, *CHANGED, *DELETES, *READS)),
-    ),
-    "stockout": st.builds(
-        lambda capacity, times: {"fault": "stockout", "capacity": capacity, "times": times},
-        st.sampled_from(("spot", "on-demand")), _times(2),
-    ),
-    "quota": st.just({"fault": "world", "quota": {"CT6E": 0}}),
-    "reclaimed": st.builds(
-        lambda seconds: {"fault": "reclaimed", "resource": "*/nodePools/v6e1", "seconds": seconds, "times": 1},
-        _times(5),
-    ),
-    "in use": st.builds(lambda seconds: {"fault": "world", "inUseAfterCluster": seconds}, st.integers(2, 10)),
-    "not usable yet": st.builds(
-        lambda api, seconds: {"fault": "world", "usableAfter": {api: seconds}},
-        st.sampled_from(("compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com")),
-        st.integers(2, 10),
-    ),
-}  # fmt: skip
-"""By the name under which they are counted."""
+def _fault(kind: str, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[Fault]:
+    return st.fixed_dictionaries({"fault": st.just(kind), **more})
+
+
+def _error(method: st.SearchStrategy[str]) -> st.SearchStrategy[Fault]:
+    drawn = _fault("error", method=method, code=st.sampled_from(tuple(MESSAGES)), times=_times(3))
+    return drawn.map(lambda one: {**one, "message": MESSAGES[one["code"]]})
+
+
+def faults_of(phase: Part) -> dict[str, st.SearchStrategy[Fault]]:
+    """The faults that may strike then, by the name under which they are counted."""
+    any_method = st.sampled_from(METHODS[phase])
+    accepted = st.sampled_from(
+        [name for name in METHODS[phase] if name.startswith(("compute.", "container.")) and not name.endswith(".get")]
+    )
+    once = st.just(1)
+    faults: dict[str, st.SearchStrategy[Fault]] = {
+        "error": _error(any_method),
+        "drop": _fault("drop", method=any_method, times=once),
+        "expired-token": _fault("expired-token", method=any_method, times=once),
+    }
+    if phase == "refresh":
+        pool, seconds = st.just("*/nodePools/v6e1"), _times(5)
+        return faults | {"reclaimed": _fault("reclaimed", resource=pool, seconds=seconds, times=once)}
+    faults |= {
+        "operation": _fault("operation", method=accepted, message=st.just("internal error"), times=once),
+        "slow": _fault("slow", method=accepted, seconds=_times(4), times=_times(3)),
+    }
+    if phase == "down":
+        return faults | {"in use": _fault("world", inUseAfterCluster=st.integers(2, 10))}
+    if phase == "first":
+        apis = st.dictionaries(st.sampled_from(APIS), st.integers(2, 10), min_size=1, max_size=1)
+        faults |= {"not usable yet": _fault("world", usableAfter=apis)}
+    return faults | {
+        "stockout": _fault("stockout", capacity=st.sampled_from(("spot", "*")), times=_times(2)),
+        "quota": _fault("world", quota=st.just({"CT6E": 0})),
+        "reclaimed": _fault("reclaimed", resource=st.just("*/nodePools/v6e1"), seconds=_times(5), times=once),
+    }
+
+
+FAULTS = tuple(dict.fromkeys(name for phase in METHODS for name in faults_of(phase)))
+"""The names under which they are counted."""
 
 
 def kind_of(fault: Fault) -> str:
@@ -162,20 +170,23 @@ def kind_of(fault: Fault) -> str:
 
 
 def kills() -> st.SearchStrategy[Kill]:
-    """Early and late in a step: a first `up` asks about 200 times."""
-    return st.builds(Kill, st.sampled_from(VICTIMS), st.one_of(st.integers(1, 20), st.integers(20, 150)))
+    """Early and late in a step: a first `up` asks about 140 times."""
+    return st.builds(Kill, st.sampled_from(VICTIMS), st.one_of(st.integers(1, 20), st.integers(20, 110)))
 
 
-def steps(commands: tuple[Command, ...] = ("up", "up", "up", "up", "refresh", "down")) -> st.SearchStrategy[Step]:
-    """One step."""
-    faults = st.lists(st.one_of(*FAULTS.values()), max_size=2, unique_by=kind_of).map(tuple)
-    change = st.one_of(st.just(""), st.sampled_from(tuple(CHANGES)), st.sampled_from(tuple(CHANGES)))
-    return st.builds(Step, st.sampled_from(commands), change, faults, st.one_of(st.none(), st.none(), kills()))
+def steps(phase: Part) -> st.SearchStrategy[Step]:
+    """One step: the one that makes the stack, or one of the others."""
+    command: Command = "up" if phase in ("first", "later") else phase
+    faults = st.lists(st.one_of(*faults_of(phase).values()), max_size=2, unique_by=kind_of).map(tuple)
+    # Most steps change something: an `up` without a change asks Google for nothing.
+    change = st.one_of(st.just(""), *[st.sampled_from(tuple(CHANGES))] * 3)
+    return st.builds(Step, st.just(command), change, faults, st.one_of(st.none(), st.none(), kills()))
 
 
 def plans() -> st.SearchStrategy[list[Step]]:
     """The first step makes the stack."""
-    return st.tuples(steps(("up",)), *[steps() for _ in range(STEPS - 1)]).map(list)
+    later = st.one_of(*[steps("later")] * 4, steps("refresh"), steps("down"))
+    return st.tuples(steps("first"), *[later] * (STEPS - 1)).map(list)
 
 
 def plan_of(number: int) -> list[Step]:
@@ -198,7 +209,7 @@ def plan_of(number: int) -> list[Step]:
 def richness(plan: list[Step]) -> int:
     """How many different changes, faults and kills a plan has."""
     changes = {step.change for step in plan} - {""}
-    faults = {json.dumps(fault) for step in plan for fault in step.faults}
+    faults = {json.dumps(fault, sort_keys=True) for step in plan for fault in step.faults}
     return len(changes) + len(faults) + sum(step.kill is not None for step in plan)
 
 

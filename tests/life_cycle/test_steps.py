@@ -46,7 +46,7 @@ def test_everything_is_drawn(plans: list[list[Step]]) -> None:
 
 
 @settings(max_examples=200)
-@given(st.one_of(*steps.FAULTS.values()))
+@given(st.one_of(*(one for part in steps.METHODS for one in steps.faults_of(part).values())))
 def test_the_emulator_accepts_every_fault(fault: steps.Fault) -> None:
     ApiFaults().set([fault])
 

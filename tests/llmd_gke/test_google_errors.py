@@ -36,6 +36,16 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
         ("error reading from server: EOF", "process ended", "try again"),
         ('connection error: desc = "transport: Error while dialing: dial tcp: refused"', "process ended", "try again"),
         ("Detected that /x/pulumi-resource-gcp exited prematurely.", "process ended", "try again"),
+        (
+            "configured Kubernetes cluster is unreachable. If the cluster",
+            "another one replaced it",
+            "DELETE_UNREACHABLE",
+        ),
+        (
+            "can't delete Helm Release with unreachable cluster. Reason: x",
+            "is gone",
+            "PULUMI_K8S_DELETE_UNREACHABLE=true",
+        ),
         ("Error waiting to create Address: backend down", "failed later", "the cause that the message names"),
     ],
 )

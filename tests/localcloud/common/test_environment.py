@@ -16,6 +16,10 @@ def workdir(tmp_path: Path) -> Workdir:
     return Workdir(tmp_path / "it's here", tmp_path / "home folder")
 
 
+def test_the_variable_that_a_failed_command_names_is_kept() -> None:
+    assert not is_removed("PULUMI_K8S_DELETE_UNREACHABLE")
+
+
 @pytest.mark.parametrize(
     "name",
     [

@@ -1,7 +1,7 @@
 """A front door made by hand: Envoy Gateway and Envoy AI Gateway from their charts, and two models behind them.
 
 So that what the laptop cloud does for it can be tested without the program. The objects are those of the program in
-short (``llmd_gke/manifests``), without limits.
+short (``llmd_gke/manifests``).
 """
 
 from __future__ import annotations
@@ -24,10 +24,15 @@ DOOR, SYSTEM, AI_SYSTEM = "front-door", "envoy-gateway-system", "envoy-ai-gatewa
 GATEWAY_API, INFERENCE = "sigs.k8s.io/gateway-api", "sigs.k8s.io/gateway-api-inference-extension"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
 CALLER = "x-llm-caller"
+USAGE = "llm_total_token"
 OPEN, CLOSED = "open", "closed"
 """Models: one for every caller, one for ``team-b``. Each is in the namespace of its name."""
 
-KEYS = {"team-a": "key-of-team-a-0123456789abcdef", "team-b": "key-of-team-b-0123456789abcdef"}
+REQUESTS, TOKENS = 5, 60
+"""Limits per hour: of caller ``counted``, and of caller ``frugal``."""
+
+KEYS = {name: f"key-of-{name}-0123456789abcdef" for name in ("team-a", "team-b", "counted", "frugal")}
+REDIS = "front-door-redis"
 FORGED = (
     CALLER,
     "x-gateway-inference-objective",
@@ -89,7 +94,11 @@ def releases(folder: Path) -> list[dict[str, Any]]:
         "hooks": {"xdsTranslator": {"translation": hooks, "post": ["Translation", "Cluster", "Route"]}},
         "service": {"fqdn": {"hostname": f"ai-gateway-controller.{AI_SYSTEM}.svc.cluster.local", "port": 1063}},
     }
-    gateway = {"extensionApis": {"enableBackend": True}, "extensionManager": extension}
+    gateway = {
+        "extensionApis": {"enableBackend": True},
+        "extensionManager": extension,
+        "rateLimit": {"backend": {"type": "Redis", "redis": {"url": f"{REDIS}.{SYSTEM}.svc.cluster.local:6379"}}},
+    }
     names = f"{CALLER}:caller"
     controller = {
         "mutatingWebhook": {"certManager": {"enable": True}},
@@ -128,6 +137,67 @@ def keys(content: dict[str, str]) -> Object:
     return {"apiVersion": "v1", "kind": "Secret", "metadata": meta, "type": "Opaque", "data": data}
 
 
+def limits() -> Object:
+    """Requests of one caller, tokens of another, both counted over all models."""
+    target = {"targetRefs": [{"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": DOOR}]}
+
+    def rule(caller: str, number: int, **more: Any) -> Object:
+        named = {"headers": [{"name": CALLER, "type": "Exact", "value": caller}]}
+        return {"clientSelectors": [named], "limit": {"requests": number, "unit": "Hour"}, "shared": True, **more}
+
+    tokens = {"namespace": "io.envoy.ai_gateway", "key": USAGE}
+    cost = {"request": {"from": "Number", "number": 0}, "response": {"from": "Metadata", "metadata": tokens}}
+    rules = [rule("counted", REQUESTS), rule("frugal", TOKENS, cost=cost)]
+    return _own(
+        "BackendTrafficPolicy", "limits", {**target, "rateLimit": {"type": "Global", "global": {"rules": rules}}}
+    )
+
+
+def redis() -> list[Object]:
+    """Where limits are counted."""
+    labels = {"app": REDIS}
+    container = {
+        "name": "redis",
+        "image": "docker.io/library/redis:7.2",
+        "args": ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no"],
+        "readinessProbe": {"tcpSocket": {"port": 6379}, "periodSeconds": 1},
+    }
+    template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "terminationGracePeriodSeconds": 2}}
+    deployment = {"replicas": 1, "selector": {"matchLabels": labels}, "template": template}
+    return [
+        _own("Deployment", REDIS, deployment, namespace=SYSTEM, group="apps/v1"),
+        _own("Service", REDIS, {"selector": labels, "ports": [{"port": 6379}]}, namespace=SYSTEM, group="v1"),
+    ]
+
+
+def counters(laptop: Laptop) -> dict[str, int]:
+    """What Redis has counted: the limiter's keys, which contain the caller's rule, and their numbers."""
+    (pod,) = [
+        one for one in objects.every(laptop, "pods", "-l", f"app={REDIS}", namespace=SYSTEM) if objects.is_ready(one)
+    ]
+    printed = laptop.python(COUNTERS, pod["status"]["podIP"]).stdout
+    return json.loads(printed)
+
+
+COUNTERS = """
+import json, socket, sys
+with socket.create_connection((sys.argv[1], 6379), timeout=5) as redis:
+    lines = redis.makefile("rb")
+    def ask(*words):
+        redis.sendall(b"*%d\\r\\n" % len(words) + b"".join(b"$%d\\r\\n%s\\r\\n" % (len(w), w) for w in words))
+        return answer()
+    def answer():
+        head = lines.readline()
+        if head[:1] == b"*":
+            return [answer() for _ in range(int(head[1:]))]
+        if head[:1] == b"$" and int(head[1:]) >= 0:
+            return lines.read(int(head[1:]) + 2)[:-2]
+        return head[1:].strip()
+    print(json.dumps({key.decode(): int(ask(b"GET", key)) for key in ask(b"KEYS", b"*")}))
+"""
+"""Redis' own protocol: no client of it is installed."""
+
+
 def door() -> list[Object]:
     """The Gateway and its policies."""
     api = "gateway.networking.k8s.io/v1"
@@ -159,6 +229,7 @@ def door() -> list[Object]:
         keys(KEYS),
         _own("SecurityPolicy", "callers", {**target, "apiKeyAuth": key_auth}),
         _own("ClientTrafficPolicy", "clients", {**target, "connection": {"bufferLimit": "20Mi"}, "headers": early}),
+        limits(),
         _own("EnvoyExtensionPolicy", "callers", {**target, "lua": [{"type": "Inline", "inline": LUA}]}),
     ]
 
@@ -178,7 +249,11 @@ def route(model: str) -> list[Object]:
         _own(
             "AIGatewayRoute",
             name,
-            {"parentRefs": [parent], "rules": [rule]},
+            {
+                "parentRefs": [parent],
+                "llmRequestCosts": [{"metadataKey": USAGE, "type": "TotalToken"}],
+                "rules": [rule],
+            },
             namespace=model,
             group="aigateway.envoyproxy.io/v1beta1",
         )
@@ -263,6 +338,7 @@ def start(laptop: Laptop) -> None:
     (laptop.root / "given.json").write_text(json.dumps(given))
     laptop.pulumi("stack", "init", "local")
     laptop.pulumi("up", "--yes", "--skip-preview", "--stack", "local")
+    laptop.apply(*redis())
     laptop.apply(*door())
     for model in (OPEN, CLOSED):
         laptop.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": model}})
@@ -272,4 +348,6 @@ def start(laptop: Laptop) -> None:
     for model in (OPEN, CLOSED):
         until(lambda model=model: ready(laptop, model, "server"), f"the server of {model}", 60)
         until(lambda model=model: ready(laptop, model, "picker"), f"the picker of {model}", 60)
+    until(lambda: ready(laptop, SYSTEM, REDIS), "Redis", 60)
+    until(lambda: ready(laptop, SYSTEM, "envoy-ratelimit"), "the limiter", 60)
     until(lambda: address(laptop), "the load balancer's address", 30)

@@ -16,7 +16,7 @@ from localcloud.cluster import front_door as needs
 from localcloud.common.workdir import cache_folder
 from tests.real_kubernetes import front_door
 from tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
-from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN
+from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN, REQUESTS, TOKENS
 from tests.real_kubernetes.harness import Laptop, until
 from tests.real_kubernetes.serving import ask, chat, completion
 
@@ -172,3 +172,40 @@ def test_the_caller_is_known_to_the_picker_and_to_the_metrics(door: Laptop) -> N
     usage = [line for text in texts for line in text.splitlines() if line.startswith("gen_ai_client_token_usage_")]
     assert any('caller="team-a"' in line for line in usage)
     assert not any("somebody-else" in line for line in usage)
+
+
+def test_a_caller_over_its_limit_of_requests_waits_and_no_other_does(door: Laptop) -> None:
+    base, key = f"http://{front_door.address(door)}", KEYS["counted"]
+    requests = [keyed(chat("hello", model=OPEN), key) for _ in range(REQUESTS + 2)]
+    statuses = [answer["status"] for answer in ask(door, base, *requests)]
+    assert statuses == [200] * REQUESTS + [429] * 2, "two Envoys, one count"
+    assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+
+
+def test_tokens_are_counted_as_the_server_says_over_all_kinds_of_answers(door: Laptop) -> None:
+    key = KEYS["frugal"]
+    streamed: dict[str, Any] = {"stream": True, "stream_options": {"include_usage": True}}
+    kinds: list[tuple[Any, dict[str, Any]]] = [(chat, {}), (chat, streamed), (completion, {}), (completion, streamed)]
+    used = 0
+    for make, more in kinds:
+        answer = says(door, make("one two three", model=OPEN, **more), key)
+        assert answer["status"] == 200, answer
+        used += usage_of(answer["text"])
+        until(lambda used=used: used in front_door.counters(door).values(), f"{used} tokens of the caller in Redis", 10)
+
+
+def test_a_caller_over_its_budget_of_tokens_is_rejected_whatever_it_asks(door: Laptop) -> None:
+    key = KEYS["frugal"]
+    for _ in range(TOKENS):
+        if says(door, chat("one two three four five six seven", model=OPEN), key)["status"] == 429:
+            break
+    until(lambda: says(door, chat("hello", model=OPEN), key)["status"] == 429, "the end of the budget", 30)
+    assert says(door, completion("hello", model=OPEN), key)["status"] == 429
+    assert says(door, chat("hello", model=OPEN), A)["status"] == 200
+
+
+def usage_of(text: str) -> int:
+    """``total_tokens`` of an answer, streamed or not."""
+    parts = [line.removeprefix("data: ") for line in text.splitlines() if line.startswith(("data: {", "{"))]
+    said = [json.loads(part).get("usage") for part in parts]
+    return next(one["total_tokens"] for one in reversed(said) if one)

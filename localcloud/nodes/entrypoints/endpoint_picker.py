@@ -25,6 +25,10 @@ ABSENT = (
 
 _TEXT = "--config-text"
 
+ABSENT_FLAGS = ("--grpc-max-recv-msg-size",)
+"""Arguments of llm-d/llm-d-router v0.9.0 ``pkg/epp/server/options.go`` that the extension does not have: here what a
+picker receives is limited to gRPC's own 4 MiB."""
+
 
 def without(text: str, absent: tuple[str, ...] = ABSENT) -> tuple[str, list[str]]:
     """A configuration (YAML as Go writes it) without the list items that declare or use these plugins."""
@@ -61,22 +65,35 @@ def _items(lines: list[str]) -> list[list[str]]:
     return items
 
 
-def main(argv: list[str]) -> None:
-    """Becomes the picker; never returns."""
+def translate(argv: list[str]) -> tuple[list[str], list[str]]:
+    """The picker's own arguments for those of llm-d's, and what of them was removed."""
     arguments: list[str] = []
+    removed: list[str] = []
     for position, word in enumerate(argv):
         previous = argv[position - 1] if position else ""
-        if word.startswith(f"{_TEXT}="):
+        flag = word.partition("=")[0]
+        if flag in ABSENT_FLAGS:
+            removed.append(flag)
+        elif previous in ABSENT_FLAGS:
+            continue  # its value
+        elif word.startswith(f"{_TEXT}="):
             text, dropped = without(word.partition("=")[2])
             arguments.append(f"{_TEXT}={text}")
+            removed += dropped
         elif previous == _TEXT:
             text, dropped = without(word)
             arguments.append(text)
+            removed += dropped
         else:
             arguments.append(word)
-            continue
-        for name in dropped:
-            print(f"laptop cloud: {name} is specific to llm-d and is removed from the configuration", flush=True)
+    return arguments, removed
+
+
+def main(argv: list[str]) -> None:
+    """Becomes the picker; never returns."""
+    arguments, removed = translate(argv)
+    for name in removed:
+        print(f"laptop cloud: {name} is specific to llm-d and is removed", flush=True)
     os.execv(PICKER, [PICKER, *arguments])  # noqa: S606 - no shell
 
 

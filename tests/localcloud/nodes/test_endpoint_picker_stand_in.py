@@ -6,7 +6,7 @@ from typing import cast
 
 import yaml
 
-from localcloud.nodes.entrypoints.endpoint_picker import without
+from localcloud.nodes.entrypoints.endpoint_picker import translate, without
 
 TEXT = """apiVersion: inference.networking.x-k8s.io/v1alpha1
 kind: EndpointPickerConfig
@@ -43,3 +43,18 @@ def test_a_configuration_of_known_plugins_stays_as_it_is() -> None:
     text, dropped = without(TEXT.replace("no-hit-lru-scorer", "queue-scorer"))
     assert yaml.safe_load(text) == yaml.safe_load(TEXT.replace("no-hit-lru-scorer", "queue-scorer"))
     assert dropped == []
+
+
+def test_an_argument_that_only_llm_d_has_goes_with_its_value() -> None:
+    others = ["--pool-name=pool", "--zap-encoder", "json"]
+    for form in (["--grpc-max-recv-msg-size=33554432"], ["--grpc-max-recv-msg-size", "33554432"]):
+        assert translate([*others, *form, "--tracing=false"]) == (
+            [*others, "--tracing=false"],
+            ["--grpc-max-recv-msg-size"],
+        )
+
+
+def test_a_configuration_is_translated_in_either_form() -> None:
+    text, _ = without(TEXT)
+    assert translate(["--config-text", TEXT]) == (["--config-text", text], ["no-hit-lru-scorer"])
+    assert translate([f"--config-text={TEXT}"]) == ([f"--config-text={text}"], ["no-hit-lru-scorer"])

@@ -1,7 +1,8 @@
 """Asks a model one question through the gateway, as its users will: ``python -m localcloud.cluster.chat``.
 
 Runs inside the namespaces. Reads from stdin, as JSON, ``url`` and ``servedModelName`` of the stack's outputs, and
-``address``, the gateway's. Prints the answer; exit status 1 and one line that says what is wrong when there is none.
+``address``, the gateway's; and ``key`` where a front door asks for one. Prints the answer; exit status 1 and one line
+that says what is wrong when there is none.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ class NotYet(Exception):
     """No answer, with the reason; may pass."""
 
 
-def ask(url: str, model: str, address: str, question: str = QUESTION) -> tuple[str, float]:
-    """The model's answer and how long it took, in seconds. Raises :class:`NotYet`, or ``httpx.HTTPError``.
+def ask(url: str, model: str, address: str, key: str | None = None, question: str = QUESTION) -> tuple[str, float]:
+    """The model's answer and how long it took, in seconds. ``key`` is for a front door.
+
+    Raises :class:`NotYet`, or ``httpx.HTTPError``.
 
     A URL with a domain is asked at the gateway's address: nobody resolves that name here. The certificate is not
     checked then, since no authority has signed one for it.
@@ -42,7 +45,8 @@ def ask(url: str, model: str, address: str, question: str = QUESTION) -> tuple[s
     with httpx.Client(verify=False, timeout=30.0, trust_env=False) as client:  # noqa: S501 - see above
         target = f"{here}/v1/chat/completions"
         extensions = {"sni_hostname": host} if host != address else {}
-        response = client.post(target, json=body, headers={"Host": split.netloc}, extensions=extensions)
+        headers = {"Host": split.netloc, **({"Authorization": f"Bearer {key}"} if key else {})}
+        response = client.post(target, json=body, headers=headers, extensions=extensions)
     if not response.is_success:
         raise NotYet(f"{url}/v1/chat/completions answered {response.status_code}: {response.text.strip()[:300]}")
     content = cast("Mapping[str, object]", response.json())
@@ -50,7 +54,7 @@ def ask(url: str, model: str, address: str, question: str = QUESTION) -> tuple[s
     return str(choices[0]["message"]["content"]), time.monotonic() - started
 
 
-def patiently(url: str, model: str, address: str) -> tuple[str, float]:
+def patiently(url: str, model: str, address: str, key: str | None = None) -> tuple[str, float]:
     """The same, tried again for a minute while the gateway may not know the route yet."""
 
     def may_pass(error: BaseException) -> bool:
@@ -64,7 +68,7 @@ def patiently(url: str, model: str, address: str) -> tuple[str, float]:
         retry=tenacity.retry_if_exception(may_pass),
         reraise=True,
     )
-    return again(ask, url, model, address)
+    return again(ask, url, model, address, key)
 
 
 def main() -> int:
@@ -72,7 +76,7 @@ def main() -> int:
     asked = cast("Mapping[str, str]", json.load(sys.stdin))
     url, model = asked["url"], asked["servedModelName"]
     try:
-        answer, took = patiently(url, model, asked["address"])
+        answer, took = patiently(url, model, asked["address"], asked.get("key"))
     except (NotYet, httpx.HTTPError, KeyError, json.JSONDecodeError) as error:
         print(f"{model}: no answer. {error}")
         return 1

@@ -1,11 +1,15 @@
-"""Whether a stack has a front door, and what its pods run: ten minutes of building, for such stacks only."""
+"""Whether a stack has a front door, what its pods run (ten minutes of building), and a key that opens it."""
 
 from __future__ import annotations
 
+from typing import cast
+
 from llmd_gke.problems import BadInput
-from llmd_gke.settings import SettingsError
+from llmd_gke.settings import SettingsError, load_stack
 from llmd_gke.settings.load import read_config
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, caller_keys
 from localcloud.common.workdir import Workdir
+from localcloud.workflow import config
 
 KEY = "llmd-gke:frontDoor"
 PROGRAMS = (
@@ -25,3 +29,18 @@ def asked(workdir: Workdir, stack: str) -> bool:
         return bool(read_config(workdir.root, stack).get(KEY))
     except SettingsError as error:
         raise BadInput(str(error)) from None
+
+
+def key(workdir: Workdir, stack: str, model: str) -> str | None:
+    """The key of a caller who may use that model; ``None`` where no key is needed, or where nobody knows one.
+
+    It is of the copy of the stack file that the engine works with, where stand-ins are in place of secrets.
+    """
+    door = load_stack(workdir.root, stack).settings.front_door
+    copy = workdir.stack_copy(stack)
+    if door is None or not door.uses_keys or not copy.exists():
+        return None
+    values = cast("dict[str, object]", config.read(copy.read_text(encoding="utf-8"), str(copy)).get("config") or {})
+    callers = [caller.name for caller in door.callers_of(model)]
+    keys = caller_keys(values.get(f"{NAMESPACE}:{CALLER_KEYS}"), callers) or {}
+    return next((one for name, one in keys.items() if one and name.partition(".")[0] in callers), None)

@@ -89,7 +89,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
         done = subprocess.run(
             command,
             env=clean({}, workdir) | {"PYTHONPATH": str(CLONE)},
-            input=json.dumps({**endpoint, "address": address}),
+            input=json.dumps({**endpoint, "address": address, "key": front_door.key(workdir, stack, name)}),
             stdout=subprocess.PIPE,
             text=True,
             check=False,

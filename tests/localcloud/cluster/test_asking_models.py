@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import httpx
 import pytest
 from rich.console import Console
 
@@ -23,7 +24,7 @@ ASKED = {"url": "http://203.0.113.7/models/qwen", "servedModelName": "qwen", "ad
 def test_question_and_answer_are_shown_and_an_echo_is_called_one(
     answer: str, echo: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def patiently(_url: str, _model: str, _address: str) -> tuple[str, float]:
+    def patiently(_url: str, _model: str, _address: str, _key: str | None) -> tuple[str, float]:
         return answer, 0.04
 
     monkeypatch.setattr(chat, "patiently", patiently)
@@ -45,3 +46,24 @@ def test_a_stopped_model_is_not_asked(tmp_path: Path, monkeypatch: pytest.Monkey
     console = Console(file=screen, width=200)
     assert lifecycle.ask_models(Workdir(tmp_path, tmp_path, "laptop"), "local", console) == 0
     assert "qwen is stopped: there is no answer at http://203.0.113.7/models/qwen." in screen.getvalue()
+
+
+def test_a_key_of_the_front_door_is_sent_and_never_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seen: list[str | None] = []
+
+    def answer(request: httpx.Request) -> httpx.Response:
+        seen.append(request.headers.get("authorization"))
+        return httpx.Response(200, json={"choices": [{"message": {"content": "hello"}}]})
+
+    class Client(httpx.Client):
+        def __init__(self, **_options: object) -> None:
+            super().__init__(transport=httpx.MockTransport(answer))
+
+    monkeypatch.setattr(httpx, "Client", Client)
+    for more in ({}, {"key": None}, {"key": "key-of-somebody"}):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps({**ASKED, **more})))
+        assert chat.main() == 0
+    assert seen == [None, None, "Bearer key-of-somebody"]
+    assert "key-of-somebody" not in capsys.readouterr().out

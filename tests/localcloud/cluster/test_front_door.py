@@ -8,6 +8,7 @@ import pytest
 from rich.console import Console
 
 from llmd_gke.problems import BadInput
+from llmd_gke.repository import CLONE
 from localcloud import binaries
 from localcloud.cluster import front_door, lifecycle
 from localcloud.common.workdir import Workdir
@@ -51,3 +52,34 @@ def test_every_program_of_the_front_door_is_one_that_can_be_asked_for() -> None:
 def test_a_stack_file_that_cannot_be_read_is_rejected_before_anything_is_built(workdir: Workdir) -> None:
     with pytest.raises(BadInput, match=r"Pulumi\.broken\.yaml"):
         front_door.asked(workdir, "broken")
+
+
+@pytest.mark.parametrize(
+    ("keys", "model", "expected"),
+    [
+        ("rehearsal-dummy", "qwen", "rehearsal-dummy-key-of-the-caller-team-a"),
+        ("{batch: rehearsal-dummy}", "qwen", "rehearsal-dummy-key-of-the-caller-batch"),
+        ("{team-a.next: rehearsal-dummy}", "small", "rehearsal-dummy-key-of-the-caller-team-a.next"),
+        ("{batch: rehearsal-dummy}", "small", None),
+        ("{secure: v1:abc}", "qwen", None),
+    ],
+)
+def test_a_model_is_asked_with_the_key_of_a_caller_who_may_use_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keys: str, model: str, expected: str | None
+) -> None:
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
+    text = (CLONE / "Pulumi.door.yaml").read_text()
+    (tmp_path / "Pulumi.door.yaml").write_text(text)
+    workdir = Workdir(tmp_path, tmp_path / "home", "laptop")
+    assert front_door.key(workdir, "door", model) is None, "there is no copy yet"
+    workdir.config.mkdir(parents=True)
+    workdir.stack_copy("door").write_text(
+        text.replace("llmd-gke:callerKeys: rehearsal-dummy", f"llmd-gke:callerKeys: {keys}")
+    )
+    assert front_door.key(workdir, "door", model) == expected
+
+
+def test_a_stack_without_a_front_door_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LLMD_GKE_CLOUD", "laptop")
+    (tmp_path / "Pulumi.local.yaml").write_text((CLONE / "Pulumi.local.yaml").read_text())
+    assert front_door.key(Workdir(tmp_path, tmp_path / "home", "laptop"), "local", "qwen") is None

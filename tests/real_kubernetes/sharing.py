@@ -14,7 +14,7 @@ from xdist.remote import Producer  # pyright: ignore[reportMissingTypeStubs]
 from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissingTypeStubs]
 
 GROUPS: tuple[tuple[str, ...], ...] = (
-    ("requests", "edge", "operations", "prefixes", "two_models", "program", "multi_host", "destroy"),
+    ("requests", "edge", "operations", "prefixes", "two_models", "program", "traces", "multi_host", "destroy"),
     ("refusals", "routing", "load", "allowed_paths"),
     ("pods_network", "pods_volumes", "pods_life"),
     ("nodes",),

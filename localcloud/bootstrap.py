@@ -40,7 +40,7 @@ sys.exit({function}())
 
 
 class BootstrapFailed(Exception):
-    """What went wrong and how to mend it, as the user reads it."""
+    """The setup failed; the message has the cause and the fix."""
 
 
 def cache_folder() -> Path:
@@ -61,12 +61,12 @@ def check_python(version: tuple[int, int]) -> None:
 
 
 def wanted(name: str, installed: str) -> str:
-    """The set to have: a larger one that is there already is kept."""
+    """The set to install: ``name``, or the ``installed`` one if that is larger."""
     return max(name, installed, key=SETS.index) if installed in SETS else name
 
 
 def stamp_of(name: str) -> str:
-    """What an environment with that set is stamped with."""
+    """The stamp of an environment with that set: a hash of its requirements."""
     pins = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()
     return f"{name} {pins} {sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -99,7 +99,7 @@ def advice(output: str) -> str:
 
 
 def make_venv(folder: Path, *options: str) -> None:
-    """An empty virtual environment of the running Python, replacing what lies there."""
+    """Creates an empty virtual environment of the running Python in ``folder``, replacing what is there."""
     run([sys.executable, "-m", "venv", "--clear", *options, str(folder)], f"create the virtual environment {folder}")
 
 
@@ -118,7 +118,7 @@ def uv() -> Path:
 
 
 def beside_folder(name: str) -> Path:
-    """Where the environment of a set of ``BESIDE`` is, whether it is installed or not."""
+    """The folder of the environment of a set of ``BESIDE``, whether it is installed or not."""
     key = hashlib.sha256((REQUIREMENTS / f"{name}.txt").read_bytes()).hexdigest()[:12]
     return cache_folder() / f"{name}-{key}-py{sys.version_info[0]}.{sys.version_info[1]}"
 
@@ -151,7 +151,7 @@ def beside(name: str, say: Callable[[str], None] = print) -> Path:
 
 @contextlib.contextmanager
 def only_one(what: str = "") -> Generator[None]:
-    """Waits for another command that is setting up the same: ``what``, by default this clone's ``.venv``."""
+    """Locks the setup of ``what`` (default: this clone's ``.venv``); waits for another command that holds the lock."""
     folder = cache_folder()
     folder.mkdir(parents=True, exist_ok=True)
     name = what or f"venv-{hashlib.sha256(str(ROOT).encode()).hexdigest()[:12]}"
@@ -165,7 +165,7 @@ def only_one(what: str = "") -> Generator[None]:
 
 
 def install(name: str) -> None:
-    """Makes ``.venv`` hold that set, exactly."""
+    """Installs exactly the packages of a set into ``.venv``."""
     check_python((sys.version_info[0], sys.version_info[1]))
     stamp = VENV / "llmd-gke.stamp"
     read = stamp.read_text() if stamp.exists() else ""

@@ -1,4 +1,4 @@
-"""Where built programs lie in the cache."""
+"""The paths of built programs in the cache."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def key(program: BuiltProgram) -> str:
 
 
 def built(cache: Path, program: BuiltProgram) -> Path:
-    """The built program, whether it is there or not."""
+    """The path of the built program, whether it exists or not."""
     return cache / "programs" / key(program) / program.name

@@ -1,4 +1,4 @@
-"""Official programs that are there already: on PATH, or in Pulumi's plugin cache."""
+"""Finds official programs that are installed already: on PATH, or in Pulumi's plugin cache."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcloud.common import child_process
 
 ANSWER_SECONDS = 10.0
 MARK = b"localcloud"
-"""Is in every script that a local cloud puts on a shell's PATH or into its plugin cache."""
+"""Every script that a local cloud puts on a shell's PATH or into its plugin cache contains this."""
 
 
 def numbers(text: str) -> tuple[int, ...]:
@@ -24,7 +24,7 @@ def numbers(text: str) -> tuple[int, ...]:
 
 
 def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The official program that fits, if there is one."""
+    """The path of a suitable official program; ``None`` if there is none."""
     if program.name == PROVIDER_NAME:
         return plugin(environ)
     if program.official is None:
@@ -57,7 +57,7 @@ def plugin(environ: Mapping[str, str] = os.environ) -> Path | None:
 
 
 def _is_ours(candidate: Path) -> bool:
-    """Whether it is a script of a local cloud, such as its `kubectl`, which runs the program in the end."""
+    """Whether it is a script of a local cloud, such as its `kubectl`, which starts the program itself."""
     try:
         with candidate.open("rb") as file:
             return MARK in file.read(1024)
@@ -67,5 +67,5 @@ def _is_ours(candidate: Path) -> bool:
 
 @cache
 def _said(program: Path, ask: tuple[str, ...]) -> str:
-    """What a program prints when it is asked for its version; empty when it cannot be run."""
+    """The output of a program that is asked for its version; empty if it cannot be run."""
     return child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or ""

@@ -25,11 +25,11 @@ from localcloud.common.workdir import cache_folder
 
 ENVOY = "envoy"
 SET = "front-door"
-"""Of ``bootstrap.BESIDE``."""
+"""Name of the set of requirements in ``bootstrap.BESIDE``."""
 
 REDIS = "redis-server"
 OLDEST_REDIS = (6, 2)
-"""Of a Redis on PATH: that of the package."""
+"""Oldest version (major, minor) of a Redis on PATH: that of the package."""
 
 ANSWER_SECONDS = 10.0
 
@@ -52,7 +52,7 @@ NAMES = (ENVOY, *(program.name for program in FRONT_DOOR))
 
 
 def ready(name: str, environ: Mapping[str, str] = os.environ) -> Path | None:
-    """The program of that name if it is there. Raises ``KeyError`` for a name that is not in :data:`NAMES`."""
+    """The path of the program; ``None`` if it is not installed. Raises ``KeyError`` for a name not in :data:`NAMES`."""
     if name == ENVOY:
         binary = Path(str(importlib.resources.files("envoy") / "_bin" / "envoy"))
         return binary if binary.exists() else None
@@ -93,7 +93,7 @@ def ensure(name: str, say: Callable[[str], None]) -> None:
 
 
 def folder() -> Path:
-    """The environment of the set, whether it is installed or not: where ``bootstrap.beside`` makes it."""
+    """The folder of the set's environment, whether it is installed or not; ``bootstrap.beside`` creates it."""
     key = hashlib.sha256((CLONE / "requirements" / f"{SET}.txt").read_bytes()).hexdigest()[:12]
     return cache_folder() / f"{SET}-{key}-{_python().replace('python', 'py')}"
 
@@ -115,6 +115,6 @@ def _packages() -> Path:
 
 
 def _make_executable(file: Path) -> None:
-    """A wheel's data files lose the permission to be executed."""
+    """Makes a file executable: data files of a wheel lose that permission."""
     if file.exists() and not os.access(file, os.X_OK):
         file.chmod(file.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)

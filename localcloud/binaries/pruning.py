@@ -1,6 +1,6 @@
-"""Removes what the cache holds of programs and engines that this clone does not use: versions and pins of before.
+"""Removes programs and engines from the cache that this clone does not use: those of former versions and pins.
 
-Never by itself: the cache belongs to all clones of a user, and another one may be at such a version.
+Only on request: the cache belongs to all clones of a user, and another one may need them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from localcloud.go_builds.wrapper import machine
 from localcloud.pulumi_cli import cache_key as engine
 
 Ask = Callable[[str], bool]
-"""Asks a question; whether the answer is yes."""
+"""Asks a question; returns whether the answer was yes."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Old:
 
 
 def old(cache: Path) -> list[Old]:
-    """Those for this kind of machine, by name. What else lies there is none of ours."""
+    """The unused folders for this kind of machine, by name. Other files in the cache are left out."""
     named = re.compile(rf".+-{re.escape(machine())}-[0-9a-f]{{12}}")
     used = {cache_key.built(cache, program).parent for program in BY_NAME.values()}
     used |= {engine.built(cache), *engine.parts(cache).values()}
@@ -61,7 +61,7 @@ def old(cache: Path) -> list[Old]:
 
 
 def _files(path: Path) -> list[os.stat_result]:
-    """What is known of that file, or of every file in that folder."""
+    """``os.stat`` of a file, or of every file in a folder."""
     return [file.stat() for file in (path, *path.rglob("*")) if file.is_file()]
 
 
@@ -80,7 +80,7 @@ def _running() -> dict[tuple[int, int], list[int]]:
 
 
 def prune(cache: Path, console: Console, ask: Ask) -> None:
-    """Shows what there is, asks, and removes it; what runs stays. Raises ``Busy`` while programs are built."""
+    """Lists the unused folders, asks, and removes them, except running programs. Raises ``Busy`` during a build."""
 
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)

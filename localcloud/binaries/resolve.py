@@ -1,4 +1,4 @@
-"""Which program runs: an official one, one that was built, one that is built now."""
+"""Chooses the program to run: an official one, or one that is built if necessary."""
 
 from __future__ import annotations
 
@@ -33,14 +33,17 @@ def chosen(wanted: Iterable[str]) -> tuple[str, ...]:
 
 
 def path(name: str) -> Path:
-    """The program of that name. Raises ``SetUpFailed`` with the command that builds it when it is not there."""
+    """The path of the program. Raises ``SetUpFailed`` with the command that builds it if it is missing."""
     if ready_path := ready(name, cache_folder()):
         return ready_path
     raise SetUpFailed(f"The program {name} of the laptop cloud is not built yet.\nFix: {cache_key.COMMAND} {name}")
 
 
 def ready(name: str, cache: Path) -> Path | None:
-    """The program if it is there: an official one that fits, else the one that was built. Raises ``KeyError``."""
+    """The path of a suitable official program, or else of the built one; ``None`` if there is neither.
+
+    Raises ``KeyError`` for an unknown name.
+    """
     if name in packaged.NAMES:
         return packaged.ready(name)
     program = BY_NAME[name]
@@ -51,9 +54,9 @@ def ready(name: str, cache: Path) -> Path | None:
 
 
 def ensure(wanted: Iterable[str], console: Console) -> None:
-    """Builds what is missing of those, in the order of the table; nothing to build costs milliseconds.
+    """Builds the missing programs, in the order of the table. If none is missing, it takes milliseconds.
 
-    Raises ``SetUpFailed`` with the cause and the fix; an interrupted build goes on where it stopped.
+    Raises ``SetUpFailed`` with the cause and the fix; an interrupted build continues where it stopped.
     """
     asked, cache = set(wanted), cache_folder()
     for name in packaged.NAMES:
@@ -94,7 +97,7 @@ def build(missing: list[BuiltProgram], cache: Path, console: Console) -> None:
 
 
 def job(group: list[BuiltProgram], cache: Path) -> Job:
-    """What is to be built of one wrapper."""
+    """The build job for the programs of one wrapper."""
     kept = {program.name: cache_key.built(cache, program) for program in group}
     return Job(group[0].wrapper, tuple(program.target for program in group), kept, purpose_of(group))
 

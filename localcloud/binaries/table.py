@@ -26,9 +26,9 @@ GOOGLE, GOOGLE_PROVIDER = "github.com/hashicorp/terraform-provider-google", "pul
 
 @dataclass(frozen=True)
 class Official:
-    """An official program of the same name that does instead: ``ask`` makes it print its version.
+    """An official program of the same name that can replace ours: ``ask`` are the arguments that print its version.
 
-    It fits when its version begins like ours, up to ``parts`` numbers.
+    It is suitable if the first ``parts`` numbers of its version equal ours.
     """
 
     ask: tuple[str, ...]
@@ -55,7 +55,9 @@ class BuiltProgram:
 
 
 def _kubernetes_stamps(version: str) -> dict[str, str]:
-    """Both packages, or clients misread the version (kubernetes/kubernetes ``hack/lib/version.sh``)."""
+    """Linker flags with the version, for both packages that clients read (kubernetes/kubernetes
+    ``hack/lib/version.sh``).
+    """
     major, minor, _ = version.removeprefix("v").split(".")
     values = {"gitVersion": version, "gitMajor": major, "gitMinor": minor, "gitTreeState": "clean"}
     packages = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
@@ -95,7 +97,7 @@ def _kubernetes(wrapper: Wrapper, version: str) -> list[BuiltProgram]:
 
 
 def _cert_manager(wrapper: Wrapper) -> BuiltProgram:
-    """Of our own commands below its import path, see ``gomod/kubernetes/cert-manager/main.go``."""
+    """cert-manager: one program of several of its commands, see ``gomod/kubernetes/cert-manager/main.go``."""
     version = versions.chart("cert-manager").version
     stamps = {f"{CERT_MANAGER}/pkg/util.AppVersion": version}
     return BuiltProgram(
@@ -122,7 +124,7 @@ def _serving() -> list[BuiltProgram]:
 
 
 def provider_files(module: Path) -> dict[str, str]:
-    """What the provider's command embeds: its schema, with the version in it as upstream's build writes it."""
+    """Files that the provider's command embeds: its schema, with the version that upstream's build writes into it."""
     folder, files = module / "cmd" / PROVIDER_NAME, dict[str, str]()
     for name in ("schema.json", "terraform-mapping.json"):
         content = json.loads((folder / name).read_text())
@@ -151,7 +153,7 @@ def _provider() -> BuiltProgram:
 
 
 def _google_provider() -> BuiltProgram:
-    """Google's provider for Pulumi: of our own commands, see ``gomod/google-provider/main.go``."""
+    """Google's provider for Pulumi, built from a command of ours: ``gomod/google-provider/main.go``."""
     wrapper = Wrapper(
         "google-provider", (GOOGLE, versions.program(GOOGLE)), disk_mb=1100, modules_mb=1200, memory_mb=1900
     )
@@ -231,6 +233,6 @@ def _front_door() -> list[BuiltProgram]:
 
 
 PROGRAMS = (_etcd(), *_control_plane(), *_serving(), _google_provider(), *_monitoring(), *_front_door(), _provider())
-"""In the order of building: what others wait for comes first, the heaviest last."""
+"""All programs in the order in which they are built: those that others wait for first, the most expensive last."""
 
 BY_NAME = {program.name: program for program in PROGRAMS}

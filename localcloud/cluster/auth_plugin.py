@@ -26,7 +26,7 @@ API = "client.authentication.k8s.io/"
 VERSIONS = ("v1beta1", "v1")
 INFO = "KUBERNETES_EXEC_INFO"
 LIFE = timedelta(hours=1)
-"""How long a client keeps the token: as long as Google's, so that clients ask again."""
+"""How long clients keep the token: as long as Google's, so that they ask for a new one."""
 
 _FIX = "Fix: run it inside `make shell CLOUD=laptop`."
 

@@ -28,7 +28,7 @@ from localcloud.workflow.state import Lock, Pending
 
 PLATFORM = "llmd-gke:platform"
 FIELD_MANAGER = "__fieldManager"
-"""Where the Kubernetes provider keeps in its outputs under which name it applies an object."""
+"""Output of the Kubernetes provider with the field manager by which it applies an object."""
 
 FAILED = 1
 
@@ -47,19 +47,19 @@ class LaptopCloud:
         self.workdir = workdir
 
     def check(self) -> None:
-        """Variables, rights, memory and disk."""
+        """Checks variables, rights, memory and disk."""
         lifecycle.check(self.workdir)
 
     def check_stack(self, stack: str) -> None:
-        """The cluster's data are still there."""
+        """Checks that the cluster's data still exist."""
         lifecycle.check_data(self.workdir, stack)
 
     def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
-        """Kubernetes, KServe and what they need; charts and CRDs. The front door's where the stack has one."""
+        """Builds Kubernetes, KServe and what they need, and prepares charts and CRDs; the front door's if it is set."""
         lifecycle.ensure_binaries(self.workdir, console, stack)
 
     def start(self, console: Console) -> None:
-        """The namespaces with the cluster in them."""
+        """Starts the namespaces with the cluster in them."""
         lifecycle.start_cluster(self.workdir, console)
 
     def tools(self) -> Mapping[str, str]:
@@ -76,14 +76,14 @@ class LaptopCloud:
         }
 
     def adapt_settings(self, copy: dict[str, object]) -> None:
-        """Has the Platform component install charts from a folder: there is no way to their registries."""
+        """Makes the Platform component install charts from a folder: their registries cannot be reached."""
         config = cast("dict[str, object]", copy["config"])
         platform = config.get(PLATFORM)
         kept: Mapping[str, object] = cast("dict[str, object]", platform) if isinstance(platform, dict) else {}
         config[PLATFORM] = {**kept, "chartFolder": str(self.workdir.charts)}
 
     def check_isolation(self) -> None:
-        """The namespaces have no way to another machine."""
+        """Checks that no other machine can be reached from the namespaces."""
         present = discover.running(self.workdir.home)
         if present and (ways := routes.ways_out(present.init.pid)):
             raise Refused(
@@ -93,35 +93,37 @@ class LaptopCloud:
             )
 
     def enter(self, arguments: Sequence[str]) -> list[str]:
-        """Runs them in the namespaces, and nowhere else.
+        """The command that runs ``arguments`` in the namespaces.
 
-        Raises ``Stale`` where those have ended: outside, the real Kubernetes provider would see this machine's network.
+        Raises ``Stale`` if those have ended: outside, the real Kubernetes provider would use this machine's network.
         """
         return inside.command(self.workdir.home, arguments)
 
     def shell_environment(self) -> Mapping[str, str]:
-        """Other tools than `kubectl` find the cluster, too."""
+        """Variables by which tools other than `kubectl` find the cluster, too."""
         return {"KUBECONFIG": str(Layout(self.workdir.home).kubeconfig)}
 
     def holds(self, lock: Lock) -> bool | None:
-        """The process number is one of its own namespaces."""
+        """Whether the engine that made the lock runs: its process number may be one inside the namespaces."""
         return any(lock.pid in (one.pid, discover.inner_pid(one.pid)) for one in processes.engines(self.workdir))
 
     def owns(self, pending: Pending) -> bool:
-        """Kubernetes objects are in the API server."""
+        """Whether a pending create is one of the Kubernetes provider, whose objects are in the API server."""
         return pending.type.startswith(pending_creates.PROVIDER)
 
     def find_created(self, pending: Pending) -> str | None:
-        """Asks the API server."""
+        """The identity of what a pending create made, according to the API server."""
         return pending_creates.find_created(self.workdir, pending)
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
-        """The field manager, without which the object could never be changed."""
+        """The field manager, without which the object could not be changed."""
         field_manager = pending_creates.field_manager(self.workdir, pending)
         return {"outputs": {FIELD_MANAGER: field_manager}} if field_manager else {}
 
     def update(self, run: Update, console: Console) -> int:
-        """Stops an update that waits for what keeps ending; repeats one that failed of something that passes."""
+        """Stops an update that waits for a process that keeps crashing; repeats one that failed for a transient
+        reason.
+        """
         watch = crashes.Watch(self.workdir, console)
         with tempfile.TemporaryDirectory(dir=self.workdir.home) as folder:
             events = Path(folder) / "events.jsonl"
@@ -136,15 +138,15 @@ class LaptopCloud:
         return FAILED if status and watch.cause else status
 
     def after_up(self, stack: str, console: Console) -> int:
-        """Every model answers through the gateway."""
+        """Checks that every model answers through the gateway."""
         return lifecycle.ask_models(self.workdir, stack, console)
 
     def explain_failure(self, console: Console) -> None:
-        """What is wrong with the cluster."""
+        """Prints the problems of the cluster."""
         lifecycle.diagnose(self.workdir, console)
 
     def tips(self) -> Mapping[str, str]:
-        """`kubectl`, and where the logs are."""
+        """Tips on `kubectl` and on the location of logs."""
         return {
             self.workdir.make("shell"): "pulumi, kubectl and curl inside: kubectl get llminferenceservices -A",
             self.workdir.make("status"): "running processes, their memory, and the location of logs",
@@ -154,11 +156,13 @@ class LaptopCloud:
         }
 
     def show_status(self, console: Console) -> None:
-        """Every process of the cluster."""
+        """Prints a table of the cluster's processes."""
         status_table.show(self.workdir, console)
 
     def nothing_to_destroy(self) -> str:
-        """Without the cluster's data the provider would wait for objects that are gone."""
+        """The reason why a destroy is skipped: without the cluster's data the provider would wait for deleted
+        objects.
+        """
         if lifecycle.has_data(self.workdir):
             return ""
         return "The cluster's data no longer exist; only the stacks' state is removed."
@@ -185,5 +189,5 @@ class LaptopCloud:
         return status
 
     def stop(self) -> None:
-        """The cluster, with its files."""
+        """Stops the cluster and removes its files."""
         lifecycle.remove_cluster(self.workdir)

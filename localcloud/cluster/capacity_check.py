@@ -1,4 +1,4 @@
-"""Is there enough memory and disk for a laptop cloud to run."""
+"""Checks that there is enough memory and disk space for a laptop cloud."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from llmd_gke.problems import SetUpFailed
 from localcloud.go_builds.capacity_check import MB, existing, memory_mb
 
 MEMORY_MB = 3500
-"""What a whole laptop cloud with one model needs: 2.5 GB of its processes and 0.9 GB of `pulumi up`."""
+"""Memory of a laptop cloud with one model: 2.5 GB for its processes and 0.9 GB for `pulumi up`."""
 
 DISK_MB = 500
-"""etcd's data, charts and logs."""
+"""Disk space for etcd's data, charts and logs."""
 
 
 def check(home: Path, memory: int | None = None, disk: int | None = None) -> None:

@@ -19,14 +19,14 @@ import tenacity
 
 QUESTION = "Say in one sentence what this endpoint runs on."
 WAIT_SECONDS = 60.0
-"""A gateway needs some seconds for a route that is new, here as on Google Cloud (where it can be minutes)."""
+"""A gateway needs some seconds for a new route; on Google Cloud it may be minutes."""
 
 SOON = frozenset({404, 502, 503})
-"""What a gateway answers until it knows the route and a pod that is well."""
+"""Statuses with which a gateway answers until it has the route and a healthy pod."""
 
 
 class NotYet(Exception):
-    """No answer, with the reason; may pass."""
+    """No answer yet; the message has the reason, which may be transient."""
 
 
 def ask(url: str, model: str, address: str, key: str | None = None, question: str = QUESTION) -> tuple[str, float]:
@@ -34,8 +34,8 @@ def ask(url: str, model: str, address: str, key: str | None = None, question: st
 
     Raises :class:`NotYet`, or ``httpx.HTTPError``.
 
-    A URL with a domain is asked at the gateway's address: nobody resolves that name here. The certificate is not
-    checked then, since no authority has signed one for it.
+    For a URL with a domain the request goes to the gateway's address: the name does not resolve here. Its certificate
+    is then not verified, since no authority signed it.
     """
     split = urlsplit(url)
     host = split.hostname or ""
@@ -55,7 +55,7 @@ def ask(url: str, model: str, address: str, key: str | None = None, question: st
 
 
 def patiently(url: str, model: str, address: str, key: str | None = None) -> tuple[str, float]:
-    """The same, tried again for a minute while the gateway may not know the route yet."""
+    """As :func:`ask`, repeated for :data:`WAIT_SECONDS` while the gateway may not have the route yet."""
 
     def may_pass(error: BaseException) -> bool:
         return isinstance(error, httpx.TransportError) or (
@@ -72,7 +72,7 @@ def patiently(url: str, model: str, address: str, key: str | None = None) -> tup
 
 
 def main() -> int:
-    """Prints the answer, or why there is none."""
+    """Prints the answer, or the reason why there is none. Returns the exit status."""
     asked = cast("Mapping[str, str]", json.load(sys.stdin))
     url, model = asked["url"], asked["servedModelName"]
     try:

@@ -1,4 +1,4 @@
-"""The platform's controllers in the cluster: an update that goes on once waits for them, and for nothing else."""
+"""Waits for the platform's controllers before an update is repeated."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from localcloud.common.workdir import Workdir
 from localcloud.linux_namespaces import discover
 
 WAIT_SECONDS = 120
-"""How long controllers may take to come back."""
+"""Seconds that controllers may take to become available again."""
 
 
 def wait(workdir: Workdir, console: Console) -> None:
     """Waits until every Deployment of the platform's charts is available, two minutes at most.
 
-    What is still missing then, or why nothing could be asked, is said; nothing is raised. Models are not waited for:
-    they may need the very update that comes next.
+    Prints what is still missing then, or why it could not be checked; raises nothing. It does not wait for models,
+    which may need the update that follows.
     """
     if discover.running(workdir.home) is None:
         return
@@ -40,7 +40,7 @@ def wait(workdir: Workdir, console: Console) -> None:
 
 
 def _controllers(listed: str) -> list[Mapping[str, object]]:
-    """Of the Deployments in kubectl's list those of controllers, with what it takes to name them."""
+    """API version, kind, namespace and name of the Deployments of controllers in kubectl's JSON list."""
     theirs = charts.namespaces()
     items = cast("Mapping[str, Sequence[Mapping[str, Mapping[str, str]]]]", json.loads(listed))["items"]
     return [

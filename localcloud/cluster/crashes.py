@@ -1,4 +1,4 @@
-"""What ends again and again in a cluster: processes by the supervisor's word, containers by their pods' statuses."""
+"""Finds crash loops in a cluster: of processes by the supervisor's status, of containers by their pods' status."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from localcloud.common.workdir import Workdir
 from localcloud.kubernetes.fields import each, part, text
 
 TOO_OFTEN = 3
-"""So many ends in a row, and an update is stopped: what it waits for cannot come."""
+"""Number of crashes in a row after which an update is stopped, since it would wait in vain."""
 
 LOOK_SECONDS = 10.0
-"""How often pods are listed during an update."""
+"""Seconds between two lists of pods during an update."""
 
 OLDER_SECONDS = 90.0
-"""The update may be the very fix of a pod that was there before it: it gets this long to replace it."""
+"""Seconds that an update gets to replace a crashing pod that is older than the update, which may be its fix."""
 
 TEMPLATE = "pod-template-hash"
 """Label of a Deployment's pods (kubernetes.io/docs/concepts/workloads/controllers/deployment)."""
@@ -37,7 +37,7 @@ Object = Mapping[str, object]
 
 @dataclass(frozen=True)
 class Crash:
-    """A process or container that has ended: how often in a row, how the last time, and where its log is."""
+    """A process or container that crashed: how often in a row, how it ended the last time, and its log."""
 
     what: str
     ends: int
@@ -49,12 +49,12 @@ class Crash:
         return f"{self.what} has exited {self.ends} time{'' if self.ends == 1 else 's'} (last: {self.how})"
 
     def with_log(self) -> str:
-        """The same with the end of the log."""
+        """The description with the end of the log."""
         return f"{self}. The end of {self.log}:\n{logs.tail(self.log)}"
 
 
 def processes(layout: Layout, cluster: status.Status) -> list[Crash]:
-    """The processes that have ended and have not run for a minute since."""
+    """The processes that ended and have not run for a minute since."""
     return [
         Crash(one.name, one.exits, one.last_exit, layout.log(one.name))
         for one in cluster.processes
@@ -88,7 +88,7 @@ def _crash(layout: Layout, pod: Object, container: Object) -> Crash | None:
 
 
 def _replaced(pod: Object, listed: Sequence[Object]) -> bool:
-    """Whether its Deployment has made a pod of another template since."""
+    """Whether the pod's Deployment has since created a pod of another template."""
     made = text(pod, "metadata", "creationTimestamp")
     return any(
         _deployment(other) == _deployment(pod) != ("", "")
@@ -99,7 +99,7 @@ def _replaced(pod: Object, listed: Sequence[Object]) -> bool:
 
 
 def _deployment(pod: Object) -> tuple[str, str]:
-    """Namespace and name of the Deployment of a pod; empty where it has none."""
+    """Namespace and name of a pod's Deployment; empty texts if it has none."""
     template = text(pod, "metadata", "labels", TEMPLATE)
     owners = [text(owner, "name") for owner in each(pod, "metadata", "ownerReferences")]
     if not template or not owners:
@@ -108,7 +108,7 @@ def _deployment(pod: Object) -> tuple[str, str]:
 
 
 def pods(workdir: Workdir) -> list[Object]:
-    """Every pod; none where the API server does not answer."""
+    """All pods; empty if the API server does not answer."""
     try:
         done = kubectl.run(workdir, "get", "pods", "-A", "-o", "json", "--request-timeout=5s")
     except Problem:
@@ -123,7 +123,7 @@ def serving(cluster: status.Status | None) -> bool:
 
 @dataclass
 class Watch:
-    """Says that an update has to be stopped: something has ended three times. ``cause`` is what, once it has."""
+    """Decides whether an update has to be stopped because of a crash loop; ``cause`` is then set to its description."""
 
     workdir: Workdir
     console: Console
@@ -133,7 +133,7 @@ class Watch:
     _older: set[str] | None = None
 
     def __call__(self) -> bool:
-        """Looks at the processes, and every ten seconds at the pods; says what it has found."""
+        """Checks the processes, and every ten seconds the pods; returns whether the update has to be stopped."""
         layout = Layout(self.workdir.home)
         cluster = status.read(layout.status)
         crashed = [one for one in processes(layout, cluster) if _waits(one, cluster)] if cluster else []

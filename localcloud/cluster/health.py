@@ -1,4 +1,4 @@
-"""What is wrong with a cluster, in sentences: processes that end again and again, etcd's quota."""
+"""Describes problems of a cluster: processes that keep crashing, etcd's space quota."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FULL = (
     "etcd has reached its space quota and rejects writes (alarm NOSPACE).\n"
     "Fix: make down CLOUD=laptop, then make up CLOUD=laptop"
 )
-"""The trouble that does not pass by itself."""
+"""The message for etcd's full quota, which does not go away by itself."""
 
 _ASK = f"""
 import httpx
@@ -32,7 +32,7 @@ print(httpx.get("{ETCD_URL}/health", timeout=5, trust_env=False).text)
 
 
 def problems(workdir: Workdir) -> list[str]:
-    """What is wrong; empty when nothing is known to be."""
+    """Sentences about the problems; empty if none is known."""
     present = discover.running(workdir.home)
     if present is None:
         return ["it is not running"]
@@ -48,7 +48,7 @@ def problems(workdir: Workdir) -> list[str]:
 
 
 def etcd_health(workdir: Workdir, present: discover.NamespacedCluster) -> str:
-    """The reason why etcd is not well, as it says it; empty when it is, or does not answer."""
+    """The reason why etcd is unhealthy, as it reports it; empty if it is healthy or does not answer."""
     command = enter.command(present.init.pid, [sys.executable, "-I", "-c", _ASK])
     done = subprocess.run(command, env=clean(os.environ, workdir), capture_output=True, text=True, check=False)
     try:

@@ -1,4 +1,4 @@
-"""What `make up` and its like do more on the laptop cloud than in the rehearsal."""
+"""Steps of `make up`, `preview` and `down` that only the laptop cloud has."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def check(workdir: Workdir) -> None:
 
 
 def check_data(workdir: Workdir, stack: str) -> None:
-    """What a stack remembers is still there. Raises ``Stale`` when the cluster's data were removed by hand."""
+    """Checks that the cluster of a stack's state still exists. Raises ``Stale`` if its data were removed by hand."""
     present = state.read(workdir, stack)
     if present and present.ids and not has_data(workdir):
         raise Stale(
@@ -102,7 +102,7 @@ def ask_models(workdir: Workdir, stack: str, console: Console) -> int:
 
 
 def diagnose(workdir: Workdir, console: Console) -> None:
-    """Says what is wrong with the cluster, after a failure that may come of it."""
+    """Prints the problems of the cluster, after a failure that they may have caused."""
     for line in health.problems(workdir):
         console.print(f"cluster: {line}", highlight=False, soft_wrap=True, markup=False)
     console.print(

@@ -10,10 +10,10 @@ from pathlib import Path
 from localcloud.common.layout import Layout
 
 LIMIT = 20 << 20
-"""The log of a process larger than this moves to NAME.previous.log."""
+"""Bytes of a process's log from which it is moved to NAME.previous.log."""
 
 CONTAINER_LIMIT = 10 << 20
-"""That of a container; the kubelet's own default (``containerLogMaxSize``)."""
+"""Bytes of a container's log; the kubelet's default (``containerLogMaxSize``)."""
 
 
 def tail(log: Path, lines: int = 8, width: int = 400) -> str:
@@ -28,7 +28,7 @@ def tail(log: Path, lines: int = 8, width: int = 400) -> str:
 
 
 def previous(log: Path) -> Path:
-    """Where the older part of a log goes."""
+    """The file with the older part of a log."""
     return log.with_suffix(".previous.log")
 
 
@@ -55,7 +55,7 @@ def rotate(log: Path, limit: int = LIMIT) -> None:
 
 
 def keep_small(layout: Layout) -> None:
-    """Rotates what is too large of all that a cluster writes."""
+    """Rotates every log of a cluster that is too large."""
     for log, limit in _all(layout):
         if not log.name.endswith(".previous.log"):
             rotate(log, limit)

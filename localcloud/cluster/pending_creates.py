@@ -1,4 +1,4 @@
-"""Was an object of the cluster made by a create that the engine never saw end?
+"""Finds out whether a create whose end the engine did not see made an object in the cluster.
 
 Identities are those of the Kubernetes provider: ``namespace/name``, or ``name`` (pulumi/pulumi-kubernetes v4.25.0,
 ``fqName`` in provider/pkg/provider/util.go and helm_release.go).
@@ -18,17 +18,17 @@ from localcloud.workflow.state import Pending
 PROVIDER = "kubernetes:"
 RELEASE = "kubernetes:helm.sh/v3:Release"
 MANAGER = "pulumi-kubernetes-"
-"""How these names begin (``fieldManagerName`` in provider/pkg/provider/provider.go)."""
+"""Prefix of the provider's field managers (``fieldManagerName`` in provider/pkg/provider/provider.go)."""
 
 UNFINISHED = ("pending-install", "pending-upgrade", "pending-rollback")
-"""Helm refuses to go on with a release in such a state: "another operation is in progress"."""
+"""States of a release with which Helm rejects further operations: "another operation is in progress"."""
 
 
 def find_created(workdir: Workdir, pending: Pending) -> str | None:
     """The identity of what an unfinished create made, ``None`` when it made nothing.
 
-    A release that Helm had begun only is forgotten, so that it can be installed again. Raises ``Problem`` when the API
-    server does not answer.
+    The record of a release that Helm did not finish is deleted, so that it can be installed again. Raises ``Problem``
+    if the API server does not answer.
     """
     name, namespace = _names(pending)
     if not name:

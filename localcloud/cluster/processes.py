@@ -34,10 +34,10 @@ DAEMONS = {
 """Processes of ours: name, module. Each calls :func:`localcloud.common.daemon.ready` with its name once it serves."""
 
 NEEDS = {"monitoring": options.PROGRAMS}
-"""Programs without which a process of ours is not started: they are given where they are asked for."""
+"""Optional programs that a process of ours needs: it is started only if they are requested."""
 
 GRACE_SECONDS = {"kubelet": 20.0, "monitoring": 8.0}
-"""The kubelet gets long enough to end its pods, monitoring to end its programs."""
+"""Seconds that processes get to end: the kubelet to terminate its pods, monitoring to end its programs."""
 
 
 def services(layout: Layout, programs: Mapping[str, Path], etcd_quota: int = ETCD_QUOTA) -> list[Service]:

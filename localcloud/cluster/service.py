@@ -1,4 +1,4 @@
-"""One supervised process: how it is started, when it counts as ready, when it is tried again."""
+"""One supervised process: its command, its readiness check, and the pauses before restarts."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from pathlib import Path
 import httpx
 
 CHECK_SECONDS = 5.0
-"""A readiness check takes no longer than this."""
+"""Time limit of a readiness check."""
 
 FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 0.5, 30.0
 STABLE_SECONDS = 60.0
-"""After this long without an exit, the next restart is quick again."""
+"""Seconds without an exit after which the pause before a restart is the shortest again."""
 
 ATTEMPTS = 4
-"""So many exits before it was ever ready, and a start is given up."""
+"""Number of exits before it was ever ready after which the start fails."""
 
 Check = Callable[[], str]
 """Says why a process is not ready yet; empty when it is."""
@@ -42,7 +42,7 @@ class Service:
 
 
 def pause_seconds(exits: int) -> float:
-    """How long to wait before the next start, after that many exits in a row: 0.5 s, doubled, at most 30 s."""
+    """Seconds to wait before the next start, after ``exits`` exits in a row: 0.5, doubled each time, at most 30."""
     return min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** max(0, exits - 1))
 
 

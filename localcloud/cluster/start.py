@@ -94,7 +94,7 @@ def _start(workdir: Workdir, programs: Mapping[str, Path], console: Console, onl
 
 
 def _state(layout: Layout) -> status.State | None:
-    """What the supervisor is doing, ``None`` when the cluster's folder was removed while it ran."""
+    """The supervisor's state; ``None`` if the cluster's folder was removed while it ran."""
     if written := status.read(layout.status):
         return written.state
     # It sets up its network before it writes a status; the start that launched it may have been killed meanwhile.
@@ -114,7 +114,7 @@ def prepare(layout: Layout) -> None:
 
 
 def wait(layout: Layout, launcher: subprocess.Popen[bytes] | None, console: Console) -> None:
-    """Waits for the word of the supervisor: one that we launched, or that an earlier command did.
+    """Waits until the supervisor, which we or an earlier command launched, reports the outcome of the start.
 
     Raises ``SetUpFailed`` when the start fails, when the supervisor ends, and after :data:`START_SECONDS`.
     """

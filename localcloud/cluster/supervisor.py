@@ -32,7 +32,7 @@ ROTATE_EVERY_SECONDS = 30.0
 
 @dataclass
 class Kept:
-    """A service and what has become of it."""
+    """A service and the state of its process."""
 
     service: Service
     seen: status.ProcessStatus
@@ -71,7 +71,7 @@ class Supervisor:
         return 1 if failed else 0
 
     def step(self) -> None:
-        """Starts what may start, and notes what has become ready."""
+        """Starts services whose dependencies are ready, and notes which have become ready."""
         now = time.monotonic()
         ready = {one.service.name for one in self.kept if one.was_ready}
         for one in self.kept:
@@ -104,7 +104,7 @@ class Supervisor:
         one.seen.pid, one.seen.state, one.seen.since = one.process.pid, "starting", time.time()
 
     def reap(self) -> None:
-        """Takes note of everything that has ended, orphans included: process 1 inherits them."""
+        """Reaps every process that has ended, also orphans, which process 1 inherits."""
         while True:
             try:
                 pid, code = os.waitpid(-1, os.WNOHANG)
@@ -118,7 +118,7 @@ class Supervisor:
                     self.ended(one, _exit(one.process.returncode))
 
     def ended(self, one: Kept, how: str) -> None:
-        """A process has ended, or could not be started: it is tried again after a pause, or the start is given up."""
+        """Handles the end of a process, or a failed start: schedules a restart, or lets the cluster's start fail."""
         one.process, one.seen.pid = None, 0
         if self.state in ("stopping", "failed"):
             one.seen.state = "stopped"
@@ -155,7 +155,7 @@ class Supervisor:
             self.report()
 
     def renew(self) -> None:
-        """Ends everything, forgets what etcd and the pods hold, and begins again: a new cluster."""
+        """Ends everything, removes the data of etcd and pods, and starts again: a new cluster."""
         self.state, self.message = "starting", ""
         self.stop()
         for folder in (self.layout.etcd, self.layout.pods):

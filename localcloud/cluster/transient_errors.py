@@ -1,4 +1,4 @@
-"""Failures of an update that pass: the laptop cloud then goes on once by itself.
+"""Transient failures of an update, after which the laptop cloud repeats it once by itself.
 
 KServe's and LeaderWorkerSet's CRDs are large. On a machine that other work keeps busy the API server takes longer for
 one than the time that Helm gives it, and the chart's installation fails. And while a controller is being started again,
@@ -20,7 +20,7 @@ CAUSES = {
         r"failed calling webhook.*(connection refused|connection reset|no endpoints available|EOF)", re.DOTALL
     ),
 }
-"""What Helm and the API server say, by its cause."""
+"""Patterns of the messages of Helm and of the API server, by their cause."""
 
 
 def cause(events: Path) -> str | None:

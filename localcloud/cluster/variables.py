@@ -1,6 +1,6 @@
-"""What the user sets about a laptop cloud by environment variables, looked at before anything is built or started.
+"""Checks the environment variables that configure a laptop cloud, before anything is built or started.
 
-Each process reads its own ones when it starts; by then a value that cannot be used would only end it.
+Each process reads its variables when it starts; an invalid value would then only make it exit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from localcloud.nodes.timings import Timings
 
 SIMULATOR = "LLMD_GKE_SIMULATOR_ARGS"
 QUOTA = "LLMD_GKE_ETCD_QUOTA_BYTES"
-"""Lets etcd's space quota be chosen at start."""
+"""Environment variable with etcd's space quota in bytes."""
 
 
 def check(environment: Mapping[str, str] = os.environ) -> None:

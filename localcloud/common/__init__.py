@@ -1,1 +1,1 @@
-"""What every room of the local clouds shares: folders, daemons."""
+"""Modules that all parts of the local clouds share: folders, files, locks, child processes, daemons."""

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import IO, cast
 
 REST_SECONDS = 30
-"""How long the last lines of a process that has ended may take: who inherited its output may hold it open."""
+"""Seconds to wait for the last lines of a process that has ended: its children may hold its output open."""
 
 Stop = Sequence[tuple[signal.Signals, float]]
-"""Signals, one after the other, and for how many seconds each may be the last."""
+"""Signals that end a process, in order, each with the seconds to wait for it."""
 
 
 def output_of(
     command: Sequence[str | Path], *, seconds: float, environment: Mapping[str, str] | None = None
 ) -> str | None:
-    """What a command prints, without white space around it; ``None`` when it cannot be run, fails or is too slow."""
+    """The output of a command, stripped; ``None`` if it cannot be run, fails, or takes longer than ``seconds``."""
     try:
         done = subprocess.run(
             command,

@@ -26,12 +26,12 @@ FIX = (
 
 
 def asked(layout: Layout) -> Path:
-    """There while a renewal is asked for and not yet under way."""
+    """The file that exists while a renewal is requested but has not begun."""
     return layout.run / "renew"
 
 
 def used(layout: Layout) -> Path:
-    """There once a cluster of the program has had this control plane."""
+    """The file that exists once a cluster of the program has used this control plane."""
     return layout.root / "used"
 
 

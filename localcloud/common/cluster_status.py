@@ -1,4 +1,4 @@
-"""What the supervisor says about a cluster: written inside, read outside."""
+"""The supervisor's status of a cluster: a file that is written inside the namespaces and read outside."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write(file: Path, status: Status) -> None:
 
 
 def read(file: Path) -> Status | None:
-    """The last word of the supervisor, ``None`` when there is none."""
+    """The last status that the supervisor wrote; ``None`` if there is none."""
     try:
         content = cast("Mapping[str, object]", json.loads(file.read_text()))
     except (FileNotFoundError, NotADirectoryError, json.JSONDecodeError):

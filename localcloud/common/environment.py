@@ -22,7 +22,7 @@ KEPT = frozenset({"PULUMI_K8S_DELETE_UNREACHABLE"})
 """What begins like a removed one, and is the user's decision: a failed command names it (llmd_gke/google_errors.py)."""
 
 PROXIES = ("ALL_PROXY", "FTP_PROXY", "GRPC_PROXY", "HTTPS_PROXY", "HTTP_PROXY")
-"""In upper or lower case. No proxy can be reached from inside a laptop cloud: clients would ask it for the cluster."""
+"""Variables of proxies, also in lower case. A proxy cannot be reached from a laptop cloud, and clients would use it."""
 
 
 DIRECT = "localhost,127.0.0.1,::1"
@@ -44,12 +44,12 @@ def is_proxy(name: str) -> bool:
 
 
 def is_removed(name: str) -> bool:
-    """Whether a variable is kept away."""
+    """Whether a variable is removed from the environment."""
     return (name.upper().startswith(PREFIXES) and name not in KEPT) or name in NAMES
 
 
 def own(workdir: Workdir) -> dict[str, str]:
-    """What is set, whatever stood there before.
+    """Variables that are set, whatever their former values.
 
     The Google variables name files that do not exist: every client library then fails at once, rather than falling back
     to the user's login or to a metadata server.
@@ -84,7 +84,7 @@ def clean(environ: Mapping[str, str], workdir: Workdir) -> dict[str, str]:
 
 
 def inside(workdir: Workdir, environ: Mapping[str, str]) -> dict[str, str]:
-    """What processes in the namespaces of a laptop cloud get on top.
+    """Additional variables of processes in the namespaces of a laptop cloud.
 
     On Google Cloud the DNS endpoint has a public certificate; here its CA takes the place of the public ones. The stub
     of Google's auth plugin is found before the real one.

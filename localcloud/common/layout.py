@@ -1,4 +1,4 @@
-"""Where a laptop cloud's cluster keeps its files, below ``$LLMD_GKE_HOME/cluster``."""
+"""The files of a laptop cloud's cluster, below ``$LLMD_GKE_HOME/cluster``."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ class Layout:
 
     @property
     def run(self) -> Path:
-        """What the supervisor writes while it runs."""
+        """Files that the supervisor writes while it runs."""
         return self.root / "run"
 
     @property
     def request(self) -> Path:
-        """What the start asked of the supervisor, as JSON: programs and limits. Written before it is launched."""
+        """The supervisor's input as JSON: programs and limits. Written before it is launched."""
         return self.run / "start.json"
 
     @property
@@ -84,7 +84,7 @@ class Layout:
         return self.run / "status.json"
 
     def mark(self, name: str) -> Path:
-        """What a daemon of ours writes once it serves, and the supervisor waits for."""
+        """The file that a daemon of ours writes once it serves; the supervisor waits for it."""
         return self.run / f"{name}.ready"
 
     @property
@@ -94,5 +94,5 @@ class Layout:
 
     @property
     def facts(self) -> Path:
-        """What the Google stand-in tells about the cluster: endpoints and CA."""
+        """Endpoints and CA of the cluster, for the Google stand-in."""
         return self.root / "laptop.json"

@@ -1,4 +1,4 @@
-"""Where things lie: the clone, the folder of the rehearsal or the laptop cloud, the cache."""
+"""The folders of a local cloud: the project, the cloud's own folder, the cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cache_folder() -> Path:
 
 
 def check_owner(folder: Path, consequence: str, fix: str) -> None:
-    """Raises ``BadInput`` for a folder that somebody else owns, or that anybody may write to. None yet: is right.
+    """Raises ``BadInput`` for a folder that another user owns, or that every user may write to. It need not exist.
 
     A group that may write is the user's own on many systems (umask 002): the permission is taken away.
     """
@@ -109,7 +109,7 @@ class Workdir:
 
     @property
     def plugins(self) -> Path:
-        """Where the engine looks for providers; only what `home.launchers` lists may lie here."""
+        """The folder in which the engine finds providers; it contains only what `home.launchers` lists."""
         return self.pulumi_home / "plugins"
 
     @property
@@ -119,7 +119,7 @@ class Workdir:
 
     @property
     def cloud(self) -> Path:
-        """Where the stand-ins keep what they made, and the record of calls."""
+        """The stand-ins' resources and the record of calls."""
         return self.home / "cloud"
 
     @property
@@ -149,7 +149,7 @@ class Workdir:
 
     @property
     def run_lock(self) -> Path:
-        """Held while a `make` command works here."""
+        """The file that is locked while a `make` command works here."""
         return self.home / "run.lock"
 
     @property
@@ -159,7 +159,7 @@ class Workdir:
 
     @property
     def label(self) -> str:
-        """What people call it."""
+        """The cloud's name in messages."""
         return TRAITS[self.kind].label
 
     @property

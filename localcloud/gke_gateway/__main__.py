@@ -24,7 +24,7 @@ MANAGER = "gke-gateway-controller"
 
 
 async def serve(layout: Layout) -> None:
-    """Everything of the daemon, until it is cancelled."""
+    """Runs the daemon until it is cancelled."""
     api = await client.from_home(layout.home)
     root = layout.root / "gateway"
     files = EnvoyFiles(root / "envoy")
@@ -43,7 +43,7 @@ async def serve(layout: Layout) -> None:
 
 
 async def _install(api: client.Kube, layout: Layout) -> None:
-    """What GKE brings into a cluster with the Gateway API: CRDs, then GatewayClasses."""
+    """Installs what GKE adds to a cluster with the Gateway API: CRDs, then GatewayClasses."""
     await install_crds(api, definitions(layout.crds))
     for gateway_class in classes.objects():
         await api.apply(RESOURCES[GATEWAY_CLASS], gateway_class, manager=MANAGER)

@@ -17,7 +17,7 @@ from localcloud.providers.protocol.cloud import CloudFile
 from localcloud.providers.protocol.values import JsonObject
 
 EXTERNAL_RANGE, INTERNAL_RANGE = "203.0.113.", "10.0.0."
-"""Where an ephemeral address comes from: a range for documentation (RFC 5737), and the program's own subnet."""
+"""Prefixes of ephemeral addresses: a range for documentation (RFC 5737), and the program's own subnet."""
 
 
 def reserved(cloud: Path) -> dict[str, str]:
@@ -44,7 +44,7 @@ def address_of(gateway: JsonObject, gateway_class: GatewayClass, named: dict[str
 
 
 class _Network(Protocol):
-    """What is used of pyroute2's ``IPRoute``, which says little about its types."""
+    """The part of pyroute2's ``IPRoute`` that we use, typed: the package has few type hints."""
 
     def link_lookup(self, *, ifname: str) -> list[int]: ...
     def get_addr(self, *, index: int) -> Iterable[_Address]: ...

@@ -1,7 +1,7 @@
-"""What Gateways are programmed with: the last translation that GKE took, kept across restarts, and written for Envoy.
+"""The configuration of each Gateway: the last translation that was accepted, kept across restarts, written for Envoy.
 
-While a Gateway is refused, its program stays as it was; endpoints go on following the pods, since another of GKE's
-controllers keeps the endpoint groups.
+While a Gateway is rejected, its configuration stays unchanged; endpoints still follow the pods, since another of GKE's
+controllers maintains the endpoint groups.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Store:
         write(file, content)
 
     def drop(self, gateway: Key) -> None:
-        """Forgets the program of a Gateway that is gone."""
+        """Removes the program of a deleted Gateway."""
         self._file(gateway).unlink(missing_ok=True)
 
     def _file(self, gateway: Key) -> Path:
@@ -71,10 +71,10 @@ def _read(file: Path) -> GatewayProgram:
 
 
 def write_programs(programs: Mapping[Key, GatewayProgram], snapshot: ClusterSnapshot, files: EnvoyFiles) -> bool:
-    """Writes Envoy's files for all Gateways; whether anything changed.
+    """Writes Envoy's files for all Gateways; returns whether anything changed.
 
-    In the order in which nothing is ever missing: endpoints, certificates and clusters before routes and listeners
-    that use them (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#eventual-consistency-considerations).
+    The order avoids dangling references: endpoints, certificates and clusters before routes and listeners that use
+    them (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#eventual-consistency-considerations).
     """
     files.prepare()
     every = _merged(programs)
@@ -122,5 +122,5 @@ def _write_secrets(program: GatewayProgram, files: EnvoyFiles) -> bool:
 
 
 def without_secrets(program: GatewayProgram) -> GatewayProgram:
-    """The program as the store gives it back, to compare with one from there."""
+    """The program without certificates' keys, as :class:`Store` returns it, for comparison."""
     return replace(program, secrets={name: {} for name in program.secrets})

@@ -21,7 +21,7 @@ from localcloud.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject
 
 VALID_DAYS = 90
-"""As Google's own certificates (https://cloud.google.com/certificate-manager/docs/certificates)."""
+"""Days for which a certificate is valid, as Google's are (https://cloud.google.com/certificate-manager/docs/certificates)."""
 
 
 def from_secret(name: str, secret: JsonObject) -> JsonObject | None:

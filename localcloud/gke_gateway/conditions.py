@@ -1,4 +1,4 @@
-"""Status conditions, written so that an unchanged one keeps its time: a second look changes nothing."""
+"""Status conditions. An unchanged condition keeps its transition time, so that writing it again changes nothing."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Condition:
 def merged(
     conditions: Sequence[Condition], generation: int, before: Sequence[JsonObject], now: str = ""
 ) -> list[JsonValue]:
-    """The conditions as they go into a status; ``before`` are those that stand there."""
+    """The conditions as JSON for a status; ``before`` are those that the status has now."""
     previous = {text(entry, "type"): entry for entry in before}
     return [_entry(condition, generation, previous.get(condition.type), now or timestamp()) for condition in conditions]
 

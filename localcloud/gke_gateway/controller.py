@@ -32,10 +32,10 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 log = logging.getLogger(__name__)
 
 GATHER_SECONDS = 0.05
-"""Changes come in bunches: a rollout is several objects."""
+"""Seconds to wait after a change for further ones: a rollout changes several objects."""
 
 FULL_LOOK_SECONDS = 30.0
-"""A look without a change: statuses that could not be written are written then."""
+"""Seconds after which it reconciles without a change, so that statuses that could not be written are retried."""
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Controller:
         ]
 
     def _take(self, translations: list[Translation]) -> None:
-        """Takes over new programs; those of refused Gateways stay, those of Gateways that are gone go."""
+        """Stores new programs; keeps those of rejected Gateways, and removes those of deleted ones."""
         for translation in translations:
             gateway = key(translation.gateway)
             if translation.program is not None:
@@ -125,7 +125,7 @@ class Controller:
             await self._status(text(policy, "kind"), policy, status)
 
     async def _status(self, kind: str, obj: JsonObject, wanted: Mapping[str, JsonValue]) -> None:
-        """Writes the parts of a status that differ from what stands there."""
+        """Writes the parts of a status that differ from the current one."""
         present = part(obj, "status")
         if all(present.get(field_) == value for field_, value in wanted.items()):
             return

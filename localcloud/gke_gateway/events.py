@@ -18,13 +18,13 @@ COMPONENT = "sc-gateway-controller"
 
 @dataclass
 class Events:
-    """Tells what has become of a Gateway when that differs from the last time."""
+    """Writes an event about a Gateway whenever its outcome differs from the last one."""
 
     kube: Kube
     _recorded: dict[Key, tuple[int, str]] = field(default_factory=dict[Key, tuple[int, str]])
 
     async def record_events(self, translation: Translation) -> None:
-        """Writes an event where there is news; an event that cannot be written is left out."""
+        """Writes an event if the outcome has changed; errors are ignored."""
         gateway, refusal = translation.gateway, translation.refusal
         message = f"SYNC on {full_name(gateway)} was a success"
         if refusal is not None:

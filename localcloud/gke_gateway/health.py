@@ -1,4 +1,4 @@
-"""What the gateway's Envoy sees of the pods behind its backends, for the emulator of Google's APIs."""
+"""The health of pods as the gateway's Envoy sees it, for the emulator of Google's APIs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from localcloud.common.layout import Layout
 from localcloud.providers.protocol.values import JsonObject, dig, number, objects, text
 
 ANSWER_SECONDS = 5.0
-"""Envoy answers at once, or it is not there."""
+"""Time limit of a request to Envoy."""
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ def targets(translation: Translation) -> set[Target]:
 
 
 def policy_statuses(snapshot: ClusterSnapshot, translations: list[Translation]) -> list[tuple[JsonObject, JsonObject]]:
-    """Every policy with the status it is to have. Those of a frozen Gateway keep what they had."""
+    """Every policy with its new status. Policies of a frozen Gateway keep theirs."""
     used: set[Target] = set()
     frozen: set[Target] = set()
     for translation in translations:

@@ -28,7 +28,7 @@ every other route of its Gateway until it is put right."""
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why GKE takes no change. ``reason`` is that of the object's condition Accepted, ``message`` its text."""
+    """Why GKE rejects an object: reason and message of its condition Accepted."""
 
     reason: str
     message: str
@@ -39,7 +39,7 @@ GatewayRule = Callable[[JsonObject, ClusterSnapshot], Iterator[Refusal]]
 
 
 def route_refusal(route: JsonObject, gateway_class: GatewayClass) -> Refusal | None:
-    """The first thing that GKE refuses about a route under a Gateway of that class."""
+    """The first reason for which GKE rejects a route of a Gateway of that class; ``None`` if it accepts the route."""
     for rule in ROUTE_RULES:
         for error in rule(route, gateway_class):
             # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131 (`Error GWCER104: HTTPRoute "…/…" is
@@ -50,7 +50,7 @@ def route_refusal(route: JsonObject, gateway_class: GatewayClass) -> Refusal | N
 
 
 def gateway_refusal(gateway: JsonObject, snapshot: ClusterSnapshot) -> Refusal | None:
-    """The first thing that GKE refuses about a Gateway itself."""
+    """The first reason for which GKE rejects a Gateway itself; ``None`` if it accepts the Gateway."""
     return next((refusal for rule in GATEWAY_RULES for refusal in rule(gateway, snapshot)), None)
 
 

@@ -17,7 +17,7 @@ from localcloud.kubernetes.fields import each, get, labels, name, namespace, num
 from localcloud.providers.protocol.values import JsonObject
 
 ANY_HOST = ""
-"""A listener or route without a hostname."""
+"""The hostname of a listener or route without one."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def hostnames(listener: JsonObject, route: JsonObject) -> list[str]:
 
 
 def _common(listener: str, route: str) -> Iterator[str]:
-    """The more specific of two hostnames where one covers the other."""
+    """The more specific of two hostnames if one covers the other; otherwise nothing."""
     if not listener or listener == route or _covers(listener, route):
         yield route
     elif _covers(route, listener):

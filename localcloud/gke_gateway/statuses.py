@@ -71,9 +71,9 @@ def _listener(listener: JsonObject, translation: Translation) -> JsonObject:
 
 
 def route_parents(route: JsonObject, translations: list[Translation]) -> list[JsonValue]:
-    """``status.parents`` of a route, whole: GKE's entries anew, those of other controllers as they are.
+    """The whole ``status.parents`` of a route: new entries of GKE's, unchanged ones of other controllers.
 
-    While a Gateway is frozen, routes that GKE does not refuse themselves keep what they had: GKE does not get to them.
+    While a Gateway is frozen, routes that are not rejected themselves keep their status: GKE does not process them.
     """
     before = each(route, "status", "parents")
     parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
@@ -128,7 +128,7 @@ def _route_conditions(one: RouteBinding) -> list[Condition]:
 
 
 def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[JsonValue]:
-    """``status.parents`` of an InferencePool, whole: one entry for each Gateway that reaches it by a route.
+    """The whole ``status.parents`` of an InferencePool: one entry for each Gateway with a route to it.
 
     KServe's condition InferencePoolReady waits for Accepted of each of its Gateways (kserve ``router.go``).
     """

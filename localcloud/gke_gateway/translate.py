@@ -22,7 +22,7 @@ from localcloud.providers.protocol.values import JsonObject
 
 @dataclass(frozen=True)
 class GatewayProgram:
-    """What Envoy serves for a Gateway, each resource under its name, and where each cluster's endpoints come from.
+    """Envoy's resources for a Gateway by name, and the source of each cluster's endpoints.
 
     ``uid`` is the Gateway's.
     """
@@ -37,7 +37,7 @@ class GatewayProgram:
 
 @dataclass(frozen=True)
 class RouteBinding:
-    """A reference of a route to the Gateway, and what became of its backends."""
+    """A reference of a route to the Gateway, with its resolved backends."""
 
     attachment: Attachment
     rules: tuple[ResolvedRule, ...] = ()

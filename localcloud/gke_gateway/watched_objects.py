@@ -1,4 +1,4 @@
-"""The present state of everything the controller reads, kept by watches."""
+"""The current state of everything that the controller reads, kept up to date by watches."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Watched:
         self._gateway_api = asyncio.Event()
 
     def snapshot(self) -> ClusterSnapshot:
-        """A snapshot."""
+        """A snapshot of the current state."""
         return ClusterSnapshot(
             {kind: dict(mirror.objects) for kind, mirror in self.kinds.items()}, dict(self._reserved)
         )

@@ -21,21 +21,21 @@ from localcloud.go_builds.progress import Display, Estimate, Steps
 from localcloud.go_builds.wrapper import Job, Wrapper
 
 STANDARD_MB = 300
-"""What the standard library takes in Go's build cache."""
+"""Disk space of the standard library in Go's build cache."""
 
 PROGRAM_MB = 80
-"""A finished program, on the average (measured: 25 to 166)."""
+"""Disk space of a program, on average (measured: 25 to 166)."""
 
 Prepared = tuple[ModuleBuild, packages.Packages]
 """Where a wrapper's programs are built, and every package to compile."""
 
 
 def do_nothing() -> None:
-    """What is done meanwhile by default."""
+    """Default for callbacks: does nothing."""
 
 
 def ignore_name(name: str) -> None:
-    """Says nothing of a finished program."""
+    """Default for the callback ``done``: ignores the program's name."""
     del name
 
 
@@ -69,7 +69,7 @@ class Builder:
 
     @property
     def folder(self) -> Path:
-        """Where everything lies while it is built."""
+        """The folder for everything while it is built."""
         return self.cache / "building"
 
     @property
@@ -82,20 +82,20 @@ class Builder:
         return capacity_check.compilers(capacity_check.look(self.cache), job.wrapper.memory_mb, job.purpose)
 
     def _modules_mb(self, job: Job) -> int:
-        """What its modules will take on the disk; nothing where they are there already."""
+        """Disk space that a job's modules will need; 0 if they are present."""
         folders = (self.go.modules, self._modules(job))
         return 0 if any((one / job.wrapper.pinned_folder).is_dir() for one in folders) else job.wrapper.modules_mb
 
     def _disk_mb(self, job: Job) -> int:
-        """What compiling it will take on the disk, less what an interrupted build has left already."""
+        """Disk space that compiling a job will need, minus what an interrupted build has left."""
         return max(0, job.wrapper.disk_mb - capacity_check.size_mb(self._own(job) / "gocache"))
 
     def _own(self, job: Job) -> Path:
-        """Where its programs are built. Goes with all that is in it as soon as they are whole."""
+        """The folder in which a job's programs are built; it is removed once they are complete."""
         return self.folder / job.wrapper.name
 
     def _modules(self, job: Job) -> Path:
-        """Modules that the user's Go does not have."""
+        """The folder for a job's modules that the user's module cache lacks."""
         return self._own(job) / "modules"
 
     def build(
@@ -206,7 +206,7 @@ class Builder:
         return Path(work.run(["list", "-m", "-f", "{{.Dir}}", path], on_line).strip())
 
     def _prepared(self, job: Job) -> Prepared:
-        """Where to build, and every package to compile; modules that are missing are downloaded."""
+        """The build of a job and its packages; downloads missing modules."""
         downloads = 0
 
         def on_line(line: str) -> None:
@@ -221,7 +221,7 @@ class Builder:
 
     @contextlib.contextmanager
     def _next_prepared(self, job: Job) -> Generator[None]:
-        """The same for the next wrapper, beside what is done meanwhile."""
+        """Prepares the next job in the background during the block."""
         following = next((after for one, after in pairwise(self.jobs) if one is job), None)
         if following is None or capacity_check.look(self.cache).cache_mb <= self.needed_mb + self._modules_mb(
             following
@@ -271,7 +271,7 @@ class Builder:
 
 @contextlib.contextmanager
 def alone(cache: Path, display: Display) -> Generator[IO[str]]:
-    """Waits for other builders on this machine; leaves nothing of the building behind when all went well."""
+    """Holds the builder's lock, after waiting for other builders; removes the building folder after success."""
     with lock.builder(cache, lambda pid: display.show(f"another process ({pid}) is building; waiting")) as held:
         yield held
         shutil.rmtree(cache / "building", ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Is there enough disk and memory to build."""
+"""Checks that there is enough disk space and memory to build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class MachineCapacity:
 
 
 def existing(folder: Path) -> Path:
-    """The nearest folder above that exists; a disk is asked through it."""
+    """``folder`` or the nearest existing one above it, by which the free disk space is determined."""
     while not folder.exists():
         folder = folder.parent
     return folder
@@ -53,7 +53,7 @@ def memory_mb(limits: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def look(cache: Path) -> MachineCapacity:
-    """What this machine has now."""
+    """The capacity of this machine now."""
     return MachineCapacity(
         cache_mb=shutil.disk_usage(existing(cache)).free // MB,
         memory_mb=memory_mb(),
@@ -62,7 +62,7 @@ def look(cache: Path) -> MachineCapacity:
 
 
 def check_disk(capacity: MachineCapacity, needed_mb: int, cache: Path, purpose: Purpose) -> None:
-    """Raises ``SetUpFailed`` when the cache folder has not that much free."""
+    """Raises ``SetUpFailed`` unless ``needed_mb`` are free in the cache folder."""
     if capacity.cache_mb < needed_mb:
         raise SetUpFailed(
             f"Not enough disk space to build {purpose.what}: {capacity.cache_mb} MB are free at {cache}, {needed_mb} "

@@ -1,4 +1,4 @@
-"""Runs Go: its messages line by line, and no compiler left when we end."""
+"""Runs Go: passes on its messages line by line, and leaves no compiler running."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class ModuleBuild:
     lock: IO[str]
 
     def within(self, environment: Mapping[str, str]) -> ModuleBuild:
-        """The same with another environment."""
+        """The same build with another environment."""
         return replace(self, environment=environment)
 
     def at(self, source: Path) -> ModuleBuild:
-        """The same in another folder."""
+        """The same build in another folder."""
         return replace(self, source=source)
 
     def run(
@@ -91,7 +91,7 @@ class ModuleBuild:
 
 @contextlib.contextmanager
 def _interrupts_wait() -> Generator[None]:
-    """Ctrl-C comes at the end of the block. Signals are the main thread's: elsewhere there is nothing to do."""
+    """Defers Ctrl-C to the end of the block. Does nothing outside the main thread, which alone gets signals."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -106,7 +106,7 @@ def _interrupts_wait() -> Generator[None]:
 
 
 def _lines_and_ticks(stream: IO[str]) -> Iterator[str]:
-    """Each line as it comes, and an empty one every second so that the time shown goes on."""
+    """Each line as it comes, and an empty one every second, so that the displayed time is updated."""
     lines: queue.Queue[str | None] = queue.Queue()
 
     def pump() -> None:

@@ -1,4 +1,4 @@
-"""The Go toolchain: is it there, does it fit, and what did it say when it refused."""
+"""The Go toolchain: finds it, checks its version, and explains its errors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Purpose:
     instead: str = ""
 
     def fix(self, first: str) -> str:
-        """``first``, or instead."""
+        """The text of a fix: ``first``, or else what can be done instead of building."""
         return f"{first}, or {self.instead}" if self.instead else first
 
 
@@ -114,18 +114,18 @@ def environment(environ: Mapping[str, str], version: tuple[int, int], work: Path
 
 
 def own_modules(environment: Mapping[str, str], go: Go, folder: Path) -> dict[str, str]:
-    """The same with a module folder of its own, filled from what the user's Go has, else from its proxies."""
+    """The environment with a separate module cache, filled from the user's, or else from the user's proxies."""
     kept = f"file://{go.modules / 'cache' / 'download'}"
     return {**environment, "GOMODCACHE": str(folder), "GOPROXY": ",".join(filter(None, [kept, go.proxy]))}
 
 
 def offline(environment: Mapping[str, str]) -> dict[str, str]:
-    """The same without any download."""
+    """The environment with downloads disabled."""
     return {**environment, "GOPROXY": "off"}
 
 
 def explain(output: str, purpose: Purpose, module: Path) -> SetUpFailed:
-    """What Go's error output means, and the fix. ``module`` is the wrapper module that was built."""
+    """The error for Go's error output, with its cause and fix. ``module``: the wrapper module that was built."""
     tail = "\n".join(output.strip().splitlines()[-15:])
     if "no space left on device" in output:
         return SetUpFailed(

@@ -13,7 +13,7 @@ from typing import IO
 
 @contextlib.contextmanager
 def builder(cache: Path, waiting: Callable[[str], None]) -> Generator[IO[str]]:
-    """Held by the one that builds. Another waits, calling ``waiting`` with the builder's process id once a second."""
+    """The lock of the builder. Others wait, and call ``waiting`` with the builder's process id once a second."""
     cache.mkdir(parents=True, exist_ok=True)
     with (cache / "building.lock").open("a+") as file:
         while True:

@@ -1,4 +1,4 @@
-"""Getting the next wrapper's modules while this one's programs are compiled.
+"""Downloads the next wrapper's modules while this one's programs are compiled.
 
 Downloading and unpacking leave the processors idle, compiling leaves the network idle.
 """
@@ -17,11 +17,11 @@ OnLine = Callable[[str], None]
 
 
 class _NotWanted(Exception):
-    """Ends Go in the middle of it."""
+    """Raised in a callback to end Go before it has finished."""
 
 
 class Prefetch(Generic[T]):
-    """Work that is done beside other work, by ``get``, which calls what it is given at least once a second."""
+    """Runs ``get`` in a thread. It passes ``get`` a function that ``get`` has to call at least once a second."""
 
     def __init__(self, get: Callable[[OnLine], T]) -> None:
         self._result: list[T] = []
@@ -42,7 +42,7 @@ class Prefetch(Generic[T]):
             raise _NotWanted
 
     def result(self, waiting: Callable[[], None]) -> T | None:
-        """What was found, ``None`` when it failed. ``waiting`` is called every second until it is there."""
+        """The result of ``get``; ``None`` if it failed. Calls ``waiting`` every second until ``get`` ends."""
         try:
             while self._thread.is_alive():
                 waiting()
@@ -53,6 +53,6 @@ class Prefetch(Generic[T]):
         return self._result[0] if self._result else None
 
     def stop(self) -> None:
-        """Ends it, and waits until Go is gone."""
+        """Cancels the work, and waits until Go has ended."""
         self._stop.set()
         self._thread.join()

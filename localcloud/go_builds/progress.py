@@ -15,7 +15,7 @@ EVERY_SECONDS = 10.0
 """Seconds between two lines if there is no terminal."""
 
 LINK_SHARE = 0.06
-"""What linking takes of a whole build, in work units (measured: 17 of 290 s)."""
+"""Share of linking in the time of a build (measured: 17 of 290 s)."""
 
 
 def duration(seconds: float) -> str:
@@ -63,12 +63,12 @@ class Estimate:
 
     @property
     def count(self) -> tuple[int, int]:
-        """Packages compiled, packages in all."""
+        """Number of packages that are compiled, and of all packages."""
         return len(self._done), len(self.weights)
 
     @property
     def share(self) -> float:
-        """0 to 1; reaches ``1 - LINK_SHARE`` when everything is compiled and only linking is left."""
+        """Share that is done (0 to 1); ``1 - LINK_SHARE`` when only linking remains."""
         total = sum(self.weights.values())
         return (1 - LINK_SHARE) * sum(self.weights[name] for name in self._done) / total if total else 0.0
 
@@ -92,13 +92,13 @@ class Steps:
     _skipped: float = field(default=0.0, init=False)
 
     def begin(self, estimate: Estimate) -> None:
-        """The next one begins."""
+        """Starts the next build, with its estimate."""
         self.at, self._now = self.at + 1, estimate
         self._skipped += estimate.skipped * self.costs[self.at] / sum(self.costs)
 
     @property
     def share(self) -> float:
-        """0 to 1, over all of them."""
+        """Share of all builds that is done (0 to 1)."""
         within = self._now.share * self.costs[self.at] if self._now else 0.0
         return (sum(self.costs[: max(self.at, 0)]) + within) / sum(self.costs)
 

@@ -72,7 +72,7 @@ class BuildTarget:
 
     @property
     def ldflags(self) -> str:
-        """What the linker is told."""
+        """The linker's flags."""
         return " ".join(["-s -w", *(f"-X {variable}={value}" for variable, value in self.stamps.items())])
 
 
@@ -87,7 +87,7 @@ class Job:
 
     @property
     def cpu_seconds(self) -> float:
-        """Processor seconds of all of them."""
+        """Processor seconds that all programs of the job are expected to take."""
         return sum(target.cpu_seconds for target in self.targets)
 
 

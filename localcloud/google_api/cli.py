@@ -27,14 +27,14 @@ app = typer.Typer(
 
 
 def folder() -> Path:
-    """Where the emulator of the cloud that ``--cloud`` chose keeps everything."""
+    """The emulator's folder for the cloud that ``--cloud`` chose."""
     return Workdir.of().cloud
 
 
 def used_folder() -> Path:
-    """The same, to write into. Raises ``BadInput`` where the cloud's Google is the hand-written provider.
+    """The emulator's folder, for writing. Raises ``BadInput`` if the cloud uses the hand-written provider.
 
-    A file of the emulator's there would say that the emulator made everything.
+    A file of the emulator's in it would mean that the emulator made the resources.
     """
     here = Workdir.of()
     if home.real_providers(here).get("gcp") not in home.EMULATED:

@@ -10,4 +10,4 @@ COLUMNS: Mapping[str, tuple[str, ...]] = {
     "requests": ("time", "status", "http", "method", "path", "error"),
     "faults": ("fault", "method", "resource", "times", "after", "details"),
 }
-"""What there is to see, and the columns of each. A row may have a ``body`` besides."""
+"""The tables that can be shown, with their columns. A row may also have a ``body``."""

@@ -52,7 +52,7 @@ def _operations(cloud: EmulatedCloud) -> list[JsonObject]:
 
 
 def _requests(cloud: EmulatedCloud) -> list[JsonObject]:
-    """The newest first, as a console has them."""
+    """The requests, the newest first."""
     rows: list[JsonObject] = []
     for one in reversed(cloud.requests.last()):
         at = one.get("time")

@@ -19,7 +19,7 @@ from localcloud.google_api import official
 from localcloud.google_api.server import running
 
 ADDRESS = "LLMD_GKE_GOOGLE_API"
-"""The variable by which the plugin is told where the emulator is."""
+"""Environment variable with the emulator's address, for the plugin."""
 
 
 def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dict[str, str]]:
@@ -33,7 +33,7 @@ def program(environ: Mapping[str, str], home: Path, url: str) -> tuple[Path, dic
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the plugin; its status is ours."""
+    """Runs the plugin and returns its exit status."""
     folder = Path(os.environ["LLMD_GKE_CLOUD_FOLDER"])
     folder.mkdir(parents=True, exist_ok=True)
     with running(folder) as cloud:

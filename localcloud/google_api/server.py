@@ -1,4 +1,4 @@
-"""The HTTP server: one request, judged by the discovery documents, answered by a service."""
+"""The HTTP server: checks requests by the discovery documents, and has them answered by a service."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, text
 
 ADMIN = "_emulator"
-"""First part of the paths by which the emulator itself is asked."""
+"""First segment of paths that address the emulator itself."""
 
 LOADED = ALL
 
 TOKEN_INFO = "/oauth2.googleapis.com/tokeninfo"  # noqa: S105 - a path
-"""Whose an access token is (https://developers.google.com/identity/sign-in/web/backend-auth)."""
+"""Path that returns the owner of an access token (https://developers.google.com/identity/sign-in/web/backend-auth)."""
 OWNER = "somebody@example.com"
 
 CONSOLE = Path(__file__).with_name("console")
@@ -41,7 +41,7 @@ PAGES = {
 }
 """The page for a browser: path, file, type."""
 OWN_NAMES = ("127.0.0.1", "localhost", "[::1]")
-"""Hosts as which the emulator itself is asked."""
+"""Host names that address the emulator itself."""
 
 
 class Dropped(Exception):
@@ -98,7 +98,7 @@ class Emulator:
         return status, answer
 
     def owner(self, token: str) -> tuple[int, JsonObject]:
-        """Whose a token is; the fault ``identities`` (address by token, ``""`` for a token that is not accepted)."""
+        """The owner of a token, from the fault ``identities`` (address by token, ``""`` for an invalid token)."""
         with self.cloud.opened():
             given = self.cloud.faults.conditions.value("identities", token)
             self.cloud.requests.append({"time": time.time(), "method": "tokeninfo", "http": "POST", "path": TOKEN_INFO})
@@ -149,7 +149,9 @@ class Emulator:
     # -- the emulator itself ---------------------------------------------------------------------------------------
 
     def _admin(self, http: str, path: str, body: JsonObject) -> tuple[int, JsonObject]:
-        """Whoever only looks, writes nothing: a page that stays open must not make the files again that went."""
+        """Answers a request to the emulator itself. Reads write nothing: an open page must not recreate deleted
+        files.
+        """
         cloud = self.cloud
         if (http, path) == ("PUT", "faults"):
             try:
@@ -191,7 +193,7 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that was killed closes its connections: that is no error of the emulator's."""
+        """Ignores connections that a killed client closes."""
         if not isinstance(sys.exception(), ConnectionError):
             super().handle_error(request, client_address)
 
@@ -257,7 +259,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _path(raw: str) -> str:
-    """A path without escapes, but for slashes within a segment."""
+    """The path unescaped, except slashes within a segment."""
     return "%2F".join(unquote(part) for part in re.split("%2F", raw, flags=re.IGNORECASE))
 
 

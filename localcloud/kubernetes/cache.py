@@ -28,7 +28,7 @@ class Mirror:
         return self.objects.get((namespace, name))
 
     def take(self, event: Event) -> None:
-        """Takes one change in."""
+        """Applies one change."""
         if event.type == "SYNCED":
             self.synced.set()
         elif event.type == "DELETED":
@@ -38,10 +38,10 @@ class Mirror:
         self.changed.set()
 
     def put(self, written: Object) -> None:
-        """Takes note of what a write gave back, ahead of the watch, unless the watch was ahead of it.
+        """Stores the result of a write, unless the watch has already delivered a newer version.
 
-        The answer to a write and the watch come by two connections: by now the object may be newer, gone, or another
-        one of the same name.
+        The answer to a write and the watch use two connections: meanwhile the object may be newer, deleted, or
+        replaced by another one of the same name.
         """
         present = self.objects.get(key(written))
         if present and text(present, "metadata", "uid") == text(written, "metadata", "uid"):
@@ -55,7 +55,7 @@ class Mirror:
 
 
 def _version(obj: Object) -> int:
-    """Versions of one kind grow
+    """The resource version as a number; versions of one kind increase
     (https://kubernetes.io/docs/reference/using-api/api-concepts/#resource-versions).
     """
     return int(text(obj, "metadata", "resourceVersion") or 0)

@@ -26,7 +26,7 @@ REQUEST_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Resource:
-    """Where a kind is served: ``Resource("apps/v1", "deployments")``."""
+    """API version and plural of a kind: ``Resource("apps/v1", "deployments")``."""
 
     group_version: str
     plural: str
@@ -63,11 +63,11 @@ class KubeError(Exception):
 
 
 class NotFound(KubeError):
-    """The object is not there, or its kind is not served (404)."""
+    """The object does not exist, or its kind is not served (404)."""
 
 
 class Conflict(KubeError):
-    """Somebody else was faster, or the object exists already (409)."""
+    """The object was changed by another client, or exists already (409)."""
 
 
 class Gone(KubeError):
@@ -75,7 +75,7 @@ class Gone(KubeError):
 
 
 Unreachable = (httpx.TransportError, kr8s.APITimeoutError, kr8s.ServerError)
-"""What is raised where no answer came: worth another attempt."""
+"""Errors without an answer of the server: another attempt may succeed."""
 
 
 def _refusal(response: httpx.Response) -> KubeError:
@@ -89,7 +89,7 @@ def _refusal(response: httpx.Response) -> KubeError:
 
 
 class _Api(Protocol):
-    """The one method of kr8s' that is used, whose keyword arguments it leaves untyped."""
+    """The one method of kr8s that we use, typed: kr8s does not type its keyword arguments."""
 
     def call_api(self, method: str, **options: object) -> contextlib.AbstractAsyncContextManager[httpx.Response]: ...
 
@@ -97,7 +97,7 @@ class _Api(Protocol):
 class Kube:
     """One API server. Make it with :meth:`connect`, :meth:`sign_in` or :func:`from_home`.
 
-    ``seconds``: how long it may take to answer one request.
+    ``seconds``: time limit of one request.
     """
 
     def __init__(self, api: _Api, seconds: float = REQUEST_SECONDS) -> None:

@@ -25,7 +25,7 @@ RELIST_PAUSE_SECONDS = 0.5
 """Seconds before another attempt after a lost connection; doubles up to :data:`LONGEST_PAUSE_SECONDS`."""
 LONGEST_PAUSE_SECONDS = 5.0
 ABSENT_PAUSE_SECONDS = 1.0
-"""Seconds between two looks for a kind that is not served."""
+"""Seconds between two attempts to list a kind that is not served."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ async def watch(
 ) -> AsyncGenerator[Event, None]:
     """All objects, then every change, forever. A kind that is not served has no objects.
 
-    After a gap the objects are listed anew, and the difference to what was known is told, deletions too.
+    After a gap the objects are listed again, and the differences are reported, deletions too.
     """
     cached: dict[Key, Object] = {}
     synced = False

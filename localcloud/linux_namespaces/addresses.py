@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 CONTROL_PLANE = "172.16.0.2"
-"""Where the API server listens, on port 443: the IP endpoint. GKE takes the second address of the control plane's /28
+"""Address of the API server (port 443): the IP endpoint. GKE takes the second address of the control plane's /28
 (https://cloud.google.com/kubernetes-engine/docs/concepts/private-cluster-concept)."""
 
 DNS_ENDPOINT = "gke-1a2b3c4d5e6f47d8a9b0c1d2e3f4a5b6c7d8-100000000001.europe-west4.gke.goog"
-"""The same by name; /etc/hosts inside the namespaces knows it
+"""The API server's DNS name, which /etc/hosts inside the namespaces contains
 (form: https://cloud.google.com/kubernetes-engine/docs/concepts/network-isolation#dns-based-endpoint)."""
 
 POD_RANGE = "10.244.0.0/16"
@@ -18,4 +18,4 @@ API_SERVICE = "10.96.0.1"
 BRIDGE = "cni0"
 BRIDGE_ADDRESS = "10.244.0.1"
 BRIDGE_PREFIX = 16
-"""All pods hang on one bridge, so they reach each other and the node without routes."""
+"""Prefix length of the bridge to which all pods are attached: they reach each other and the node without routes."""

@@ -14,7 +14,7 @@ import psutil
 from localcloud.common.layout import SUPERVISOR
 
 FORMER = "llmd_gke.laptop.cluster.supervisor"
-"""The same module in clones before the move of folders: a laptop cloud they started is still found."""
+"""The supervisor's module in older clones: laptop clouds that they started are still found."""
 
 HOME = "LLMD_GKE_HOME"
 
@@ -27,7 +27,7 @@ class NamespacedCluster:
     launcher: psutil.Process | None
 
     def processes(self) -> Iterator[psutil.Process]:
-        """Everything that runs inside, process 1 included."""
+        """All processes inside, including process 1."""
         inside = namespace(self.init.pid, "pid")
         for one in psutil.process_iter():
             if namespace(one.pid, "pid") == inside and inside:
@@ -63,7 +63,7 @@ def running(home: Path) -> NamespacedCluster | None:
 
 
 def supervisors(home: Path) -> list[psutil.Process]:
-    """Process 1 and its ``unshare``: whatever of them is alive."""
+    """Process 1 and its ``unshare``, as far as they are alive."""
     processes: list[psutil.Process] = []
     for one in psutil.process_iter():
         try:
@@ -76,7 +76,7 @@ def supervisors(home: Path) -> list[psutil.Process]:
 
 
 def inside(home: Path) -> bool:
-    """Whether this very process runs in the namespaces of that laptop cloud."""
+    """Whether this process runs in the namespaces of that laptop cloud."""
     try:
         command = Path("/proc/1/cmdline").read_bytes().split(b"\0")
         environment = Path("/proc/1/environ").read_bytes().split(b"\0")

@@ -26,7 +26,7 @@ def command(home: Path, arguments: Sequence[str]) -> list[str]:
 
 
 def main(arguments: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
-    """Becomes the command; returns only when something is wrong."""
+    """Replaces this process by the command; returns an exit status only if that fails."""
     try:
         argv = command(Path(os.environ["LLMD_GKE_HOME"]), arguments)
     except Problem as problem:

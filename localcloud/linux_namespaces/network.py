@@ -11,7 +11,7 @@ from localcloud.linux_namespaces.addresses import BRIDGE, BRIDGE_ADDRESS, BRIDGE
 
 
 class _Requests(Protocol):
-    """What is used of pyroute2's ``IPRoute``, which says little about its types."""
+    """The part of pyroute2's ``IPRoute`` that we use, typed: the package has few type hints."""
 
     def link(self, command: str, **arguments: object) -> object: ...
     def addr(self, command: str, **arguments: object) -> object: ...
@@ -21,7 +21,7 @@ class _Requests(Protocol):
 
 
 def set_up() -> None:
-    """Loopback, the control plane's address, the services' range and the pods' bridge. There is no default route.
+    """Sets up loopback, the control plane's address, the services' range and the pods' bridge; no default route.
 
     The services' range is *local*: any process may listen on any ClusterIP, which the service proxy does.
     """

@@ -1,4 +1,4 @@
-"""May this user make the namespaces? If not: why, and what to do."""
+"""Checks whether this user may create the namespaces, and explains why not and what to do."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Try = Callable[[Sequence[str]], str]
 
 
 def tried(options: Sequence[str]) -> str:
-    """What ``unshare`` says against these options; empty when it works."""
+    """The error of ``unshare`` with these options; empty if it works."""
     command = ["unshare", *options, "true"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     return "" if done.returncode == 0 else (done.stderr.strip() or f"status {done.returncode}")
@@ -72,7 +72,7 @@ def options(attempt: Try = tried, *, is_root: bool | None = None, switches: Sequ
 
 
 def found_switches() -> list[str]:
-    """Which kernel settings stand in the way here."""
+    """The kernel settings on this machine that prevent user namespaces."""
     switches: list[str] = []
     for path, (off, _) in SWITCHES.items():
         try:

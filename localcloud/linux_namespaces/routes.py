@@ -1,4 +1,4 @@
-"""Where a process could send packets to."""
+"""The networks that a process can reach."""
 
 from __future__ import annotations
 

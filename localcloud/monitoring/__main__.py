@@ -27,9 +27,9 @@ POD_MONITORINGS = client.Resource(monitoring.API_VERSION, "podmonitorings")
 NETWORK_POLICIES = client.Resource("networking.k8s.io/v1", "networkpolicies")
 
 GATHER_SECONDS = 0.2
-"""Changes come in bunches."""
+"""Seconds to wait after a change for further ones."""
 LOOK_SECONDS = 2.0
-"""Between two looks without a change: at tokens, rules, and what the cluster has on."""
+"""Seconds between two checks of tokens, rules and the cluster's settings if nothing changes."""
 
 
 @dataclass
@@ -51,11 +51,11 @@ class Collectors:
 
     @property
     def cloud(self) -> google.Monitored | None:
-        """What the cluster has on."""
+        """The monitoring that the cluster has enabled; ``None`` for none."""
         return google.monitored(CloudFile(self.layout.home / "cloud" / "google.json").read())
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Keeps files and programs up to date until cancelled."""
         while self.cloud is None:
             await asyncio.sleep(LOOK_SECONDS)
         await collector.install(self.kube)
@@ -90,7 +90,7 @@ class Collectors:
         await self.reloader.step(configuration_changed=written)
 
     async def _tokens(self, keys: Iterable[SecretKey]) -> tuple[dict[SecretKey, str], dict[SecretKey, str]]:
-        """Tokens, and why the others cannot be read."""
+        """The tokens by key, and the reasons why others cannot be read."""
         tokens: dict[SecretKey, str] = {}
         unreadable: dict[SecretKey, str] = {}
         for key in keys:
@@ -111,7 +111,7 @@ class Collectors:
         return self._as_collector
 
     def _keep_states(self, components: frozenset[str], group: asyncio.TaskGroup) -> None:
-        """Starts kube-state-metrics, and starts it again once the cluster has other components on."""
+        """Starts kube-state-metrics, and restarts it when the cluster has other components enabled."""
         command = kube_state.command(binaries.path("kube-state-metrics"), self.layout.kubeconfig, components)
         if command != self._states_command:
             self._states_command = command
@@ -130,7 +130,7 @@ class Collectors:
 
 
 async def serve(layout: Layout) -> None:
-    """Everything of the daemon, until it is cancelled."""
+    """Runs the daemon until it is cancelled."""
     kube = await client.from_home(layout.home)
     files = PrometheusFiles(layout.root / "monitoring", options.faster() or 1.0)
     files.prepare()

@@ -1,4 +1,4 @@
-"""Google's collectors as the cluster knows them: their namespace, their account, and Secrets read with its rights."""
+"""The identity of Google's collectors: their namespace and account, and Secrets that are read with its rights."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class PrometheusFiles:
 
     @property
     def configuration(self) -> Path:
-        """What Prometheus starts with."""
+        """The configuration file of Prometheus."""
         return self.root / "prometheus.json"
 
     @property
@@ -54,7 +54,7 @@ class PrometheusFiles:
 
     @property
     def data(self) -> Path:
-        """What Prometheus has stored."""
+        """The data folder of Prometheus."""
         return self.root / "data"
 
     @property
@@ -63,7 +63,7 @@ class PrometheusFiles:
         return self.root / "targets.json"
 
     def prepare(self) -> None:
-        """Makes the folders, and removes tokens and targets of before."""
+        """Creates the folders, and removes tokens and targets of an earlier run."""
         for folder in (self._targets, self._tokens):
             shutil.rmtree(folder, ignore_errors=True)
         for folder in (self._targets, self._tokens, self.rules, self.data):

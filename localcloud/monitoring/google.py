@@ -1,4 +1,4 @@
-"""What a cluster of the Google stand-in has on of monitoring, read from its file."""
+"""The monitoring that a cluster of the Google stand-in has enabled, read from the stand-in's file."""
 
 from __future__ import annotations
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from localcloud.kubernetes.fields import Object
 
 PORT, OWN_PORT = 8085, 8086
-"""Of what is exported, and of metrics of the process itself, both on loopback."""
+"""Ports of the exported metrics, and of metrics of the process itself, both on loopback."""
 JOB = "kube-state-metrics"
 INTERVAL = "30s"
-"""How often GKE samples them."""
+"""Interval at which GKE samples the metrics."""
 
 RESTARTS = "kube_pod_container_status_restarts_total"
 GOOGLES_RESTARTS = "kubernetes_io:container_restart_count"
@@ -81,7 +81,7 @@ COMPONENTS: Mapping[str, Component] = {
         ),
     ),
 }
-"""Without those of volumes and JobSets, which this program has none of."""
+"""Components by name, without those of volumes and JobSets, which this program does not use."""
 
 
 def command(program: Path, kubeconfig: Path, components: Collection[str]) -> tuple[str, ...]:

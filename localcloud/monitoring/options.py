@@ -1,4 +1,4 @@
-"""Whether a laptop cloud collects metrics: what the user says in the environment."""
+"""Whether a laptop cloud collects metrics, according to the environment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from llmd_gke.problems import BadInput
 
 VARIABLE = "LLMD_GKE_PROMETHEUS"
 PROGRAMS = ("prometheus", "kube-state-metrics")
-"""What is built and run then."""
+"""The programs that are then built and run."""
 
 
 def faster(environment: Mapping[str, str] = os.environ) -> float:

@@ -1,4 +1,4 @@
-"""Prometheus itself: its command line, and what it is told while it runs."""
+"""Prometheus: its command line, and reloads of its configuration."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ANSWER_SECONDS = 10.0
 
 
 def command(program: Path, files: PrometheusFiles) -> tuple[str, ...]:
-    """How it is started."""
+    """The command line of Prometheus."""
     return (
         str(program),
         f"--config.file={files.configuration}",

@@ -16,7 +16,7 @@ from localcloud.kubernetes.fields import Object, each, get, key, label, labels, 
 from localcloud.monitoring.network_policies import Caller, declared_ports, refusal
 
 DEFAULT_METADATA = ("container", "pod", "top_level_controller_name", "top_level_controller_type")
-"""What the definition fills in where ``targetLabels.metadata`` is not set."""
+"""Default of ``targetLabels.metadata`` in the CRD."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Where:
 
     @property
     def labels(self) -> dict[str, str]:
-        """As Prometheus has them."""
+        """The labels by their names in Prometheus."""
         return {"project_id": self.project_id, "location": self.location, "cluster": self.cluster}
 
 

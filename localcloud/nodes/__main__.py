@@ -31,7 +31,7 @@ log = logging.getLogger("kubelet")
 
 
 async def main(layout: Layout) -> None:
-    """Everything, until cancelled."""
+    """Runs the kubelet until it is cancelled."""
     home = layout.home
     timings = Timings.read()
     runtime.become_subreaper()
@@ -87,7 +87,7 @@ async def main(layout: Layout) -> None:
 
 
 async def _follow(client: Kube, mirror: Mirror, manager: PodManager) -> None:
-    """Keeps a mirror, and tells the pods what concerns them."""
+    """Keeps a mirror current, and notifies the pods of changes that concern them."""
     contents: tuple[Resource, ...] = (kubernetes.SECRETS, kubernetes.CONFIG_MAPS)
     async with contextlib.aclosing(watch(client, mirror.resource)) as events:
         async for event in events:

@@ -28,7 +28,7 @@ from localcloud.nodes.volumes import NotImitated
 LONGEST_BACKOFF_SECONDS = 300.0
 BACKOFF_RESET_SECONDS = 600.0
 RETRY_SECONDS = 1.0
-"""Seconds between two looks for a Secret, or for an entry in the image table."""
+"""Seconds between two attempts to find a missing Secret, or a missing entry in the image table."""
 DEFAULT_GRACE_SECONDS = 30.0
 MESSAGE_LIMIT = 2048
 
@@ -63,7 +63,7 @@ class Container:
         """Set once the container runs and its startup probe, if any, has passed."""
 
     async def run(self) -> None:
-        """Until it has ended for good: by its restart policy, or because it was told to end."""
+        """Runs the container until it has ended for good: by its restart policy, or because it was stopped."""
         failures = 0
         while not self._stopping.is_set():
             began = time.monotonic()
@@ -76,13 +76,13 @@ class Container:
             await self._back_off(failures)
 
     async def stop(self, grace_seconds: float) -> None:
-        """Ends it: preStop, SIGTERM, and SIGKILL when the grace is over."""
+        """Ends the container: preStop, SIGTERM, and SIGKILL after ``grace_seconds``."""
         self._stopping.set()
         if self._process is not None and self._process.running:
             await self._end(self._process, grace_seconds)
 
     def kill(self) -> None:
-        """Ends it at once."""
+        """Kills the container at once."""
         self._stopping.set()
         if self._process is not None:
             self._process.send(runtime.signal.SIGKILL)
@@ -94,7 +94,7 @@ class Container:
             self._context.changed()
 
     async def _once(self) -> int | None:
-        """One start to its end: the exit status, ``None`` when it was told to end before it ran."""
+        """Runs the container once; returns the exit status, ``None`` if it was stopped before it ran."""
         log = self._context.logs / f"{self.record.name}.{self.record.restarts}.log"
         forget(self._context.logs, self.record.name, self.record.restarts)
         message_file = self._context.logs / f".{self.record.name}.termination"
@@ -177,7 +177,7 @@ class Container:
     # -- while it runs ------------------------------------------------------------------------------------------------
 
     async def _watch(self, process: Process) -> None:
-        """PostStart, then the startup probe, then the other two."""
+        """Runs postStart, then the startup probe, then the readiness and liveness probes."""
         if hook := part(self.spec, "lifecycle", "postStart"):
             result = await self._hook(hook, process, DEFAULT_GRACE_SECONDS)
             if not result.ok:

@@ -14,13 +14,13 @@ from localcloud.nodes.heartbeats import LEASE_NAMESPACE
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
-"""How often the node's pods are looked at."""
+"""Seconds between two checks of the node's pods."""
 EVICTION_SECONDS = 3600.0
-"""GKE respects disruption budgets for an hour."""
+"""Seconds for which GKE respects disruption budgets."""
 
 
 async def drain(kube: Kube, node: Object, pods: Iterable[Object]) -> None:
-    """Until the node is gone. ``pods`` is looked at again and again: a view that stays current."""
+    """Drains and deletes a node. ``pods`` is read repeatedly: it has to be a view that stays current."""
     name = str(node["metadata"]["name"])
     ends = time.monotonic() + EVICTION_SECONDS
     while True:

@@ -22,7 +22,7 @@ _NAME = re.compile(r"^[-._a-zA-Z][-._a-zA-Z0-9]*$")
 
 
 class MissingObject(Exception):
-    """A Secret, ConfigMap or key that is not there (yet)."""
+    """A Secret, ConfigMap or key does not exist (yet)."""
 
 
 class Sources:

@@ -14,11 +14,11 @@ from localcloud.nodes.states import now
 log = logging.getLogger(__name__)
 
 REPEAT_SECONDS = 10.0
-"""The same event is told again no sooner than that."""
+"""Seconds before the same event is recorded again."""
 
 
 class Recorder:
-    """Writes events of one component; losing one does no harm."""
+    """Writes events of one component; errors are ignored."""
 
     def __init__(self, kube: Kube, component: str) -> None:
         self._kube = kube
@@ -27,7 +27,7 @@ class Recorder:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def record_event(self, obj: Object, reason: str, message: str, *, warning: bool = False) -> None:
-        """An event about an object; returns at once."""
+        """Records an event about an object in the background."""
         meta = obj["metadata"]
         digest = hashlib.sha256(f"{meta['uid']} {reason} {message}".encode()).hexdigest()[:16]
         last, count = self._seen.get(digest, (-REPEAT_SECONDS, 0))

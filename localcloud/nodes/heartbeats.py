@@ -1,4 +1,4 @@
-"""What a node's kubelet says of itself, again and again: its lease, and now and then its conditions."""
+"""Heartbeats of nodes: renews their leases, and less often their conditions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Heartbeats:
         self._reported: dict[str, float] = {}
 
     async def run(self, ours: Callable[[], Iterable[Object]]) -> None:
-        """For every node there is; until cancelled."""
+        """Renews leases and conditions of all nodes until cancelled."""
         while True:
             for one in ours():
                 try:
@@ -39,7 +39,7 @@ class Heartbeats:
             await asyncio.sleep(LEASE_RENEWAL_SECONDS)
 
     async def beat(self, node: Object) -> None:
-        """For one node."""
+        """Renews the lease, and if due the conditions, of one node."""
         name = str(node["metadata"]["name"])
         owner: Object = {"apiVersion": "v1", "kind": "Node", "name": name, "uid": node["metadata"]["uid"]}
         lease: Object = {

@@ -19,7 +19,7 @@ PYTHON = "/opt/bin/python3"
 PATH = "/opt/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 KEYS = {"repository", "entrypoint", "programs", "arguments", "tools", "environment", "model_server"}
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/etc/ssl", "/etc/ld.so.cache", "/nix")
-"""What programs of this machine need to run, wherever the distribution keeps it."""
+"""Folders of this machine that programs need to run, on any distribution."""
 
 HOSTS_FILES = {
     "/etc/passwd": "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/sbin/nologin\n",
@@ -45,7 +45,7 @@ class ImageEntry:
     model_server: bool = False
 
     def command(self, command: list[str], arguments: list[str]) -> list[str]:
-        """What runs: Kubernetes' ``command`` replaces the entrypoint, ``args`` follow either."""
+        """The command line: Kubernetes' ``command`` replaces the image's entrypoint, ``args`` follow either."""
         own = command or list(self.entrypoint)
         runs_entrypoint = own[:1] == list(self.entrypoint[:1])
         return [*own[:1], *(self.arguments if runs_entrypoint else ()), *own[1:], *arguments]
@@ -83,9 +83,9 @@ class ImageTable:
         )
 
     def sees(self, image: ImageEntry) -> tuple[list[Mount], dict[str, str]]:
-        """What of this machine a container of that image sees, and links (path to target) in its file system.
+        """Mounts from this machine for a container of that image, and links (path to target) in its file system.
 
-        Raises :class:`NoImage` where the program is not there.
+        Raises :class:`NoImage` if the program does not exist.
         """
         mounts: list[Mount] = []
         links: dict[str, str] = {}
@@ -116,7 +116,7 @@ class ImageTable:
 
 
 def _read(file: Path) -> list[ImageEntry]:
-    """Raises ``BadInput`` for a file that cannot be used."""
+    """The entries of a table. Raises ``BadInput`` for a file that cannot be used."""
     try:
         content: dict[str, Any] = tomllib.loads(file.read_text())
         return [_image(entry) for entry in cast("list[dict[str, Any]]", content.get("image", []))]

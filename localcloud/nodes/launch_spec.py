@@ -22,7 +22,7 @@ DNS_SERVICE = ("kube-system", "kube-dns")
 
 @dataclass(frozen=True)
 class LaunchBuilder:
-    """Of one node. ``simulator_arguments``: words for every model server."""
+    """Builds the launches of one node's containers. ``simulator_arguments``: arguments for every model server."""
 
     table: ImageTable
     sources: Sources
@@ -38,7 +38,10 @@ class LaunchBuilder:
         message_file: Path,
         allocatable: Mapping[str, str],
     ) -> Launch:
-        """Raises Missing, NoImage, NotImitated or ValueError; ``message_file`` receives the termination message."""
+        """What a container runs and sees. ``message_file`` receives the termination message.
+
+        Raises ``MissingObject``, ``NoImage``, ``NotImitated`` or ``ValueError``.
+        """
         image = self.table.find(str(container["image"]))
         seen, links = self.table.sees(image)
         base = image.variables()

@@ -77,7 +77,7 @@ class Logs:
         self._find = find
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One connection, one request."""
+        """Answers the one request of a connection."""
         try:
             async with asyncio.timeout(10):
                 head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
@@ -127,7 +127,7 @@ def forget(folder: Path, container: str, run: int) -> None:
 
 
 def _start(file: Path, lines: int | None) -> int:
-    """Where the last lines begin."""
+    """The offset in bytes at which the last ``lines`` lines begin; 0 for ``None``."""
     if lines is None:
         return 0
     content = file.read_bytes()

@@ -29,7 +29,7 @@ class PodManager:
         self._addresses: dict[str, str] = {}
 
     async def run(self, kube: Kube) -> None:
-        """Until cancelled; then every pod's processes end at once, and the pods stay."""
+        """Runs the workers until cancelled; then all processes end at once, and the pod objects stay."""
         try:
             async with contextlib.aclosing(watch(kube, PODS)) as events:
                 async for event in events:
@@ -43,13 +43,13 @@ class PodManager:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     def contents_changed(self, namespace: str) -> None:
-        """A Secret or ConfigMap of that namespace has changed."""
+        """Notifies the workers that a Secret or ConfigMap of that namespace has changed."""
         for worker, _ in self._workers.values():
             if worker.obj["metadata"]["namespace"] == namespace:
                 worker.content_changed.set()
 
     def log(self, namespace: str, pod: str, container: str, previous: bool) -> LogFile | None:
-        """The log of a container of a pod that is there."""
+        """The log of a pod's container; ``None`` if there is none."""
         for worker, _ in self._workers.values():
             meta = worker.obj["metadata"]
             if (meta["namespace"], meta["name"]) == (namespace, pod):

@@ -17,10 +17,10 @@ from localcloud.nodes.states import now
 from localcloud.providers.google.pools_view import RunningPool
 
 POOL_ANNOTATION = "laptop.llmd-gke/node-pool"
-"""The pool's id."""
+"""Annotation of a node with the id of its pool."""
 FINGERPRINT_ANNOTATION = "laptop.llmd-gke/fingerprint"
 SLICE_ANNOTATION = "laptop.llmd-gke/slice"
-"""Nodes with the same value come and go together."""
+"""Annotation of a node with its slice: nodes with the same value are created and deleted together."""
 KUBELET_PORT = 10250
 MOST_NODES = 254
 ALPHABET = "bcdfghjklmnpqrstvwxz0123456789"
@@ -32,7 +32,7 @@ BOOT_DISK = ("98831908Ki", "47060071478")
 
 @dataclass(frozen=True)
 class Template:
-    """What the scheduler knows of a new node of a pool, and the autoscaler with it."""
+    """Labels, taints and resources of a new node of a pool, for scheduler and autoscaler."""
 
     labels: Mapping[str, str]
     taints: tuple[tuple[str, str, str], ...]

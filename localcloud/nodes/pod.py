@@ -33,16 +33,16 @@ log = logging.getLogger(__name__)
 LONGEST_PAUSE_SECONDS = 16.0
 """Seconds between attempts to set up a pod, which begin with one; the arrival of what was missing counts at once."""
 RENEW_SECONDS = 30.0
-"""How often tokens are looked at; Secrets and ConfigMaps are brought up to date as they change."""
+"""Seconds between two checks of tokens; Secrets and ConfigMaps are updated when they change."""
 SETTLE_SECONDS = 0.05
-"""Changes within that time make one write of the status."""
+"""Seconds within which changes are combined into one write of the status."""
 
 UNTIL_IT_WORKS = AsyncRetrying(
     retry=retry_if_exception_type((KubeError, *Unreachable)),
     wait=wait_fixed(RETRY_SECONDS),
     before_sleep=before_sleep_log(log, logging.DEBUG),
 )
-"""Makes a request go on until the API server takes it."""
+"""Repeats a request until the API server accepts it."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class PodNode:
 
 @dataclass(frozen=True)
 class Host:
-    """What all pods share. ``folder``: ``cluster/pods``; ``memory``: a folder in memory; ``root``: an empty one."""
+    """What all pods share. ``folder``: ``cluster/pods``; ``memory``: a folder in memory; ``root``: an empty folder."""
 
     kube: Kube
     recorder: Recorder
@@ -97,7 +97,7 @@ class PodWorker:
         self._grace = 30.0
 
     def update(self, obj: Object) -> None:
-        """The pod as it is now."""
+        """Takes over a new version of the pod's object."""
         self.obj = obj
         self._volumes.pod = obj
         self.content_changed.set()
@@ -106,7 +106,7 @@ class PodWorker:
             self._deleted.set()
 
     def remove(self) -> None:
-        """The pod has gone from the API server (a forced deletion): everything ends at once."""
+        """Ends everything at once, because the pod was removed from the API server (a forced deletion)."""
         self._removed = True
         self._grace = 0
         self._deleted.set()
@@ -126,7 +126,7 @@ class PodWorker:
         )
 
     async def run(self) -> None:
-        """The whole life, until the pod has been deleted."""
+        """Runs the pod until it has been deleted."""
         self._folder.mkdir(parents=True, exist_ok=True)
         for stale in self._folder.glob("*.log"):
             stale.unlink()
@@ -297,7 +297,7 @@ class PodWorker:
         self._host.recorder.record_event(self.obj, reason, message, warning=warning)
 
     async def _pause(self, seconds: float) -> None:
-        """Until the pod is to go, a Secret or ConfigMap has changed, or the time is over."""
+        """Waits ``seconds``, or until the pod is to terminate or a Secret or ConfigMap has changed."""
         waiting = [asyncio.create_task(event.wait()) for event in (self._deleted, self.content_changed)]
         await asyncio.wait(waiting, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         for task in waiting:
@@ -314,7 +314,7 @@ class PodWorker:
             await self._patch()
 
     async def _patch(self) -> None:
-        """Writes the status, until it works or the pod is gone."""
+        """Writes the status; repeats it until it succeeds or the pod is deleted."""
         meta = self.obj["metadata"]
 
         @UNTIL_IT_WORKS.wraps
@@ -334,7 +334,7 @@ class PodWorker:
         await write()
 
     async def _finish(self) -> None:
-        """The last status, then the deletion that the API server waits for."""
+        """Writes the last status, then confirms the deletion, for which the API server waits."""
         meta = self.obj["metadata"]
         await self._patch()
         delete = UNTIL_IT_WORKS.wraps(self._host.kube.delete)

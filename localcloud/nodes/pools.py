@@ -30,11 +30,11 @@ from localcloud.providers.protocol.values import objects
 log = logging.getLogger(__name__)
 
 LOOK_SECONDS = 1.0
-"""How often Google's file and the clock are looked at."""
+"""Seconds between two checks of Google's file and of the clock."""
 BACKOFF_SECONDS = 10.0
-"""How long a pool that found no stock is left alone. The cluster autoscaler begins with five minutes."""
+"""Seconds for which a pool without stock is not scaled up again. The cluster autoscaler begins with five minutes."""
 FRESH_SECONDS = 15.0
-"""A pod that does not fit is left that long to the scheduler where a node with free capacity exists."""
+"""Seconds that the scheduler gets to place a pod before nodes are added, if a new node has free capacity."""
 
 
 class NodePools:
@@ -68,7 +68,7 @@ class NodePools:
         return [one for one in self._nodes if text(one, "metadata", "annotations", nodes.POOL_ANNOTATION)]
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Keeps the nodes up to date until cancelled."""
         self._version = str((await self._kube.request("GET", "/version/"))["gitVersion"])
         while True:
             try:
@@ -99,7 +99,7 @@ class NodePools:
         return pools(json.loads(content))
 
     def _zones_with_stock(self, pool: RunningPool) -> tuple[str, ...]:
-        """Where Google has hosts for a pool, by the faults of the emulator that are in force."""
+        """The pool's zones in which Google has hosts, according to the emulator's faults."""
         try:
             faults = objects(json.loads(self._file.with_name(API_FILE).read_text()), "faults")
         except FileNotFoundError:
@@ -107,7 +107,7 @@ class NodePools:
         return tuple(zone for zone in pool.zones if not out_of_stock(faults, zone, pool.capacity))
 
     def _of(self, pool: RunningPool) -> list[Object]:
-        """Its nodes, without those that are leaving."""
+        """The nodes of a pool, without those that are being drained."""
         return [one for one in self.ours() if _pool_of(one) == pool.id and one["metadata"]["name"] not in self._leaving]
 
     async def _size(self, pool: RunningPool) -> None:
@@ -166,7 +166,7 @@ class NodePools:
             self._leaving[name] = task
 
     async def _drain(self, one: Object) -> None:
-        """Takes a node away once it is empty, and forgets it."""
+        """Drains and removes a node."""
         name = str(one["metadata"]["name"])
         await drain(self._kube, one, self._pods)
         await asyncio.to_thread(sandbox.remove_local, nodes.address_of(nodes.index_of(one)))
@@ -177,7 +177,7 @@ class NodePools:
     # -- as pods need them --------------------------------------------------------------------------------------------
 
     def _used(self) -> Counter[str]:
-        """Node name to the number of pods that keep it."""
+        """By name of the node, the number of pods that keep it from being idle."""
         return Counter(text(pod, "spec", "nodeName") for pod in self._pods if autoscaler.occupies(pod))
 
     async def _autoscale(self, scaled: list[RunningPool]) -> None:
@@ -289,7 +289,7 @@ def _age(timestamp: object) -> float:
 
 
 def _waiting(pod: Object) -> float:
-    """Seconds since the scheduler gave up on it."""
+    """Seconds since the scheduler found no node for the pod."""
     since = next(
         (c.get("lastTransitionTime") for c in each(pod, "status", "conditions") if c["type"] == "PodScheduled"), None
     )

@@ -29,7 +29,7 @@ _trusting.verify_mode = ssl.CERT_NONE
 
 @dataclass(frozen=True)
 class ProbeResult:
-    """``ok``, and why not."""
+    """Result of a probe: ``ok``, or the reason why not."""
 
     ok: bool
     message: str = ""
@@ -47,7 +47,7 @@ class Times:
 
     @classmethod
     def of(cls, probe: Object) -> Times:
-        """Those of a probe's definition."""
+        """The times in a probe's definition."""
         return cls(
             delay_seconds=float(probe.get("initialDelaySeconds") or 0),
             period_seconds=float(probe.get("periodSeconds") or 10),
@@ -58,7 +58,7 @@ class Times:
 
 
 async def check(probe: Object, container: Object, address: str, execute: Exec) -> ProbeResult:
-    """One look. Every failure is a result, none an exception."""
+    """Runs a probe once. Failures are results, not exceptions."""
     seconds = Times.of(probe).timeout_seconds
     try:
         if "exec" in probe:

@@ -80,12 +80,12 @@ class Process:
         return await asyncio.shield(self._ended)
 
     def send(self, number: signal.Signals) -> None:
-        """A signal; nothing when it has ended."""
+        """Sends a signal; does nothing if the process has ended."""
         if self.running:
             signal.pidfd_send_signal(self._descriptor, number)
 
     async def end(self, grace_seconds: float, number: signal.Signals = signal.SIGTERM) -> int:
-        """Asks it to end, and kills it after ``grace_seconds`` seconds; the exit status."""
+        """Sends ``number``, and SIGKILL after ``grace_seconds``; returns the exit status."""
         self.send(number)
         try:
             async with asyncio.timeout(max(grace_seconds, 0)):
@@ -117,7 +117,7 @@ async def start(launch: Launch, pod: int, root: Path, log: Path) -> Process:
 
 
 KEPT_BYTES = 10_000
-"""Of a command's output; a probe's event shows no more."""
+"""Bytes that are kept of a command's output; a probe's event shows no more."""
 
 
 async def execute(

@@ -72,7 +72,7 @@ def interface(uid: str) -> str:
 
 
 def _netlink() -> Any:
-    """Pyroute2, which leaves most of its types to the reader."""
+    """Pyroute2's ``IPRoute``, most of which has no types."""
     return IPRoute()
 
 
@@ -103,14 +103,14 @@ def _index(ip: Any, name: str) -> list[int]:
 
 
 def add_local(address: str) -> None:
-    """Gives loopback an address more, such as a node's; nothing where it has it."""
+    """Adds an address, such as a node's, to loopback, unless it is there."""
     with _netlink() as ip:
         if not list(ip.get_addr(address=address)):
             ip.addr("add", index=_index(ip, "lo")[0], address=address, prefixlen=32)
 
 
 def remove_local(address: str) -> None:
-    """Takes it away again."""
+    """Removes an address from loopback."""
     with _netlink() as ip:
         if list(ip.get_addr(address=address)):
             ip.addr("del", index=_index(ip, "lo")[0], address=address, prefixlen=32)

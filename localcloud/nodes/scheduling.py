@@ -1,4 +1,4 @@
-"""Would a pod fit on a node? Node selector, required node affinity, taints and resources, as the scheduler asks.
+"""Decides whether a pod fits on a node: node selector, required node affinity, taints and resources.
 
 Not looked at: affinity between pods, spreading, volumes' zones. Texts: k8s.io/kubernetes ``pkg/scheduler/framework``.
 """
@@ -24,7 +24,7 @@ class NodeCapacity:
     free: dict[str, Decimal] = field(default_factory=dict[str, Decimal])
 
     def take(self, requests: Mapping[str, Decimal]) -> None:
-        """Puts a pod on it."""
+        """Subtracts a pod's requests from what is free."""
         for name, amount in requests.items():
             self.free[name] = self.free.get(name, Decimal(0)) - amount
 
@@ -59,7 +59,7 @@ def _asked(container: Object) -> dict[str, str]:
 
 
 def unschedulable_reason(pod: Object, node: NodeCapacity) -> str:
-    """Why the pod does not fit there, in the scheduler's words; empty when it does."""
+    """The reason why the pod does not fit on the node, in the scheduler's wording; empty if it fits."""
     if not _selected(pod, node.labels):
         return SELECTOR
     for taint in node.taints:

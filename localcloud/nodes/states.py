@@ -1,4 +1,4 @@
-"""What is known of a container, and how it stands in the pod's status.
+"""The state of a container, and its form in the pod's status.
 
 Reasons and exit codes as the kubelet and containerd give them
 (https://kubernetes.io/docs/concepts/workloads/pods/pod-lifecycle/#container-states).
@@ -13,7 +13,7 @@ from localcloud.kubernetes.fields import Object
 
 
 def now() -> str:
-    """The present second, as Kubernetes writes it."""
+    """The current time in Kubernetes' format, in seconds."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -25,24 +25,24 @@ class Waiting:
     message: str = ""
 
     def as_status(self) -> Object:
-        """As it stands in the status."""
+        """The entry for the pod's status, by the kind of state."""
         return {"waiting": {"reason": self.reason, **({"message": self.message} if self.message else {})}}
 
 
 @dataclass(frozen=True)
 class Running:
-    """Since when."""
+    """Running; ``since`` when."""
 
     started_at: str
 
     def as_status(self) -> Object:
-        """As it stands in the status."""
+        """The entry for the pod's status, by the kind of state."""
         return {"running": {"startedAt": self.started_at}}
 
 
 @dataclass(frozen=True)
 class Terminated:
-    """How it ended."""
+    """Terminated: exit status, reason and times."""
 
     exit_code: int
     started_at: str
@@ -52,7 +52,7 @@ class Terminated:
     message: str = ""
 
     def as_status(self) -> Object:
-        """As it stands in the status."""
+        """The entry for the pod's status, by the kind of state."""
         return {
             "terminated": {
                 "exitCode": self.exit_code,

@@ -1,4 +1,4 @@
-"""What can be set about the kubelet, by environment variables."""
+"""Times of the kubelet that environment variables can set."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from llmd_gke.problems import BadInput
 
 @dataclass(frozen=True)
 class Timings:
-    """All in seconds.
+    """Times in seconds.
 
     ``model_start_seconds``: how long a model server takes to open its port, so that the stages of a start can be seen.
     ``node_start_seconds``: from the decision for a node until it is Ready. ``scale_down_seconds``: how long a node must

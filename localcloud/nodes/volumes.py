@@ -1,4 +1,4 @@
-"""Volumes of a pod as folders, and where its containers see them.
+"""Volumes of a pod as folders, and their mounts in its containers.
 
 Secrets, ConfigMaps, tokens and ``medium: Memory`` lie in memory only; the rest in the pod's folder. A claim and a
 bucket are folders of the laptop cloud that outlive the pod. Fields:
@@ -28,7 +28,7 @@ TOKEN_SECONDS = 3600
 
 
 class NotImitated(Exception):
-    """A kind of volume that the laptop cloud does not have."""
+    """The laptop cloud does not support that kind of volume."""
 
 
 class Outside(NotImitated):
@@ -45,7 +45,7 @@ class Token:
 
 @dataclass
 class Volumes:
-    """Of one pod. ``folder``: on disk; ``memory``: a folder in memory; ``shared``: claims and buckets."""
+    """The volumes of one pod. ``folder``: on disk; ``memory``: a folder in memory; ``shared``: claims and buckets."""
 
     pod: Object
     folder: Path
@@ -58,7 +58,7 @@ class Volumes:
 
     @property
     def namespace(self) -> str:
-        """The pod's."""
+        """The namespace of the pod."""
         return str(self.pod["metadata"]["namespace"])
 
     async def write(self) -> None:

@@ -1,4 +1,4 @@
-"""What every CustomResourceDefinition of ours has around its schema."""
+"""The parts of a CustomResourceDefinition that all of ours share, around the schema."""
 
 from __future__ import annotations
 

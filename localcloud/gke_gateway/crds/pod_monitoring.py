@@ -25,7 +25,7 @@ PROTECTED = (
     "top_level_controller_type",
     "__address__",
 )
-"""Labels that Google sets, and that nobody may set otherwise."""
+"""Labels that Google sets, and that a PodMonitoring must not set."""
 
 
 def definition() -> JsonObject:

@@ -13,10 +13,10 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 CONNECT_SECONDS = 5
 PICKER_AWAY_SECONDS = 10
-"""How long a picker that does not answer is left alone, unless it passes a health check before."""
+"""Seconds for which a picker that does not answer gets no requests, unless it passes a health check before."""
 
 LIMIT = 100_000
-"""Connections, requests, retries under way: Google's load balancers have no such limits, Envoy's are 1024 and 3."""
+"""Concurrent connections, requests and retries. Google's load balancers have no such limits; Envoy's are 1024 and 3."""
 
 _HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions"
 _POLICIES = "envoy.extensions.load_balancing_policies"
@@ -104,7 +104,7 @@ def _http2(protocol: Protocol) -> JsonObject:
 
 
 def _sockets(*, encrypted: bool, h2: bool) -> list[JsonValue]:
-    """Requests and health checks choose between TLS and plain text for themselves, as Google's do."""
+    """Transport sockets for requests and for health checks, of which each may use TLS or not, as at Google."""
     plain: JsonObject = {
         "name": "plain",
         "match": {"socket": "plain"},

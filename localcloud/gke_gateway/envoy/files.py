@@ -22,7 +22,7 @@ class EnvoyFiles:
 
     @property
     def bootstrap(self) -> Path:
-        """What Envoy starts with."""
+        """Envoy's bootstrap configuration."""
         return self.root / "bootstrap.json"
 
     @property
@@ -62,7 +62,7 @@ class EnvoyFiles:
 
 
 def write(file: Path, content: JsonValue) -> bool:
-    """Replaces a file in one step; whether that changed anything. An unchanged file is left alone."""
+    """Replaces a file in one step if its content differs; returns whether it did."""
     text = json.dumps(content, indent=1, sort_keys=True)
     if file.is_file() and file.read_text(encoding="utf-8") == text:
         return False
@@ -75,12 +75,12 @@ def write(file: Path, content: JsonValue) -> bool:
 
 
 def write_resources(file: Path, resources: Collection[JsonObject]) -> bool:
-    """Replaces a file of resources; whether that changed anything."""
+    """Replaces a file of resources; returns whether that changed anything."""
     return write(file, {"resources": list(resources)})
 
 
 def write_folder(folder: Path, resources: dict[str, JsonObject]) -> bool:
-    """A file for each resource of the folder, by name; files of former ones go. Whether anything changed."""
+    """Writes a file for each resource, by name, and removes those of former ones; returns whether anything changed."""
     changed = [write_resources(folder / f"{name}.json", [resource]) for name, resource in resources.items()]
     for file in folder.glob("*.json"):
         if file.stem not in resources:
@@ -89,7 +89,7 @@ def write_folder(folder: Path, resources: dict[str, JsonObject]) -> bool:
 
 
 def bootstrap(files: EnvoyFiles, admin_port: int) -> JsonObject:
-    """What Envoy starts with: where the files are, and its own administration on loopback."""
+    """Envoy's bootstrap configuration: the paths of the files, and its admin interface on loopback."""
     return {
         "node": {"id": "gateway", "cluster": "gateway"},
         "admin": {"address": {"socket_address": {"address": "127.0.0.1", "port_value": admin_port}}},

@@ -18,7 +18,7 @@ _NOTHING: JsonObject = {
     "response_header_mode": "SKIP",
     "response_trailer_mode": "SKIP",
 }
-"""Where no route names a picker. Envoy answers what is no HTTP request before it has a route: no picker is asked."""
+"""Processing mode that calls no picker: for routes without one, and for invalid HTTP requests, which get no route."""
 
 _ACCESS_LOG: JsonObject = {
     "time": "%START_TIME%",
@@ -35,7 +35,7 @@ _ACCESS_LOG: JsonObject = {
     "received": "%BYTES_RECEIVED%",
     "sent": "%BYTES_SENT%",
 }
-"""What the log says of a request: where it went, never its headers or body."""
+"""Fields of the access log: where a request went, never its headers or body."""
 
 
 def route_configuration(name: str, hosts: Sequence[JsonObject]) -> JsonObject:
@@ -117,7 +117,7 @@ def _manager(name: str, routes: Path, access_log: Path) -> JsonObject:
 
 
 def _picker_filter() -> JsonObject:
-    """Virtual hosts switch it off, a route names its picker: pools come and go without a change of the listener.
+    """The filter that calls pickers. Routes name their picker, so that pools change without a change of the listener.
 
     Not ``disabled: true`` here: Envoy decides about that by the first route of a request, and would silently skip the
     picker of a route that another filter selects afterwards.
@@ -144,7 +144,7 @@ end
 
 
 def _choice_filter() -> JsonObject:
-    """Sends a request to the pod that the picker chose, if that is a healthy one of the backend; else to another.
+    """The filter that sends a request to the pod that the picker chose if it is healthy, or else to another one.
 
     Not Envoy's load balancing policy override_host, which was made for pickers: up to 1.40 it takes a host whose
     health checks fail, while Google's load balancers answer 503 "no healthy upstream" where none passes.

@@ -23,7 +23,7 @@ STOP_SECONDS = 3.0
 RESTART_PAUSE_SECONDS = 1.0
 LOG_FLUSH_MILLISECONDS = 500
 DRAIN_SECONDS = 60
-"""How long a listener that is gone goes on with the requests it has; Envoy's own ten minutes fill its log."""
+"""Seconds for which a removed listener finishes its requests; with Envoy's default of ten minutes its log fills up."""
 
 
 def binary() -> Path:
@@ -47,14 +47,14 @@ class Envoy:
 
     @property
     def command(self) -> list[str]:
-        """How Envoy is started. No hot restart: several Envoys on one machine need no number each."""
+        """Envoy's command line. Without hot restart, several Envoys on one machine need no separate base id."""
         arguments = ["--disable-hot-restart", "--concurrency", str(self.concurrency), "--log-level", "warning"]
         arguments += ["--file-flush-interval-msec", str(LOG_FLUSH_MILLISECONDS), "--drain-time-s", str(DRAIN_SECONDS)]
         where = ["--log-path", str(self.log_file)] if self.log_file else []
         return [str(binary()), "--config-path", str(self.files.bootstrap), *arguments, *where]
 
     def prepare(self) -> None:
-        """Writes what Envoy starts with; what it was configured with before stays."""
+        """Writes the bootstrap configuration; keeps the other files of an earlier run."""
         self.files.prepare()
         write(self.files.bootstrap, bootstrap(self.files, self.admin_port))
         for file in (self.files.listeners, self.files.clusters):

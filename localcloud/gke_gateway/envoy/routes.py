@@ -25,7 +25,7 @@ _FULL_DUPLEX: JsonObject = {
 """How GKE's data plane talks to a picker: headers and bodies of both directions, as they arrive."""
 
 UNMATCHED = "fault filter abort"
-"""What Google's Envoy-based load balancers answer to a request that no route matches, with 404.
+"""The body with which Google's Envoy-based load balancers answer a request that no route matches, with status 404.
 
 Seen behind GKE's Gateways in cert-manager/cert-manager#8591, with 404 in
 https://github.com/Skopaq-AI/tantu-platform/commit/a6dbfc07f524e6b6bc4261fb8194b288c73ea8aa. It is Envoy's own text for
@@ -36,8 +36,8 @@ RETRY_ON = "connect-failure,refused-stream,reset"
 """Failures before the first byte of the response."""
 
 PICKS = 100
-"""How often Envoy picks anew when a retry would go to the pod that failed. Picks are random: with 5, as many examples
-have it, one retry in sixty-four lands on the same one of two pods again; a pick costs less than a microsecond."""
+"""How often Envoy picks again if a retry would go to the pod that failed. Picks are random: with 5, as in many
+examples, one retry in 64 goes to the same one of two pods again; a pick takes less than a microsecond."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class ResolvedRule:
 
 
 def virtual_host(host: str, rules: Sequence[ResolvedRule]) -> JsonObject:
-    """Everything that is served under a hostname (empty: any)."""
+    """The virtual host with everything that is served under a hostname (empty: any)."""
     entries = [(_precedence(match, rule), _route(match, rule)) for rule in rules for match in _matches(rule.rule)]
     routes: list[JsonValue] = [route for _, route in sorted(entries, key=lambda entry: entry[0])]
     return _host(host or "any", host or "*", [*routes, _unmatched()])
@@ -74,7 +74,7 @@ def _host(name: str, domain: str, routes: list[JsonValue]) -> JsonObject:
 
 
 def _unmatched() -> JsonObject:
-    """The answer to what no route matches."""
+    """The route that answers requests that no other route matches."""
     return {"match": {"prefix": "/"}, "direct_response": {"status": 404, "body": {"inline_string": UNMATCHED}}}
 
 
@@ -87,7 +87,7 @@ def _path(match: JsonObject) -> tuple[str, str]:
 
 
 def _precedence(match: JsonObject, rule: ResolvedRule) -> tuple[object, ...]:
-    """Exact, longest prefix, most headers, most query parameters, oldest route, first rule.
+    """Sort key of a match: exact path, longest prefix, most headers, most query parameters, oldest route, first rule.
 
     https://gateway-api.sigs.k8s.io/reference/spec/#httprouterule
     """

@@ -1,4 +1,4 @@
-"""What a ``backendRef`` means: a Service's port or an InferencePool, with protocol, health check, settings, picker."""
+"""Resolves a ``backendRef``: a Service's port or an InferencePool, with protocol, health check, settings, picker."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from localcloud.providers.protocol.values import JsonObject
 Protocol: TypeAlias = Literal["HTTP", "HTTPS", "HTTP2", "H2C"]
 
 PICKER_HEALTH = HealthCheck(type="GRPC", port=9003)
-"""GKE asks an endpoint picker over gRPC at 9003 unless a HealthCheckPolicy of its Service says otherwise
+"""GKE checks an endpoint picker over gRPC at port 9003 unless a HealthCheckPolicy of its Service sets another check
 (kubernetes-sigs/gateway-api-inference-extension#1402)."""
 
 
@@ -69,13 +69,13 @@ class Reference:
     problem: str = ""
     message: str = ""
     pool: Key | None = None
-    """The InferencePool that is meant, where it exists."""
+    """The InferencePool that is referred to, if it exists."""
 
 
 def resolve(
     ref: JsonObject, route: JsonObject, gateway: JsonObject, gateway_class: GatewayClass, snapshot: ClusterSnapshot
 ) -> Reference:
-    """What a ``backendRef`` of a route under this Gateway means."""
+    """Resolves a ``backendRef`` of a route of this Gateway."""
     weight = number(ref, "weight")
     weight = 1 if weight is None else weight
     kind, group = text(ref, "kind") or SERVICE, text(ref, "group")

@@ -1,4 +1,4 @@
-"""GKE's GatewayClasses: which there are and what each can do.
+"""GKE's GatewayClasses and their features.
 
 Sources: https://cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities; for InferencePools llm-d's
 gateway guide for GKE (llm-d/llm-d guides/prereq, 3b9ac7a9).

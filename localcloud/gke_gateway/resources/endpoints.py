@@ -35,9 +35,9 @@ class PodEndpoint:
 
 @dataclass(frozen=True)
 class EndpointSource:
-    """Where endpoints come from. ``kind`` Service (with a port of it), InferencePool, or empty for none at all.
+    """Where endpoints come from. ``kind``: Service (with one of its ports), InferencePool, or empty for no endpoints.
 
-    ``health_port`` is where the load balancer asks for health, ``None`` for the serving port.
+    ``health_port``: the port of the load balancer's health checks, ``None`` for the serving port.
     """
 
     kind: str
@@ -47,7 +47,7 @@ class EndpointSource:
     health_port: int | None = None
 
     def as_json(self) -> JsonObject:
-        """For the file of what a Gateway was programmed with."""
+        """The source as JSON, for :class:`localcloud.gke_gateway.applied_config.Store`."""
         return {
             "kind": self.kind,
             "namespace": self.namespace,

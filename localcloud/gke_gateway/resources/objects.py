@@ -1,4 +1,4 @@
-"""The objects that the controller reads: a snapshot of the cluster, and questions that many parts ask of an object."""
+"""The objects that the controller reads: a snapshot of the cluster, and functions on objects that many parts use."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ RESOURCES: Mapping[str, Resource] = {
     SECRET: SECRETS,
     NAMESPACE: NAMESPACES,
 }
-"""What is watched."""
+"""The kinds that are watched, with their API versions and plurals."""
 
 
 @dataclass(frozen=True)

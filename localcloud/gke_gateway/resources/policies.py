@@ -34,7 +34,7 @@ TARGETS = {
     BACKEND_POLICY: (SERVICE, POOL),
     GATEWAY_POLICY: (GATEWAY,),
 }
-"""What each policy can be attached to."""
+"""Kinds of targets to which each kind of policy can be attached."""
 
 _BLOCKS: dict[CheckType, str] = {
     "TCP": "tcpHealthCheck",
@@ -47,7 +47,7 @@ _BLOCKS: dict[CheckType, str] = {
 
 @dataclass(frozen=True)
 class HealthCheck:
-    """How the load balancer asks a backend. Times in seconds; ``port`` ``None`` is the serving port."""
+    """The load balancer's health check of a backend. Times in seconds; ``port`` ``None`` is the serving port."""
 
     type: CheckType = "HTTP"
     path: str = "/"
@@ -63,7 +63,7 @@ class HealthCheck:
 
 @dataclass(frozen=True)
 class BackendSettings:
-    """What a GCPBackendPolicy says. ``timeout_seconds``: for a whole answer; ``drain_seconds``: for draining."""
+    """Settings of a GCPBackendPolicy. ``timeout_seconds``: for a whole response; ``drain_seconds``: for draining."""
 
     timeout_seconds: int = DEFAULT_BACKEND_TIMEOUT_SECONDS
     drain_seconds: int = 0
@@ -71,9 +71,9 @@ class BackendSettings:
 
 
 def target(policy: JsonObject) -> Target | None:
-    """What the policy is attached to; ``None`` where the kind cannot carry it.
+    """The target of the policy; ``None`` if the policy cannot be attached to that kind.
 
-    A policy reaches its own namespace only, whatever its ``targetRef`` names.
+    A policy only applies to its own namespace, whatever its ``targetRef`` names.
     """
     kind = text(policy, "spec", "targetRef", "kind")
     where = text(policy, "spec", "targetRef", "namespace") or namespace(policy)

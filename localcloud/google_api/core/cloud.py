@@ -23,10 +23,10 @@ from localcloud.providers.protocol.values import JsonObject, text
 API_FILE = "google-api.json"
 """Resources as Google's API shows them, operations and faults; in the folder of ``google.json``."""
 PROJECT_NUMBER = "123456789012"
-"""Of every project."""
+"""Project number of every project."""
 
 Ending = Callable[["EmulatedCloud", JsonObject], str]
-"""What happens when an operation's time is over: acts, and returns why it failed, or ``""``."""
+"""Completes an operation when its time is over; returns the reason of a failure, or ``""``."""
 ENDINGS: dict[str, Ending] = {}
 """By name, so that any process can end what another one began: its process numbers say nothing to one that lives
 outside of the laptop cloud, and it may have been killed."""
@@ -53,12 +53,12 @@ class EmulatedCloud:
         self._take({})
 
     def number(self) -> int:
-        """A number that was never given before."""
+        """A number that was never returned before."""
         self._count += 1
         return self._count
 
     def etag(self) -> str:
-        """A new version of something."""
+        """A new etag."""
         return f"v{self.number():08x}="
 
     @contextmanager
@@ -69,7 +69,7 @@ class EmulatedCloud:
 
     @contextmanager
     def opened(self) -> Generator[None]:
-        """Everything as it is now, also after another process has changed it; written back when the block ends."""
+        """Loads the current state, also if another process has changed it; writes it back when the block ends."""
         with self.lock, self._file.edit() as content:
             self._take(content)
             yield
@@ -77,7 +77,7 @@ class EmulatedCloud:
             content["faults"] = self.faults.shown()
 
     def look(self) -> None:
-        """Everything as it is now, to be read: nothing is written, and no folder made."""
+        """Loads the current state for reading: writes nothing and creates no folder."""
         with self.lock:
             self._take(self._file.read())
 
@@ -101,14 +101,14 @@ class EmulatedCloud:
         }
 
     def copy(self, key: str) -> JsonObject | None:
-        """A resource, to be given away."""
+        """A copy of a resource; ``None`` if it does not exist."""
         record = self.resources.get(key)
         return copy.deepcopy(record) if record is not None else None
 
     # -- operations ------------------------------------------------------------------------------------------------
 
     def begin(self, name: str, operation: JsonObject, seconds: float, ending: str = "") -> None:
-        """Starts an operation that takes so long. ``ending``, one of :data:`ENDINGS`, acts when its time is over.
+        """Starts an operation that takes ``seconds``. ``ending``, a key of :data:`ENDINGS`, completes it then.
 
         What the ending needs is in ``operation``. One without an ending ends with its ``failure``, if it has one.
         """

@@ -77,7 +77,7 @@ def find(host: str, http: str, path: str) -> tuple[Method, dict[str, str]] | Non
 
 
 def problems(document: str, schema: str, value: JsonValue, path: str = "") -> Iterator[str]:
-    """What is wrong with a value by that schema, in the words of Google's JSON parser."""
+    """Violations of a schema by a value, in the wording of Google's JSON parser."""
     shape = _schemas(document).get(schema)
     if shape is not None:
         yield from _shape(document, shape, value, path)
@@ -164,14 +164,14 @@ def _schemas(name: str) -> dict[str, JsonObject]:
 
 @cache
 def _prefix(name: str) -> str:
-    """How paths of that version begin."""
+    """The prefix of paths of that version."""
     api, _, version = name.partition(".")
     return str(_document(name)["servicePath"]) or (f"{api}/{version}/" if api == "dns" else f"{version}/")
 
 
 @cache
 def _methods(name: str) -> tuple[Method, ...]:
-    """Those with the longest literal path first: ``{name}:setSize`` before ``{name}``."""
+    """The methods of a document, those with the longest literal path first: ``{name}:setSize`` before ``{name}``."""
     document = _document(name)
     methods = list(_read(name, document, str(document["servicePath"])))
     return tuple(sorted(methods, key=lambda method: -len(re.sub(r"\(.*?\)", "", method.path.pattern))))

@@ -34,11 +34,11 @@ REASON = {
     503: "backendError",
 }
 _PRINTED = re.compile(r"googleapi: Error (\d{3}): (.*?), (\w+)(?:\n.*)?$", re.DOTALL)
-"""What follows on further lines is the hand-written provider's own hint."""
+"""An error as Google's Go client prints it; further lines are hints of the hand-written provider."""
 
 
 class ApiError(Exception):
-    """A request that is refused. ``reason`` is the machine-readable word of Google's older error format."""
+    """A rejected request. ``reason`` is the machine-readable reason of Google's older error format."""
 
     def __init__(self, code: int, message: str, reason: str = "") -> None:
         super().__init__(message)
@@ -73,10 +73,10 @@ def from_refusal(refusal: ProviderRefusal) -> ApiError:
 
 
 def not_found(what: str) -> ApiError:
-    """Compute Engine's answer to a name that it does not know."""
+    """Compute Engine's error for a resource that does not exist."""
     return ApiError(404, f"The resource '{what}' was not found")
 
 
 def exists(what: str) -> ApiError:
-    """Compute Engine's answer to a name that is taken."""
+    """Compute Engine's error for a name that is taken."""
     return ApiError(409, f"The resource '{what}' already exists")

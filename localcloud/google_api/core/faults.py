@@ -112,11 +112,11 @@ VALUES: dict[str, tuple[str, Callable[[JsonValue], bool]]] = {
     "usableAfter": ("an object of numbers, 0 or more", _table(_is_amount)),
     "versions": ("an object of lists of strings", _table(_each(_is_text))),
 }
-"""What the value of a field must be, in words and as a test."""
+"""For each field of a fault: what its value must be, as text and as a predicate."""
 
 
 class CloudConditions(protocol.Faults):
-    """What the rules read: the file of ``$LLMD_GKE_FAULTS``, with what was set here on top."""
+    """Faults for the rules: those of the file ``$LLMD_GKE_FAULTS``, overridden by those set here."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -129,7 +129,7 @@ class CloudConditions(protocol.Faults):
 
 @dataclass
 class ApiFaults:
-    """What goes wrong at present."""
+    """The faults in force."""
 
     conditions: CloudConditions = field(default_factory=CloudConditions)
     _faults: list[JsonObject] = field(default_factory=list[JsonObject])
@@ -151,7 +151,7 @@ class ApiFaults:
         self.take(faults)
 
     def take(self, faults: Sequence[JsonObject]) -> None:
-        """Faults that were set before, with how often each still strikes."""
+        """Restores faults that were set before, with the number of times that each still applies."""
         self._faults, self.conditions.given = [dict(one) for one in faults], {}
         for one in self._faults:
             if text(one, "fault") == "world":
@@ -178,6 +178,6 @@ class ApiFaults:
         return None
 
     def seconds(self, method: str, path: str) -> float:
-        """How long the operation of a request takes."""
+        """Seconds that the operation of a request takes."""
         fault = self.strike("slow", method, path)
         return float(cast("float | int | str", fault.get("seconds", 1))) if fault else 0.0

@@ -10,9 +10,9 @@ from typing import cast
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 REMEMBERED = 500
-"""Requests that are kept to be looked at."""
+"""Number of requests that are kept."""
 LONGEST = 2**20
-"""Bytes after which the file is cut to those."""
+"""Bytes of the file from which it is truncated to :data:`REMEMBERED` requests."""
 SECRET = frozenset(
     ("privateKey", "clientKey", "password", "accessToken", "rawKey", "sharedSecret", "auth_token", "service_key")
 )
@@ -21,7 +21,7 @@ HIDDEN = "[secret]"
 
 
 def without_secrets(value: JsonValue) -> JsonValue:
-    """The same with :data:`HIDDEN` in place of secrets."""
+    """A copy of ``value`` with :data:`HIDDEN` in place of secrets."""
     if isinstance(value, dict):
         return {key: HIDDEN if key in SECRET and inner else without_secrets(inner) for key, inner in value.items()}
     return [without_secrets(one) for one in value] if isinstance(value, list) else value
@@ -50,7 +50,7 @@ class Journal:
         return iter(self.last())
 
     def clear(self) -> None:
-        """Forgets all of them."""
+        """Removes all requests."""
         self.path.unlink(missing_ok=True)
 
     def _lines(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""A request as a service sees it, and the table of who answers which method."""
+"""A request as a service sees it, and the table of the functions that answer methods."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Request:
 
     @property
     def seconds(self) -> float:
-        """How long an operation of it takes."""
+        """Seconds that an operation of the request takes."""
         return self.cloud.faults.seconds(self.method.id, self.path)
 
     @property
     def failure(self) -> str:
-        """What its operation shall fail with after it was accepted, ``""`` for nothing."""
+        """The message with which its operation has to fail; ``""`` if it succeeds."""
         fault = self.cloud.faults.strike("operation", self.method.id, self.path)
         return str(fault.get("message", "backend error")) if fault else ""
 
@@ -49,7 +49,7 @@ class Request:
 
 Handler = Callable[[Request], JsonObject]
 HANDLERS: dict[str, Handler] = {}
-"""Method id to who answers it. A module of ``services`` fills in its own when it is imported."""
+"""The function that answers a method, by its id. Modules of ``services`` add theirs when they are imported."""
 
 
 def answers(*methods: str) -> Callable[[Handler], Handler]:
@@ -64,10 +64,10 @@ def answers(*methods: str) -> Callable[[Handler], Handler]:
 
 
 BACKGROUND: list[Callable[[EmulatedCloud], None]] = []
-"""What Google does by itself, whoever asks for what: done before each request."""
+"""Functions for what Google does by itself; they run before each request."""
 
 
 def in_background(work: Callable[[EmulatedCloud], None]) -> Callable[[EmulatedCloud], None]:
-    """Registers a function for that."""
+    """Adds a function to :data:`BACKGROUND`."""
     BACKGROUND.append(work)
     return work

@@ -10,7 +10,7 @@ ACCOUNT = "billingAccounts/000000-000000-000000"
 
 @answers("cloudbilling.projects.getBillingInfo")
 def billing(request: Request) -> JsonObject:
-    """Of one project."""
+    """Returns the billing information of a project."""
     name = request.at["name"]
     paid = request.cloud.faults.conditions.read().get("billing") is not False
     return {

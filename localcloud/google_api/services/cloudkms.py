@@ -9,7 +9,7 @@ from localcloud.providers.protocol.values import JsonObject
 
 @answers("cloudkms.projects.locations.keyRings.cryptoKeys.get")
 def key(request: Request) -> JsonObject:
-    """A key that encrypts and decrypts."""
+    """Returns a key for encryption and decryption."""
     name = request.at["name"]
     primary: JsonObject = {"name": f"{name}/cryptoKeyVersions/1", "state": "ENABLED"}
     return {"name": name, "purpose": "ENCRYPT_DECRYPT", "createTime": "2026-01-01T00:00:00Z", "primary": primary}
@@ -17,11 +17,11 @@ def key(request: Request) -> JsonObject:
 
 @answers("cloudkms.projects.locations.keyRings.get")
 def ring(request: Request) -> JsonObject:
-    """A ring of keys."""
+    """Returns a key ring."""
     return {"name": request.at["name"], "createTime": "2026-01-01T00:00:00Z"}
 
 
 @answers("cloudkms.projects.locations.keyRings.cryptoKeys.getIamPolicy")
 def policy(request: Request) -> JsonObject:
-    """Who may use the key."""
+    """Returns the IAM policy of a key."""
     return policies.read(request.cloud, request.at["resource"])

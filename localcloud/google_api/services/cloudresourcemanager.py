@@ -27,7 +27,7 @@ def _required(request: Request) -> str:
 
 @answers("cloudresourcemanager.projects.get")
 def get(request: Request) -> JsonObject:
-    """Every project that is asked for is there; the fault ``projectState`` says how it is."""
+    """Returns a project. Every project exists; the fault ``projectState`` sets its state."""
     name = _required(request)
     state = text(request.cloud.faults.conditions.read(), "projectState") or "ACTIVE"
     if request.method.document.endswith(".v3"):
@@ -37,20 +37,20 @@ def get(request: Request) -> JsonObject:
 
 @answers("cloudresourcemanager.projects.getIamPolicy")
 def get_policy(request: Request) -> JsonObject:
-    """Who may do what."""
+    """Returns the IAM policy of a project."""
     return policies.read(request.cloud, f"projects/{_required(request)}")
 
 
 @answers("cloudresourcemanager.projects.setIamPolicy")
 def set_policy(request: Request) -> JsonObject:
-    """Replaces it."""
+    """Replaces the IAM policy of a project."""
     project, given = _required(request), request.body.get("policy")
     return policies.write(request.cloud, f"projects/{project}", given if isinstance(given, dict) else {}, project)
 
 
 @answers("cloudresourcemanager.projects.testIamPermissions")
 def test_permissions(request: Request) -> JsonObject:
-    """Whoever asks may do everything, or what the fault ``permissions`` lists."""
+    """Returns the permissions of the caller: all, or those that the fault ``permissions`` lists."""
     asked, conditions = texts(request.body, "permissions"), request.cloud.faults.conditions
     if len(asked) > AT_ONCE:
         raise ApiError(400, f"Too many permissions: at most {AT_ONCE} can be tested at once.")

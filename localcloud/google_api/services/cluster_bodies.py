@@ -15,7 +15,7 @@ _SAME = (
     "name", "network", "subnetwork", "ipAllocationPolicy", "workloadIdentityConfig", "databaseEncryption",
     "initialNodeCount", "addonsConfig", "resourceLabels", "binaryAuthorization",
 )  # fmt: skip
-"""Properties that the rules call as the API does."""
+"""Properties with the same name in the rules and in the API."""
 MONITORED = (
     "SYSTEM_COMPONENTS", "DAEMONSET", "DEPLOYMENT", "STATEFULSET", "JOBSET", "STORAGE", "HPA", "POD", "CADVISOR",
     "KUBELET", "DCGM",
@@ -24,7 +24,7 @@ MONITORED = (
 
 
 def inputs_of(body: JsonObject) -> JsonObject:
-    """The body in the words of the rules, which are those of Pulumi's SDK."""
+    """The body with the names of the rules, which are those of Pulumi's SDK."""
     inputs: JsonObject = {key: body[key] for key in _SAME if key in body}
     inputs["minMasterVersion"] = text(body, "initialClusterVersion")
     inputs["nodeLocations"] = body.get("locations", [])
@@ -151,7 +151,7 @@ def shown(target: TargetResource, body: JsonObject, etag: str) -> JsonObject:
 
 
 def _ip(body: JsonObject) -> JsonObject:
-    """A public endpoint, unless the request says otherwise. GKE leaves out what is false."""
+    """The endpoint's settings: public, unless the request says otherwise. GKE omits values that are false."""
     given = dig(body, "controlPlaneEndpointsConfig", "ipEndpointsConfig", "enablePublicEndpoint")
     private = dig(body, "privateClusterConfig", "enablePrivateEndpoint") is True or given is False
     return {"enabled": True} if private else {"enabled": True, "enablePublicEndpoint": True}

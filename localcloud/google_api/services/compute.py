@@ -23,7 +23,7 @@ CREATED = "2026-01-01T00:00:00.000-08:00"
 
 @dataclass(frozen=True)
 class ComputeCollection:
-    """``token``: the type whose rules hold. ``sort``: its ``kind``. ``added``: what Google adds to a body."""
+    """A collection. ``token``: the type whose rules apply. ``sort``: its ``kind``. ``added``: what Google adds."""
 
     token: str
     path: str
@@ -123,7 +123,7 @@ COLLECTIONS = {
         lambda _: {"type": "SELF_MANAGED", "expireTime": "2027-01-01T00:00:00.000-08:00"},
     ),
 }
-"""The part of the method's id that names a collection, to what is known of it."""
+"""Collections by the part of the method's id that names them."""
 
 
 def _collection(request: Request) -> ComputeCollection:
@@ -206,7 +206,7 @@ def _existing(request: Request) -> tuple[str, JsonObject]:
 
 @answers(*_each("get"))
 def get(request: Request) -> JsonObject:
-    """One."""
+    """Returns a resource."""
     with request.cloud.state() as cloud_state:
         _required(cloud_state, request)
     return _existing(request)[1]
@@ -214,7 +214,7 @@ def get(request: Request) -> JsonObject:
 
 @answers(*_each("list"))
 def list_(request: Request) -> JsonObject:
-    """All of a project, or of a region of it."""
+    """Lists the resources of a project, or of one of its regions."""
     collection = _collection(request)
     with request.cloud.state() as cloud_state:
         _required(cloud_state, request)
@@ -225,7 +225,7 @@ def list_(request: Request) -> JsonObject:
 
 @answers(*(name for name in _each("patch") if name.split(".")[1] not in ("addresses", "regionSslCertificates")))
 def patch(request: Request) -> JsonObject:
-    """Changes what the body names. A stale fingerprint is refused."""
+    """Changes the fields in the body. A stale fingerprint is rejected."""
     key, before = _existing(request)
     given = text(request.body, "fingerprint")
     if given and text(before, "fingerprint") and given != text(before, "fingerprint"):
@@ -268,7 +268,7 @@ def delete(request: Request) -> JsonObject:
 
 @answers("compute.addresses.setLabels")
 def set_labels(request: Request) -> JsonObject:
-    """Labels of an address, the only thing of it that changes."""
+    """Replaces the labels of an address; nothing else of it can be changed."""
     collection = COLLECTIONS["addresses"]
     key = _target(request, collection, request.at["resource"], {}).id
     before = request.cloud.copy(key)
@@ -282,7 +282,7 @@ def set_labels(request: Request) -> JsonObject:
 
 @answers("compute.subnetworks.expandIpCidrRange", "compute.subnetworks.setPrivateIpGoogleAccess")
 def change_subnetwork(request: Request) -> JsonObject:
-    """A wider range, or access to Google's APIs."""
+    """Widens the range of a subnetwork, or changes its access to Google's APIs."""
     key, before = _existing(request)
     return _changed(request, key, before, before | request.body, request.method.id.rpartition(".")[2])
 
@@ -316,6 +316,6 @@ def _nats(cloud_state: CloudState, router: TargetResource, body: JsonObject) -> 
 
 @answers("compute.routers.getNatIpInfo")
 def nat_addresses(request: Request) -> JsonObject:
-    """None are listed: Google allocates them by itself."""
+    """Returns no NAT addresses: Google allocates them."""
     _existing(request)
     return {"result": cast("JsonValue", [])}

@@ -15,7 +15,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, number
 
 LETTERS = "abcdefgh"
 RATE = "RESOURCE_OPERATION_RATE_EXCEEDED"
-"""Why operations fail where nothing else is said."""
+"""Default code of failed operations."""
 
 
 def shown(request: Request, name: str) -> JsonObject:
@@ -58,7 +58,7 @@ def begin(request: Request, sort: str, target: str, failure: str = "", code: str
 
 @answers(*(f"compute.{scope}Operations.{verb}" for scope in ("global", "region", "zone") for verb in ("get", "wait")))
 def operation(request: Request) -> JsonObject:
-    """How far it is."""
+    """Returns an operation with its progress."""
     if (name := request.at["operation"]) not in request.cloud.operations:
         raise not_found(f"projects/{request.at['project']}/operations/{name}")
     return shown(request, name)
@@ -66,7 +66,7 @@ def operation(request: Request) -> JsonObject:
 
 @answers("compute.zones.get")
 def zone(request: Request) -> JsonObject:
-    """A zone of a region that Google has."""
+    """Returns a zone."""
     name = request.at["zone"]
     if name.count("-") < 2:
         raise not_found(f"projects/{request.at['project']}/zones/{name}")
@@ -76,7 +76,7 @@ def zone(request: Request) -> JsonObject:
 
 @answers("compute.regions.get")
 def region(request: Request) -> JsonObject:
-    """A region with its zones and quotas."""
+    """Returns a region with its zones and quotas."""
     name, project = request.at["region"], request.at["project"]
     catalogued = {one for one in zones.known_zones() if zones.region_of(one) == name}
     names = sorted({f"{name}-{letter}" for letter in LETTERS[:3]} | catalogued)
@@ -117,7 +117,7 @@ def _group(request: Request, pool: str, nodes: int) -> JsonObject:
 
 @answers("compute.instanceGroupManagers.list")
 def groups(request: Request) -> JsonObject:
-    """Those of the node pools in a zone."""
+    """Lists the instance groups of the node pools in a zone."""
     pools = pools_in(request.cloud, request.at["project"], request.at["zone"])
     items: list[JsonValue] = [_group(request, pool, nodes) for pool, nodes in sorted(pools.items())]
     return request.page("items", items, kind="compute#instanceGroupManagerList")
@@ -125,7 +125,7 @@ def groups(request: Request) -> JsonObject:
 
 @answers("compute.instanceGroupManagers.get")
 def group(request: Request) -> JsonObject:
-    """The nodes of one pool in one zone."""
+    """Lists the nodes of one pool in one zone."""
     wanted = request.at["instanceGroupManager"]
     for pool, nodes in pools_in(request.cloud, request.at["project"], request.at["zone"]).items():
         if group_name(pool) == wanted:

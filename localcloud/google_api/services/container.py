@@ -54,7 +54,7 @@ def _list(value: JsonObject, key: str) -> list[JsonValue]:
 
 @answers(f"{_OF_A_CLUSTER}.create")
 def create(request: Request) -> JsonObject:
-    """Makes a cluster with its first pool. It is there at once, and runs when the operation is over."""
+    """Creates a cluster with its first pool. It exists at once, and runs when the operation is over."""
     _required(request)
     cloud, given = request.cloud, dig(request.body, "cluster")
     body: JsonObject = given if isinstance(given, dict) else {}
@@ -93,14 +93,14 @@ def _settled(cloud: EmulatedCloud, operation: JsonObject) -> str:
 
 @answers(f"{_OF_A_CLUSTER}.get")
 def get(request: Request) -> JsonObject:
-    """One, with its pools."""
+    """Returns a cluster with its pools."""
     key, _ = _record(request)
     return _with_pools(request.cloud, key)
 
 
 @answers(f"{_OF_A_CLUSTER}.list")
 def list_(request: Request) -> JsonObject:
-    """All in a location; ``-`` stands for all of them."""
+    """Lists the clusters of a location; ``-`` stands for all locations."""
     _required(request)
     _, project, _, location = request.at["parent"].split("/")
     clusters: list[JsonValue] = [
@@ -187,7 +187,7 @@ def _removed(cloud: EmulatedCloud, operation: JsonObject) -> str:
 
 @answers("container.projects.locations.getServerConfig")
 def server_config(request: Request) -> JsonObject:
-    """The versions that are offered; the fault ``versions`` replaces those of a channel."""
+    """Returns the available versions; the fault ``versions`` replaces those of a channel."""
     _required(request)
     newest, faults = list[JsonValue](reversed(OFFERED)), request.cloud.faults.conditions
     channels: list[JsonValue] = [

@@ -1,4 +1,4 @@
-"""Operations of GKE: begun, looked at, and what a failed one says."""
+"""Operations of GKE: start, progress, and messages of failures."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def shown(request: Request, name: str) -> JsonObject:
 
 @answers("container.projects.locations.operations.get")
 def get(request: Request) -> JsonObject:
-    """How far it is."""
+    """Returns an operation with its progress."""
     name = request.at["name"].rpartition("/")[2]
     if name not in request.cloud.operations:
         raise ApiError(404, f"Not found: {request.at['name']}.")
@@ -65,7 +65,7 @@ def get(request: Request) -> JsonObject:
 
 @answers("container.projects.locations.operations.list")
 def list_(request: Request) -> JsonObject:
-    """All in a location."""
+    """Lists the operations of a location."""
     parent = request.at["parent"]
     operations: list[JsonValue] = [
         shown(request, name)

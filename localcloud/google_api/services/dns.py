@@ -19,7 +19,7 @@ def _key(zone: str, record: JsonObject) -> str:
 
 @answers("dns.managedZones.get")
 def zone(request: Request) -> JsonObject:
-    """Any zone."""
+    """Returns a zone. Every zone exists."""
     name = request.at["managedZone"]
     return {
         "kind": "dns#managedZone",
@@ -32,7 +32,7 @@ def zone(request: Request) -> JsonObject:
 
 @answers("dns.resourceRecordSets.list")
 def list_(request: Request) -> JsonObject:
-    """Those of a zone, by name and type where they are asked for."""
+    """Lists the record sets of a zone, filtered by ``name`` and ``type`` if given."""
     wanted = {key: request.query[key] for key in ("name", "type") if key in request.query}
     records: list[JsonValue] = [
         record
@@ -44,7 +44,7 @@ def list_(request: Request) -> JsonObject:
 
 @answers("dns.changes.create")
 def change(request: Request) -> JsonObject:
-    """Deletions and additions, all of them or none."""
+    """Applies deletions and additions, all of them or none."""
     resources, where = request.cloud.resources, _zone(request)
     gone = {_key(where, one): one for one in objects(request.body, "deletions")}
     new = {_key(where, one): one for one in objects(request.body, "additions")}
@@ -72,5 +72,5 @@ def _ident(where: str, record: JsonObject) -> str:
 
 @answers("dns.changes.get")
 def state(request: Request) -> JsonObject:
-    """Changes are done at once."""
+    """Returns a change, which is always done."""
     return {"kind": "dns#change", "id": request.at["changeId"], "status": "done"}

@@ -73,13 +73,13 @@ def create(request: Request) -> JsonObject:
 
 @answers("iam.projects.serviceAccounts.get")
 def get(request: Request) -> JsonObject:
-    """One."""
+    """Returns an account."""
     return _account(request)
 
 
 @answers("iam.projects.serviceAccounts.list")
 def list_(request: Request) -> JsonObject:
-    """All of a project."""
+    """Lists the accounts of a project."""
     _required(request)
     accounts = request.cloud.below(f"projects/{_project(request)}/serviceAccounts")
     return request.page("accounts", list[JsonValue](accounts.values()), "pageSize")
@@ -99,7 +99,7 @@ def patch(request: Request) -> JsonObject:
 
 @answers("iam.projects.serviceAccounts.delete")
 def delete(request: Request) -> JsonObject:
-    """Removes one, with its policy."""
+    """Deletes an account with its policy."""
     _account(request)
     request.cloud.resources.pop(_key(request))
     request.cloud.policies.pop(_key(request), None)
@@ -110,14 +110,14 @@ def delete(request: Request) -> JsonObject:
 
 @answers("iam.projects.serviceAccounts.getIamPolicy")
 def get_policy(request: Request) -> JsonObject:
-    """Who may act as it."""
+    """Returns the policy that says who may act as the account."""
     _account(request)
     return policies.read(request.cloud, _key(request))
 
 
 @answers("iam.projects.serviceAccounts.setIamPolicy")
 def set_policy(request: Request) -> JsonObject:
-    """Replaces that."""
+    """Replaces the policy of an account."""
     _account(request)
     given = request.body.get("policy")
     return policies.write(request.cloud, _key(request), given if isinstance(given, dict) else {}, _project(request))

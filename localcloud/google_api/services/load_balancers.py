@@ -22,7 +22,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 
 def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
-    """Those of the cluster's gateway; a project and region without the cluster has none."""
+    """The backends of the cluster's gateway; empty for another project or region."""
     if not control_plane.is_real():
         return {}
     with request.cloud.state() as cloud_state:
@@ -32,7 +32,7 @@ def _backends(request: Request) -> Mapping[str, tuple[Seen, ...]]:
 
 
 def _zones(cloud_state: CloudState, request: Request) -> list[str]:
-    """Where the groups are: the first zone of each cluster of the project, in the region that is asked about."""
+    """The zones of the groups: the first zone of each cluster of the project in the requested region."""
     region, zone_names = request.at.get("region"), list[str]()
     for key in cloud_state.all(CLUSTER):
         _, project, _, location, *_ = key.split("/")
@@ -42,7 +42,7 @@ def _zones(cloud_state: CloudState, request: Request) -> list[str]:
 
 
 def _name(backend: str) -> str:
-    """As long as Compute Engine allows, and as little to be guessed as GKE's own."""
+    """The name of a backend service: as long as Compute Engine allows, and as unpredictable as GKE's."""
     return f"gkegw1-{digits(backend, 8)}-{backend.replace('_', '-')}"[:63].rstrip("-")
 
 
@@ -54,7 +54,7 @@ def _group(request: Request, backend: str) -> str:
 
 @answers("compute.regionBackendServices.list")
 def services(request: Request) -> JsonObject:
-    """All of a region, each with its group."""
+    """Lists the backend services of a region, each with its group."""
     scope = f"projects/{request.at['project']}/regions/{request.at['region']}"
     backend_services: list[JsonValue] = []
     for backend in sorted(_backends(request)):
@@ -76,7 +76,7 @@ def services(request: Request) -> JsonObject:
 
 @answers("compute.regionBackendServices.getHealth")
 def health(request: Request) -> JsonObject:
-    """Every endpoint of one backend service, as the gateway sees it at this moment."""
+    """Returns the current health of every endpoint of a backend service, as the gateway sees it."""
     wanted = request.at["backendService"]
     for backend, endpoints in _backends(request).items():
         if _name(backend) == wanted:
@@ -94,7 +94,7 @@ def health(request: Request) -> JsonObject:
 
 @answers("compute.networkEndpointGroups.aggregatedList")
 def groups(request: Request) -> JsonObject:
-    """The groups behind every backend, by zone."""
+    """Lists the endpoint groups of all backends, by zone."""
     groups_by_zone: dict[str, list[JsonValue]] = {}
     for backend, endpoints in sorted(_backends(request).items()):
         path = _group(request, backend)

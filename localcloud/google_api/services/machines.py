@@ -19,7 +19,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, text
 
 CREATED = "2026-01-01T00:00:00.000-08:00"
 ZONES = sorted(zones.known_zones())
-"""Those that the catalogue knows."""
+"""The zones of the catalogue."""
 
 
 # -- machine types -----------------------------------------------------------------------------------------------------
@@ -49,7 +49,7 @@ def _machine(project: str, zone: str, name: str) -> JsonObject | None:
 
 @answers("compute.machineTypes.get")
 def machine_type(request: Request) -> JsonObject:
-    """One, where the zone has it."""
+    """Returns a machine type, if the zone has it."""
     project, zone, name = (request.at[key] for key in ("project", "zone", "machineType"))
     if machine := _machine(project, zone, name):
         return machine
@@ -58,7 +58,7 @@ def machine_type(request: Request) -> JsonObject:
 
 @answers("compute.machineTypes.aggregatedList")
 def machine_types(request: Request) -> JsonObject:
-    """The zones that have the one that the filter names. Raises :class:`ApiError` 501 for any other filter."""
+    """Lists the zones with the machine type that the filter names. Raises :class:`ApiError` 501 for other filters."""
     asked = re.fullmatch(r'name ?(?:=|eq) ?"?([\w-]+)"?', request.query.get("filter", ""))
     if not asked:
         raise ApiError(501, "the emulator lists machine types by the filter name=… only")
@@ -81,7 +81,7 @@ def _key(request: Request, name: str = "") -> str:
 
 
 def _new_key(request: Request) -> str:
-    """The path of what a request makes. Raises :class:`ApiError` where it exists."""
+    """The path of the resource that a request creates. Raises :class:`ApiError` if it exists."""
     key = _key(request, text(request.body, "name"))
     if key in request.cloud.resources:
         raise exists(key)
@@ -96,7 +96,7 @@ def _keep(request: Request, key: str, kind: str, **more: JsonValue) -> JsonObjec
 
 @answers("compute.reservations.get", "compute.instances.get")
 def get(request: Request) -> JsonObject:
-    """A reservation, or a host."""
+    """Returns a reservation or a host."""
     key = _key(request)
     if record := request.cloud.copy(key):
         return record
@@ -105,7 +105,7 @@ def get(request: Request) -> JsonObject:
 
 @answers("compute.reservations.delete", "compute.instances.delete")
 def delete(request: Request) -> JsonObject:
-    """Gives a reservation's hosts back, or removes a host with its disk."""
+    """Deletes a reservation, or a host with its disk."""
     key = _key(request)
     if request.cloud.resources.pop(key, None) is None:
         raise not_found(key)
@@ -114,7 +114,7 @@ def delete(request: Request) -> JsonObject:
 
 @answers("compute.reservations.insert")
 def reserve(request: Request) -> JsonObject:
-    """Keeps hosts for the project."""
+    """Creates a reservation of hosts."""
     key = _new_key(request)
     zone = compute_link(key.partition("/reservations")[0])
     return _keep(request, key, "compute#reservation", zone=zone, status="READY")
@@ -156,6 +156,6 @@ def _problem(request: Request, key: str, machine: str) -> tuple[str, str] | None
 
 @answers("compute.disks.aggregatedList")
 def disks(request: Request) -> JsonObject:
-    """None: those of nodes and hosts go with them."""
+    """Returns no disks: those of nodes and hosts are deleted with them."""
     del request
     return {"kind": "compute#diskAggregatedList", "items": {}}

@@ -45,7 +45,7 @@ CUSTOM_RESOURCES = frozenset(
 
 @dataclass(frozen=True)
 class MonitoringCollection:
-    """``token``: the type whose rules hold. ``added``: what Google adds to a body."""
+    """A collection. ``token``: the type whose rules apply. ``added``: what Google adds to a body."""
 
     token: str
     path: str
@@ -130,7 +130,7 @@ COLLECTIONS = {
     "uptimeCheckConfigs": MonitoringCollection(monitoring.UPTIME_CHECK, "uptimeCheckConfigs", _uptime_check),
     "dashboards": MonitoringCollection(monitoring.DASHBOARD, "dashboards", _dashboard),
 }
-"""The part of the method's id that names a collection, to what is known of it."""
+"""Collections by the part of the method's id that names them."""
 
 
 def _each(verb: str) -> tuple[str, ...]:
@@ -205,13 +205,13 @@ def create(request: Request) -> JsonObject:
 
 @answers(*_each("get"))
 def get(request: Request) -> JsonObject:
-    """One."""
+    """Returns a resource."""
     return _existing(request)[1]
 
 
 @answers(*_each("list"))
 def list_(request: Request) -> JsonObject:
-    """All of a project; filters are not imitated."""
+    """Lists the resources of a project; filters are ignored."""
     collection = _collection(request)
     records = request.cloud.below(f"projects/{_project(request)}/{collection.path}")
     return request.page(collection.path, list[JsonValue](records.values()), "pageSize")
@@ -219,7 +219,7 @@ def list_(request: Request) -> JsonObject:
 
 @answers(*_each("patch"))
 def patch(request: Request) -> JsonObject:
-    """Changes one: what ``updateMask`` names, or all of it."""
+    """Changes the fields of a resource that ``updateMask`` names, or all of them."""
     collection, (key, before) = _collection(request), _existing(request)
     etag = text(request.body, "etag")
     if etag and etag != text(before, "etag"):
@@ -239,7 +239,7 @@ def _camel(part: str) -> str:
 
 @answers(*_each("delete"))
 def delete(request: Request) -> JsonObject:
-    """Removes one that nothing refers to; a channel with ``force`` from the policies, too."""
+    """Deletes a resource to which nothing refers; with ``force`` a channel also from the policies."""
     collection, (key, _) = _collection(request), _existing(request)
     target = _target(collection, key, {"forceDelete": request.query.get("force") == "true"})
     with request.cloud.state() as cloud_state:

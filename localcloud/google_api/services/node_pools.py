@@ -60,13 +60,13 @@ def _settled(cloud: EmulatedCloud, operation: JsonObject) -> str:
 
 @answers(f"{_OF_A_POOL}.get")
 def get(request: Request) -> JsonObject:
-    """One."""
+    """Returns a node pool."""
     return _record(request)[1]
 
 
 @answers(f"{_OF_A_POOL}.list")
 def list_(request: Request) -> JsonObject:
-    """Those of a cluster."""
+    """Lists the node pools of a cluster."""
     return {"nodePools": list[JsonValue](request.cloud.below(f"{_cluster(request)}/nodePools").values())}
 
 
@@ -134,7 +134,7 @@ def updated_with_cluster(request: Request, key: str, update: JsonObject) -> Json
 
 @answers(f"{_OF_A_POOL}.setSize")
 def set_size(request: Request) -> JsonObject:
-    """Another number of nodes per zone."""
+    """Sets the number of nodes per zone."""
     key, before = _record(request)
     nodes = number(request.body, "nodeCount") or 0
     return _changed(request, key, before, before | {"initialNodeCount": nodes}, "SET_NODE_POOL_SIZE")
@@ -142,7 +142,7 @@ def set_size(request: Request) -> JsonObject:
 
 @answers(f"{_OF_A_POOL}.setAutoscaling")
 def set_autoscaling(request: Request) -> JsonObject:
-    """Other bounds."""
+    """Sets the bounds of autoscaling."""
     key, before = _record(request)
     after = before | {"autoscaling": dig(request.body, "autoscaling")}
     return _changed(request, key, before, after, "UPDATE_CLUSTER")
@@ -150,7 +150,7 @@ def set_autoscaling(request: Request) -> JsonObject:
 
 @answers(f"{_OF_A_POOL}.setManagement")
 def set_management(request: Request) -> JsonObject:
-    """Repair and upgrades."""
+    """Sets automatic repair and upgrades."""
     key, before = _record(request)
     after = before | {"management": dig(request.body, "management")}
     return _changed(request, key, before, after, "SET_NODE_POOL_MANAGEMENT")

@@ -16,11 +16,11 @@ from localcloud.providers.google.resource_type import CloudState, TargetResource
 from localcloud.providers.protocol.values import JsonValue, text
 
 RETRY_SECONDS = 10.0
-"""How long GKE waits before it tries again to make nodes. Minutes at Google."""
+"""Seconds after which GKE tries again to create nodes; at Google these are minutes."""
 
 
 def settle(cloud: EmulatedCloud, key: str) -> str:
-    """The pool's nodes are there, or the reason why they are not."""
+    """Creates the pool's nodes; returns the reason if that is not possible, or ``""``."""
     if key not in cloud.resources:
         return ""
     with cloud.state() as cloud_state:
@@ -39,7 +39,7 @@ def settle(cloud: EmulatedCloud, key: str) -> str:
 
 @contextmanager
 def _without_stock(cloud: EmulatedCloud, cloud_state: CloudState, target: TargetResource) -> Generator[None]:
-    """Zones that the fault ``stockout`` names for this attempt have no host."""
+    """During the block, zones that the fault ``stockout`` names for this attempt have no hosts."""
     given, zones_ = (
         cloud.faults.conditions.given,
         pool_zones(target.inputs, cluster_of(cloud_state, target), target.scope["location"]),

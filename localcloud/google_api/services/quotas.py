@@ -21,7 +21,7 @@ from localcloud.providers.google.resource_type import CloudState, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, number, objects, text
 
 LIMIT = 5000.0
-"""Of every quota that no fault names, but for chips."""
+"""Limit of every quota that no fault names, except quotas of chips."""
 
 OF_PROJECT = ("NETWORKS", "SUBNETWORKS", "ROUTERS", "FIREWALLS", "HEALTH_CHECKS", "SSL_CERTIFICATES")
 OF_REGION = (
@@ -42,12 +42,12 @@ _DISKS = {"hyperdisk-balanced": "HDB_TOTAL_GB", "pd-standard": "DISKS_TOTAL_GB"}
 
 
 def of_project(cloud: EmulatedCloud, project: str) -> list[JsonValue]:
-    """What a project has in all."""
+    """The global quotas of a project, with their usage."""
     return list(_shown(cloud, OF_PROJECT, _used(cloud, f"projects/{project}/")))
 
 
 def of_region(cloud: EmulatedCloud, project: str, region: str) -> list[JsonValue]:
-    """What a project has in a region."""
+    """The quotas of a project in a region, with their usage."""
     used = _used(cloud, f"projects/{project}/regions/{region}/")
     with cloud.state() as cloud_state:
         used.update(_disks(cloud, cloud_state, project, region))

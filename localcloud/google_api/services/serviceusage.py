@@ -10,7 +10,7 @@ from localcloud.providers.google.projects import ALWAYS_ON
 from localcloud.providers.protocol.values import JsonObject, JsonValue, texts
 
 EVERY = "*"
-"""In the fault ``enabledApis``: whatever is asked for."""
+"""In the fault ``enabledApis``: all APIs."""
 _SERVICE = re.compile(r"projects/([^/]+)(?:/services/([^/]+))?")
 
 
@@ -61,14 +61,14 @@ def _operation(request: Request, name: str) -> JsonObject:
 
 @answers("serviceusage.services.get")
 def get(request: Request) -> JsonObject:
-    """One API."""
+    """Returns an API with its state."""
     project, name = _parts(request)
     return _service(name, _is_on(request, project, name))
 
 
 @answers("serviceusage.services.list")
 def list_(request: Request) -> JsonObject:
-    """All that are enabled; others are known by their name only."""
+    """Lists the enabled APIs of a project."""
     project, _ = _parts(request)
     items: list[JsonValue] = [_service(name, True) for name in sorted(_enabled(request, project))]
     return request.page("services", items, "pageSize")
@@ -76,7 +76,7 @@ def list_(request: Request) -> JsonObject:
 
 @answers("serviceusage.services.batchGet")
 def batch_get(request: Request) -> JsonObject:
-    """Several."""
+    """Returns several APIs with their states."""
     project, _ = _parts(request)
     asked = [name.rpartition("/")[2] for name in request.query.get("names", "").split(",") if name]
     return {"services": [_service(name, _is_on(request, project, name)) for name in asked]}
@@ -84,26 +84,26 @@ def batch_get(request: Request) -> JsonObject:
 
 @answers("serviceusage.services.batchEnable")
 def batch_enable(request: Request) -> JsonObject:
-    """Enables several."""
+    """Enables several APIs."""
     project, _ = _parts(request)
     return _set(request, project, texts(request.body, "serviceIds"), True)
 
 
 @answers("serviceusage.services.enable")
 def enable(request: Request) -> JsonObject:
-    """Enables one."""
+    """Enables an API."""
     project, name = _parts(request)
     return _set(request, project, [name], True)
 
 
 @answers("serviceusage.services.disable")
 def disable(request: Request) -> JsonObject:
-    """Disables one."""
+    """Disables an API."""
     project, name = _parts(request)
     return _set(request, project, [name], False)
 
 
 @answers("serviceusage.operations.get")
 def operation(request: Request) -> JsonObject:
-    """How far it is."""
+    """Returns an operation with its progress."""
     return _operation(request, request.at["name"])

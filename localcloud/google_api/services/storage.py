@@ -63,19 +63,19 @@ def insert(request: Request) -> JsonObject:
 
 @answers("storage.buckets.get")
 def get(request: Request) -> JsonObject:
-    """One."""
+    """Returns a bucket."""
     return _bucket(request)
 
 
 @answers("storage.buckets.list")
 def list_(request: Request) -> JsonObject:
-    """All."""
+    """Lists the buckets."""
     return request.page("items", list[JsonValue](request.cloud.below("b").values()), kind="storage#buckets")
 
 
 @answers("storage.buckets.patch", "storage.buckets.update")
 def patch(request: Request) -> JsonObject:
-    """Changes one; a null takes a property out."""
+    """Changes a bucket; ``null`` removes a property."""
     record = _bucket(request)
     changed: JsonObject = {key: value for key, value in merge(record, request.body).items() if value is not None}
     changed |= {"metageneration": str((number(record, "metageneration") or 1) + 1), "etag": request.cloud.etag()}
@@ -85,7 +85,7 @@ def patch(request: Request) -> JsonObject:
 
 @answers("storage.buckets.delete")
 def delete(request: Request) -> JsonObject:
-    """Removes one."""
+    """Deletes a bucket."""
     _bucket(request)
     name = request.at["bucket"]
     request.cloud.resources.pop(f"b/{name}", None)
@@ -97,14 +97,14 @@ def delete(request: Request) -> JsonObject:
 
 @answers("storage.buckets.getIamPolicy")
 def get_policy(request: Request) -> JsonObject:
-    """Who may do what with it."""
+    """Returns the IAM policy of a bucket."""
     _bucket(request)
     return {"kind": "storage#policy"} | policies.read(request.cloud, f"b/{request.at['bucket']}")
 
 
 @answers("storage.buckets.setIamPolicy")
 def set_policy(request: Request) -> JsonObject:
-    """Replaces that."""
+    """Replaces the IAM policy of a bucket."""
     _bucket(request)
     return {"kind": "storage#policy"} | policies.write(request.cloud, f"b/{request.at['bucket']}", request.body, "")
 

@@ -90,7 +90,8 @@ class Model(pulumi.ComponentResource):
             # Of a stopped model KServe keeps neither pool nor Service, and a route without backends can hold up the
             # whole Gateway. When a model is stopped these go last, when it starts they come first.
             if door is None or door.keep_paths:
-                routes.append(custom_resource(f"{name}-route", routing.route(model, gateway), child))
+                own = routing.route(model, gateway, kept=door is not None)
+                routes.append(custom_resource(f"{name}-route", own, child))
                 for key, policy in routing.model_policies(model).items():
                     custom_resource(f"{name}-{key}", policy, child)
             if door is not None:

@@ -67,6 +67,9 @@ PROXY_LABELS = {
 """Labels of the Envoys' pods."""
 LIMITER_LABELS = {"app.kubernetes.io/name": LIMITER}
 
+KEPT_ANNOTATION = "llmd-gke/kept-beside-front-door"
+"""On model routes at the load balancer that stay for a transition."""
+
 CALLER_HEADER = "x-llm-caller"
 MODEL_HEADER = "x-ai-eg-model"
 """Set by AI Gateway from the request's body, whatever the client sent."""

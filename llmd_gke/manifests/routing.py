@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from llmd_gke import gateways
-from llmd_gke.catalog import endpoints, kserve
+from llmd_gke.catalog import endpoints, front_door, kserve
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
@@ -150,11 +150,12 @@ def _below(model: ModelSettings, path: str, backend: JsonObject) -> JsonObject:
     }
 
 
-def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
+def route(model: ModelSettings, settings: GatewaySettings, *, kept: bool = False) -> JsonObject:
     """The HTTPRoute of a model at ``/NAMESPACE/NAME`` (and at ``/`` with ``atRoot``), at the one listener for models.
 
     An allow-list: inference (and the setting ``paths``) goes to the InferencePool, listing and health to the Service,
-    and every other path of the server is answered 404 by the gateway. No ``waitFor``: its references resolve only once
+    and every other path of the server is answered 404 by the gateway. ``kept``: the route stays beside a front door for
+    a transition, and is marked for the policies. No ``waitFor``: its references resolve only once
     KServe has made both, and KServe makes them only once the route exists.
     """
     inference = (*endpoints.INFERENCE, *model.paths)
@@ -166,12 +167,10 @@ def route(model: ModelSettings, settings: GatewaySettings) -> JsonObject:
     spec: JsonObject = {"parentRefs": [parent(settings.scheme)], "rules": rules}
     if settings.domain is not None:
         spec["hostnames"] = [settings.domain]
-    return {
-        "apiVersion": GATEWAY_API,
-        "kind": "HTTPRoute",
-        "metadata": {"name": naming.route(model.name), "namespace": model.namespace},
-        "spec": spec,
-    }
+    metadata: JsonObject = {"name": naming.route(model.name), "namespace": model.namespace}
+    if kept:
+        metadata["annotations"] = {front_door.KEPT_ANNOTATION: "true"}
+    return {"apiVersion": GATEWAY_API, "kind": "HTTPRoute", "metadata": metadata, "spec": spec}
 
 
 def policies(serving: gateways.Serving) -> dict[str, JsonObject]:

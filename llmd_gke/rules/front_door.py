@@ -14,7 +14,7 @@ from typing import cast
 
 from llmd_gke.catalog import front_door
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.inputs import Input, Unknown
 
 CALLER = re.compile(r"[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?")
 """No dot: it separates a caller from the name of one of its keys. Objects in Kubernetes are named after callers."""
@@ -197,7 +197,8 @@ def targets(spec: Input) -> Iterator[Input]:
 def merges(spec: Input) -> Iterator[Finding]:
     """A SecurityPolicy of a route is merged with that of its Gateway, whose keys it would replace otherwise."""
     on_routes = any((target.get("kind").text() or "").endswith("Route") for target in targets(spec))
-    if on_routes and spec.get("mergeType").value is None:
+    merge_type = spec.get("mergeType")
+    if on_routes and merge_type.text() is None and not isinstance(merge_type.value, Unknown):
         yield Finding(
             "security-policy-merge",
             "this SecurityPolicy of a route replaces the Gateway's, so that requests to the route need no key",
@@ -209,7 +210,8 @@ def merges(spec: Input) -> Iterator[Finding]:
 def shared_limits(spec: Input) -> Iterator[Finding]:
     """A global limit counts over all routes and Envoys, not for each route by itself."""
     for rule in spec.get("rateLimit", "global", "rules").each():
-        if rule.get("shared").boolean() is False or rule.get("shared").value is None:
+        shared = rule.get("shared")
+        if shared.boolean() is not True and not isinstance(shared.value, Unknown):
             yield Finding(
                 "rate-limit-shared",
                 f"{rule.path}: without `shared` each route counts for itself, so a caller gets the limit once a model",
@@ -231,3 +233,32 @@ def counts_tokens(spec: Input) -> bool:
         rule.get("cost", "response", "metadata", "namespace").text() == front_door.USAGE_NAMESPACE
         for rule in spec.get("rateLimit", "global", "rules").each()
     )
+
+
+def reports_usage(template: Input) -> Iterator[Finding]:
+    """The server of a runtime configuration reports the tokens of every stream."""
+    for container in template.get("containers").each():
+        arguments = [argument.text() or "" for argument in container.get("args").each()]
+        if "--served-model-name" in arguments and front_door.FORCED_USAGE not in arguments:
+            yield Finding(
+                "forced-usage",
+                f"{container.path}.args: streams of /v1/completions report no usage, so they escape the token budgets",
+                allowed=front_door.FORCED_USAGE,
+                fix=f"add {front_door.FORCED_USAGE}",
+            )
+
+
+def beside(route: Input) -> Iterator[Finding]:
+    """A route that leads past the front door to an InferencePool, unless it is marked as kept for a transition."""
+    if route.get("metadata", "annotations", front_door.KEPT_ANNOTATION).text() == "true":
+        return
+    for rule in route.get("spec", "rules").each():
+        for backend in rule.get("backendRefs").each():
+            if backend.get("kind").text() == "InferencePool":
+                yield Finding(
+                    "route-beside-front-door",
+                    f"{backend.path} is the pool of a model: requests on this route need no key and count for no limit",
+                    allowed="an AIGatewayRoute of the front door",
+                    fix="remove the route, or set frontDoor.keepPaths for a transition",
+                )
+                return

@@ -8,6 +8,7 @@ from policies.rules import (
     cluster,
     egress,
     exposure,
+    front_door,
     gateway,
     health,
     platform,
@@ -34,6 +35,7 @@ class Group:
 GROUPS = (
     Group("gateways", "Gateways", gateway.RULES),
     Group("routes", "Routes", routes.RULES),
+    Group("front-door", "Front door", front_door.RULES),
     Group("health-checks", "Health checks and timeouts", health.RULES),
     Group("llm-inference-service", "LLMInferenceService", serving.RULES),
     Group("inference-pools", "InferencePools", pools.RULES),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmd_gke.catalog import kserve, versions
+from llmd_gke.catalog import front_door, kserve, versions
 from llmd_gke.rules import platform
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
@@ -26,6 +26,8 @@ from policies.rules.rule import (
 CHARTS = kserve.source("charts")
 WHY_FLOOR = {
     "kserve": "0.18 and 0.19 fail without the v1alpha2 InferencePool CRD, which GKE does not have (kserve/kserve#5708)",
+    "gateway-helm": "1.8.0 and 1.8.1 reject every rate limit on Kubernetes 1.36 (envoyproxy/gateway#9186)",
+    "ai-gateway-helm": "its API is stable from 1.0 on",
     "lws": "an upgrade from 0.7 to 0.8 deletes the CRD and with it every LeaderWorkerSet (kubernetes-sigs/lws#880)",
 }
 
@@ -48,7 +50,12 @@ def _crds(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _version(subject: Subject, settings: Settings) -> Iterator[Finding]:
-    floors = {"kserve": settings.text("kserveFloor"), "lws": settings.text("lwsFloor")}
+    floors = {
+        "kserve": settings.text("kserveFloor"),
+        "lws": settings.text("lwsFloor"),
+        front_door.GATEWAY_CHART: settings.text("envoyGatewayFloor"),
+        front_door.AI_GATEWAY_CHART: settings.text("aiGatewayFloor"),
+    }
     yield from platform.chart_version(subject.node, floors, WHY_FLOOR)
 
 
@@ -102,14 +109,17 @@ CRD_OWNERSHIP = Rule(
 
 VERSION = Rule(
     name="platform-version",
-    title="KServe and LeaderWorkerSet are new enough for GKE",
-    why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}.",
+    title="KServe, LeaderWorkerSet and Envoy Gateway are new enough for GKE",
+    why=f"KServe: {WHY_FLOOR['kserve']}. LeaderWorkerSet: {WHY_FLOOR['lws']}. "
+    f"Envoy Gateway: {WHY_FLOOR['gateway-helm']}.",
     sources=(kserve.issue(5708), "https://github.com/kubernetes-sigs/lws/issues/880"),
     kinds=(RELEASE, CHART),
     check_resource=_version,
     parameters=(
         Parameter("kserveFloor", kserve.FLOOR, "Minimum chart version of KServe"),
         Parameter("lwsFloor", "0.8.0", "Minimum chart version of LeaderWorkerSet"),
+        Parameter("envoyGatewayFloor", front_door.FLOOR, "Minimum chart version of Envoy Gateway"),
+        Parameter("aiGatewayFloor", front_door.AI_FLOOR, "Minimum chart version of Envoy AI Gateway"),
     ),
 )
 

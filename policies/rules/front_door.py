@@ -1,0 +1,98 @@
+"""The front door: nobody gets around its keys, and its limits count what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import front_door as facts
+from llmd_gke.rules import front_door
+from llmd_gke.rules.finding import Finding
+from policies.rules.rule import (
+    AI_ROUTE,
+    HTTP_ROUTE,
+    SECURITY_POLICY,
+    SERVICE_CONFIG,
+    TRAFFIC_POLICY,
+    Program,
+    Rule,
+    Settings,
+    StackFinding,
+    Subject,
+)
+
+_API = "https://gateway.envoyproxy.io/docs/api/extension_types/"
+
+
+def _merges(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from front_door.merges(subject.spec)
+
+
+def _shared(subject: Subject, _settings: Settings) -> Iterator[Finding]:
+    yield from front_door.shared_limits(subject.spec)
+
+
+def _usage(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    if any(front_door.counts_tokens(policy.spec) for policy in program.of(TRAFFIC_POLICY)):
+        for config in program.of(SERVICE_CONFIG):
+            for finding in front_door.reports_usage(config.spec.get("template")):
+                yield StackFinding(config, finding)
+
+
+def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    if any(program.of(AI_ROUTE)):
+        for route in program.of(HTTP_ROUTE):
+            for finding in front_door.beside(route.node):
+                yield StackFinding(route, finding)
+
+
+MERGE = Rule(
+    name="security-policy-merge",
+    title="A SecurityPolicy of a route is merged with the Gateway's",
+    why="Of several SecurityPolicies Envoy Gateway applies only the most specific one, as a whole: a policy of a route "
+    "that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a mergeType.",
+    sources=(
+        f"{_API}#securitypolicyspec",
+        "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
+    ),
+    kinds=(SECURITY_POLICY,),
+    check_resource=_merges,
+    severity="critical",
+    opt_out="Where a route is meant to be open to everyone, make this rule advisory.",
+)
+
+SHARED = Rule(
+    name="rate-limit-shared",
+    title="Limits count over all routes and proxies",
+    why="A global rule without `shared` counts for each route by itself, so a caller gets its limit once for each "
+    "model; a local limit counts in each Envoy.",
+    sources=(f"{_API}#ratelimitrule",),
+    kinds=(TRAFFIC_POLICY,),
+    check_resource=_shared,
+    severity="medium",
+)
+
+USAGE = Rule(
+    name="forced-usage",
+    title="Models report the tokens of every stream where a budget counts them",
+    why="vLLM reports usage in a stream only if the request asks for it, and Envoy AI Gateway 1.0 adds that to chats "
+    "only: streams of `/v1/completions` escape a token budget unless the server has `--enable-force-include-usage`.",
+    sources=(
+        "https://docs.vllm.ai/en/latest/cli/serve.html",
+        "https://github.com/envoyproxy/ai-gateway/tree/main/internal/endpointspec",
+    ),
+    kinds=(TRAFFIC_POLICY, SERVICE_CONFIG),
+    check_stack=_usage,
+)
+
+BESIDE = Rule(
+    name="route-beside-front-door",
+    title="Models behind a front door have no other route",
+    why="An HTTPRoute to an InferencePool at the load balancer leads around the keys and limits of the front door.",
+    sources=("https://aigateway.envoyproxy.io/docs/capabilities/inference/aigatewayroute-inferencepool",),
+    kinds=(AI_ROUTE, HTTP_ROUTE),
+    check_stack=_beside,
+    severity="critical",
+    opt_out=f"For a transition, `frontDoor.keepPaths` marks the routes with the annotation `{facts.KEPT_ANNOTATION}`.",
+)
+
+RULES = (MERGE, SHARED, USAGE, BESIDE)

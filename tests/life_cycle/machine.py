@@ -20,7 +20,7 @@ from localcloud.workflow import failures, processes, state
 from tests.life_cycle import invariants, running
 from tests.life_cycle.invariants import Entry, Seen
 from tests.life_cycle.observation import look
-from tests.life_cycle.settings_changes import SECRET_KEY, STACK, Config, changed
+from tests.life_cycle.settings_changes import ONE_WAY, SECRET_KEY, STACK, Config, changed
 from tests.life_cycle.steps import Kill, Step, kind_of
 from tests.published_provider.conftest import Published
 
@@ -90,7 +90,7 @@ class Machine:
 
     def _step(self, step: Step) -> None:
         if step.change:
-            self.on ^= {step.change}
+            self.on = (self.on | ONE_WAY & {step.change}) ^ ({step.change} - ONE_WAY)
             self._write()
         if step.command == "refresh" and not self._can_refresh():
             return

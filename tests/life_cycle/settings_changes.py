@@ -70,6 +70,11 @@ CHANGES: Mapping[str, Callable[[Config], None]] = {
 """In the order in which they are applied: what follows builds on what comes before."""
 
 
+ONE_WAY = frozenset({"a larger range of nodes"})
+"""Changes that a plan does not take back. A smaller range replaces the cluster by one of the same identity, and the
+state then has objects that are gone until a refresh: an open defect (docs/decisions.md, "A replaced cluster")."""
+
+
 def changed(base: Config, names: Collection[str]) -> Config:
     """The settings with these changes on, and the others off."""
     config = copy.deepcopy(base)

@@ -23,78 +23,78 @@ class Rehearsal:
         self.workdir = workdir
 
     def check(self) -> None:
-        """Needs nothing but the engine."""
+        """Does nothing: the rehearsal needs only the engine."""
 
     def check_stack(self, stack: str) -> None:
-        """Its clouds are files, which the workflow compares with the state."""
+        """Does nothing: the clouds are files, which the workflow compares with the state."""
 
     def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
-        """Its providers are Python."""
+        """Does nothing: the providers are Python modules."""
 
     def start(self, console: Console) -> None:
-        """The engine starts its providers."""
+        """Does nothing: the engine starts the providers."""
 
     def tools(self) -> Mapping[str, str]:
-        """`pulumi` alone."""
+        """No tools besides `pulumi`."""
         return {}
 
     def adapt_settings(self, copy: dict[str, object]) -> None:
-        """Takes stack files as they are."""
+        """Leaves stack files unchanged."""
 
     def check_isolation(self) -> None:
-        """Its providers connect to nobody."""
+        """Does nothing: the providers open no connections."""
 
     def enter(self, arguments: Sequence[str]) -> list[str]:
-        """Runs them here."""
+        """``arguments`` unchanged: they run on this machine."""
         return list(arguments)
 
     def shell_environment(self) -> Mapping[str, str]:
-        """Nothing on top."""
+        """No additional variables."""
         return {}
 
     def holds(self, lock: Lock) -> bool | None:
-        """The process number is one of this machine."""
+        """``None``: the lock's process number is one of this machine, which answers that."""
         return None
 
     def owns(self, pending: Pending) -> bool:
-        """Everything is in the stand-ins' files."""
+        """``False``: everything is in the stand-ins' files."""
         return False
 
     def find_created(self, pending: Pending) -> str | None:
-        """Never asked."""
+        """Not called: the rehearsal owns no pending creates."""
         raise NotImplementedError
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
-        """Never asked."""
+        """Not called: the rehearsal owns no pending creates."""
         raise NotImplementedError
 
     def update(self, run: Update, console: Console) -> int:
-        """Once: nothing in it fails by chance."""
+        """Runs the update once: the rehearsal has no transient failures."""
         return run()
 
     def after_up(self, stack: str, console: Console) -> int:
-        """No request can be served."""
+        """Returns 0: there are no servers to which a request could be sent."""
         return 0
 
     def explain_failure(self, console: Console) -> None:
-        """The engine has said it all."""
+        """Does nothing: the engine has printed the reason."""
 
     def tips(self) -> Mapping[str, str]:
-        """Where requests are answered: the URL in the outputs looks as if they were here."""
+        """A tip on the laptop cloud, since the outputs' URL does not answer in the rehearsal."""
         return {"make up CLOUD=laptop": "real Kubernetes and KServe; in the rehearsal the models' URLs do not answer"}
 
     def show_status(self, console: Console) -> None:
-        """Nothing runs between commands."""
+        """Prints nothing: no process runs between commands."""
 
     def nothing_to_destroy(self) -> str:
-        """A stack whose cloud is gone is removed by itself."""
+        """Empty: a stack whose cloud was removed can still be destroyed."""
         return ""
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
-        """With no stack left there must be no object either; what no stack knew is removed and named."""
+        """Removes and names objects that remain although no stack is left."""
         if failed:
             return 0
         return cloud_files.remove(self.workdir, console, had_stacks=had_stacks)
 
     def stop(self) -> None:
-        """Nothing runs."""
+        """Does nothing: no process runs."""

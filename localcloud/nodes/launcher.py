@@ -110,7 +110,7 @@ def enter_root(spec: dict[str, Any]) -> None:
 
 
 def enter_folder(spec: dict[str, Any]) -> None:
-    """For a command in a container that runs."""
+    """Enters the working directory of a running container, for a command in it."""
     os.chdir(spec["folder"])
 
 
@@ -127,7 +127,7 @@ def find(program: str, environment: dict[str, str]) -> str:
 
 
 def run(spec: dict[str, Any]) -> NoReturn:
-    """Becomes the command."""
+    """Replaces this process by the command."""
     environment: dict[str, str] = spec["environment"]
     program = find(spec["command"][0], environment)
     for number in (signal.SIGPIPE, signal.SIGINT):
@@ -166,7 +166,7 @@ def join(pid: int, kinds: int) -> None:
 
 
 def main() -> None:
-    """See the module."""
+    """Runs the subcommand in ``sys.argv``, see the module's docstring."""
     mode = sys.argv[1]
     if mode == "pause":
         libc_call("prctl", PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

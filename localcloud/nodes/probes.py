@@ -126,9 +126,9 @@ async def _grpc(action: Object, address: str) -> ProbeResult:
 
 
 async def outcomes(probe: Object, look: Callable[[], Awaitable[ProbeResult]]) -> AsyncGenerator[ProbeResult, None]:
-    """A verdict with every look from the first threshold on: so many successes, or so many failures, in a row.
+    """Yields an outcome after each probe from the first threshold on: that many successes or failures in a row.
 
-    For ever, after the initial delay.
+    Begins after the initial delay, and never ends.
     """
     times = Times.of(probe)
     await asyncio.sleep(times.delay_seconds)

@@ -1,4 +1,4 @@
-"""Where a built engine lies in the cache."""
+"""The path of a built engine in the cache."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def key() -> str:
 
 
 def parts(cache: Path) -> dict[str, Path]:
-    """Where the compiled parts are kept: the CLI is not built again because the language host has changed."""
+    """Paths of the compiled parts, by name, so that the CLI is not built again if only the language host changes."""
     pins = WRAPPER.digest("go.mod", "go.sum")
     return {
         "pulumi": cache / "parts" / f"pulumi-v{engine_cli()}-{machine()}-{pins}",
@@ -38,12 +38,12 @@ def parts(cache: Path) -> dict[str, Path]:
 
 
 def built(cache: Path) -> Path:
-    """The folder of the built engine, whether it is there or not."""
+    """The folder of the built engine, whether it exists or not."""
     return cache / key()
 
 
 def present(cache: Path) -> Engine | None:
-    """The engine that an earlier run built; ``None`` when it is not there or not whole."""
+    """The engine that an earlier run built; ``None`` if it is missing or incomplete."""
     folder = built(cache)
     files = [folder / name for name in ("pulumi", HOST, EXECUTOR, FAST_EXIT, COMPLETE)]
     if not all(file.exists() for file in files):

@@ -11,7 +11,7 @@ from llmd_gke.catalog.versions import engine_floor
 from localcloud.common import child_process
 
 WRAPPER_MARK = "localcloud.workflow.wrapper"
-"""Stands in the `pulumi` that the rehearsal puts on a shell's PATH; that one is no engine."""
+"""The `pulumi` that the rehearsal puts on a shell's PATH contains this text: it is not an engine."""
 
 HOST = "pulumi-language-python"
 
@@ -27,7 +27,7 @@ class Engine:
 
 @dataclass(frozen=True)
 class Unsuitable:
-    """A `pulumi` that was looked at and left aside, and why."""
+    """A `pulumi` that was found but cannot be used, and why."""
 
     pulumi: Path
     reason: str

@@ -37,7 +37,7 @@ MACHINES = {"x86_64": "x64", "AMD64": "x64", "aarch64": "arm64", "arm64": "arm64
 
 
 def folder(cache: Path) -> Path:
-    """Where the officially installed engine lies in the cache."""
+    """The folder of the official engine in the cache."""
     return cache / f"official-v{engine_cli()}"
 
 
@@ -48,7 +48,7 @@ def present(cache: Path) -> Engine | None:
 
 
 def archive() -> str | None:
-    """The name of this machine's archive; ``None`` where there is none."""
+    """The file name of the archive for this machine; ``None`` if there is none."""
     system, machine = SYSTEMS.get(platform.system()), MACHINES.get(platform.machine())
     return f"pulumi-v{engine_cli()}-{system}-{machine}.tar.gz" if system and machine else None
 
@@ -59,7 +59,7 @@ def checksums() -> str:
 
 
 def reachable() -> bool:
-    """Whether the releases' host answers soon; silence must not hold anyone up."""
+    """Whether the releases' host answers within a short time limit."""
     if os.environ.get(OFF) == "1" or archive() is None:
         return False
     try:
@@ -70,9 +70,9 @@ def reachable() -> bool:
 
 
 def install(cache: Path) -> Engine | None:
-    """Installs the pinned version into the cache; ``None`` when that did not work, which leaves nothing behind.
+    """Installs the pinned version into the cache; returns ``None``, and leaves nothing behind, if that fails.
 
-    Raises ``SetUpFailed`` for an archive that is not the one of the list: nothing of it was unpacked.
+    Raises ``SetUpFailed`` for an archive with a wrong checksum, before it is unpacked.
     """
     name = archive()
     if name is None:
@@ -119,7 +119,7 @@ def _expected(name: str) -> str:
 
 
 def _download(name: str, file: Path) -> str:
-    """Writes an archive to a file, and says its SHA-256. Raises ``ValueError`` for one that is too large."""
+    """Writes an archive to a file and returns its SHA-256. Raises ``ValueError`` for one that is too large."""
     digest, size = hashlib.sha256(), 0
     with (
         httpx.stream("GET", f"{RELEASES}/{name}", timeout=SILENCE_SECONDS, follow_redirects=True) as answer,

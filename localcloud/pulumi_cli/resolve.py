@@ -1,4 +1,4 @@
-"""Which engine runs: one on PATH, the official one, or one that is built."""
+"""Chooses the engine: one on PATH, the official release, or one that is built."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from localcloud.pulumi_cli import build, cache_key, discover, installer
 
 
 def ready(cache: Path) -> discover.Engine | None:
-    """An engine that is there already: on PATH, installed or built earlier."""
+    """An available engine, on PATH, installed or built earlier; ``None`` if there is none."""
     engine, _ = discover.on_path(os.environ.get("PATH", ""))
     return engine or installer.present(cache) or cache_key.present(cache)
 
 
 def ensure(cache: Path, console: Console, meanwhile: Callable[[], None] = lambda: None) -> discover.Engine:
-    """An engine, set up if there is none. ``meanwhile`` is called once while something long goes on.
+    """An engine, which is set up if there is none. ``meanwhile`` is called once during a long setup.
 
-    Raises ``SetUpFailed`` when none can be had.
+    Raises ``SetUpFailed`` if no engine can be set up.
     """
     engine, left_aside = discover.on_path(os.environ.get("PATH", ""))
     if engine := engine or installer.present(cache) or cache_key.present(cache):

@@ -15,13 +15,13 @@ from localcloud.service_network.kube_proxy import Proxy
 from localcloud.service_network.routing_table import table
 
 SETTLE_SECONDS = 0.02
-"""Changes within that time are taken together."""
+"""Seconds within which changes are combined."""
 AGAIN_SECONDS = 10.0
-"""An address that could not be bound is tried again after that time."""
+"""Seconds after which an address that could not be bound is tried again."""
 
 
 async def main(layout: Layout) -> None:
-    """Until cancelled."""
+    """Runs the service proxy and the DNS server until cancelled."""
     client = await kubernetes.from_home(layout.home)
     async with mirrors(client, kubernetes.SERVICES, kubernetes.ENDPOINT_SLICES) as (changed, (services, slices)):
         proxy, resolver = Proxy(), Resolver()

@@ -15,18 +15,18 @@ from dns.rdatatype import A
 from localcloud.service_network.dns_records import Names
 
 TTL_SECONDS = 5
-"""How long an answer may be kept; CoreDNS' own."""
+"""Time to live of answers in seconds; CoreDNS' default."""
 
 UDP_BYTES = 512
-"""The longest answer by UDP to a client that names no size (RFC 1035, 4.2.1)."""
+"""Maximum length of an answer by UDP to a client that states no size (RFC 1035, 4.2.1)."""
 LONGEST_UDP_BYTES = 1232
-"""The longest to any: no network of ours would break it into pieces (https://www.dnsflagday.net/2020/)."""
+"""Maximum length of an answer by UDP to any client, so that it is not fragmented (https://www.dnsflagday.net/2020/)."""
 TCP_BYTES = 0xFFFF
-"""What two octets of length allow (RFC 1035, 4.2.2)."""
+"""Maximum length of an answer by TCP: the length has two octets (RFC 1035, 4.2.2)."""
 
 
 def answer(query: bytes, names: Names, *, tcp: bool = False) -> bytes | None:
-    """The answer to a query, as long as its way allows; ``None`` for what is no query."""
+    """The answer to a query, truncated to what UDP or ``tcp`` allows; ``None`` for other data."""
     try:
         asked = dns.message.from_wire(query, continue_on_error=True)
     except dns.message.ShortHeader:

@@ -13,7 +13,7 @@ from localcloud.kubernetes.fields import Object, each, part, text, texts
 from localcloud.service_network.routing_table import SERVICE_NAME
 
 ADDRESS = "10.96.0.10"
-"""Where clusters made by kubeadm have theirs; the API server gives nobody an address this low by itself."""
+"""Address of the DNS server, as in clusters made by kubeadm; the API server assigns no address this low by itself."""
 DOMAIN = "cluster.local"
 Names = Mapping[str, tuple[str, ...]]
 

@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 PORT = 53
 IDLE_SECONDS = 10.0
-"""A connection that asks nothing for that long is closed."""
+"""Seconds without a query after which a connection is closed."""
 
 
 class Resolver(asyncio.DatagramProtocol):
@@ -25,24 +25,24 @@ class Resolver(asyncio.DatagramProtocol):
         self._server: asyncio.Server | None = None
 
     async def open(self, address: str = ADDRESS, port: int = PORT) -> None:
-        """Listens. Raises ``OSError`` when the address cannot be bound."""
+        """Listens on UDP and TCP. Raises ``OSError`` if the address cannot be bound."""
         self._server = await asyncio.start_server(self._connection, address, port)
         await asyncio.get_running_loop().create_datagram_endpoint(lambda: self, local_addr=(address, port))
         log.info("names are answered at %s:%d", address, port)
 
     def close(self) -> None:
-        """Answers nobody any more."""
+        """Stops listening."""
         if self._transport:
             self._transport.close()
         if self._server:
             self._server.close()
 
     def connection_made(self, transport: asyncio.DatagramTransport) -> None:
-        """Of asyncio."""
+        """Stores the UDP transport (called by asyncio)."""
         self._transport = transport
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        """Of asyncio."""
+        """Answers a query by UDP (called by asyncio)."""
         if self._transport and (reply := answer(data, self.records)):
             self._transport.sendto(reply, addr)
 

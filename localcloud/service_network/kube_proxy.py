@@ -1,4 +1,4 @@
-"""Listens on ClusterIPs and carries connections to endpoints, one after the other in turn."""
+"""Listens on ClusterIPs and forwards connections to endpoints in turn (round robin)."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Listener:
         self._server: asyncio.Server | None = None
 
     async def open(self, address: Address) -> None:
-        """Raises ``OSError`` when the address cannot be bound."""
+        """Starts to listen. Raises ``OSError`` if the address cannot be bound."""
         self._server = await asyncio.start_server(self._carry, *address, limit=CHUNK)
 
     def close(self) -> None:
-        """Takes no further connections."""
+        """Stops listening; open connections remain."""
         if self._server:
             self._server.close()
 
@@ -58,7 +58,7 @@ Stream = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
 async def carry(one: Stream, other: Stream) -> None:
-    """Carries both ways until both have ended; the end of one direction is passed on."""
+    """Copies data in both directions until both have ended; passes on the end of each direction."""
     try:
         await asyncio.gather(_pipe(one[0], other[1]), _pipe(other[0], one[1]))
     except OSError:
@@ -101,7 +101,7 @@ class Proxy:
             log.info("%s:%d leads to %s", *address, ", ".join(f"{host}:{port}" for host, port in endpoints))
 
     def close(self) -> None:
-        """Closes all."""
+        """Closes all listeners."""
         for listener in self._listeners.values():
             listener.close()
         self._listeners.clear()

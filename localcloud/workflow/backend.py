@@ -47,7 +47,7 @@ class Backend(Protocol):
 
     @property
     def nothing_left(self) -> str:
-        """What is gone after `make down`, for its last message."""
+        """What `make down` has removed, for its last message."""
         ...
 
     def check(self) -> None:
@@ -55,7 +55,7 @@ class Backend(Protocol):
         ...
 
     def check_stack(self, stack: str) -> None:
-        """Raises ``Stale`` when what the stack remembers is gone."""
+        """Raises ``Stale`` if objects of the stack's state no longer exist."""
         ...
 
     def ensure_binaries(self, console: Console, stack: str | None = None) -> None:
@@ -83,7 +83,7 @@ class Backend(Protocol):
         ...
 
     def shell_environment(self) -> Mapping[str, str]:
-        """Variables that an interactive shell gets on top."""
+        """Additional variables of an interactive shell."""
         ...
 
     def holds(self, lock: Lock) -> bool | None:
@@ -99,19 +99,19 @@ class Backend(Protocol):
         ...
 
     def created_outputs(self, pending: Pending) -> Mapping[str, object]:
-        """What the state needs to know of such an object beside its id."""
+        """Outputs that the state needs of such an object in addition to its id."""
         ...
 
     def update(self, run: Update, console: Console) -> int:
-        """Runs an update, again where a failure passes by itself. Returns the engine's status."""
+        """Runs an update, and repeats it after a transient failure. Returns the engine's status."""
         ...
 
     def after_up(self, stack: str, console: Console) -> int:
-        """Proves that a stack that came up serves. Returns 0, or 1 when it does not."""
+        """Checks that the models of a stack answer. Returns 0, or 1 if one does not."""
         ...
 
     def explain_failure(self, console: Console) -> None:
-        """Says what is wrong with the cloud after a failed update, where it can."""
+        """Prints problems of the cloud that may explain a failed update."""
         ...
 
     def tips(self) -> Mapping[str, str]:
@@ -119,15 +119,15 @@ class Backend(Protocol):
         ...
 
     def show_status(self, console: Console) -> None:
-        """What runs, beyond stacks and engines."""
+        """Prints the processes of the cloud, other than engines."""
         ...
 
     def nothing_to_destroy(self) -> str:
-        """Why no stack can be destroyed any more; empty when it can."""
+        """The reason why no stack can be destroyed any more; empty if one can."""
         ...
 
     def forget(self, console: Console, *, failed: bool, had_stacks: bool) -> int:
-        """Removes what is left once no stack is. Returns 1 when a destroy should have removed some of it."""
+        """Removes the rest once no stack is left. Returns 1 if a destroy should have removed some of it."""
         ...
 
     def stop(self) -> None:

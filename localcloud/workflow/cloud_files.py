@@ -1,4 +1,4 @@
-"""Looks into the files in which the stand-ins keep what they made."""
+"""Reads the files in which the stand-ins keep their resources."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ KUBERNETES = "kubernetes:"
 """How the types of its provider begin."""
 
 REQUESTS = "google-requests.jsonl"
-"""What the emulator was asked last."""
+"""File with the last requests to the emulator."""
 
 
 def objects(workdir: Workdir) -> dict[str, Mapping[str, object]]:
-    """Everything that exists in both clouds: id to what the stand-in knows of it."""
+    """Everything that exists in both clouds: the stand-in's record, by id."""
     return {ident: entry for name in FILES for ident, entry in _entries(workdir.cloud / name)}
 
 
@@ -69,7 +69,7 @@ def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
 
 
 def noted(workdir: Workdir, pending: Pending) -> Mapping[str, object]:
-    """What else the state has to say of such an object than its id."""
+    """Outputs that the state needs of such an object in addition to its id."""
     cloud = backend.of(workdir)
     return cloud.created_outputs(pending) if cloud.owns(pending) else {}
 
@@ -106,14 +106,14 @@ def _same(asked: object, made: object) -> bool:
 
 
 def of_other_google(workdir: Workdir) -> bool:
-    """Whether another Google provider than the chosen one made what is there. Raises ``Stale`` for a damaged file."""
+    """Whether the objects were made by another Google provider than the chosen one. ``Stale`` for a damaged file."""
     emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
     # The file alone says nothing: the emulator writes it for whoever asks it, `google faults` for example.
     return emulated != bool(_emulated(workdir.cloud / EMULATOR)) and any(_entries(workdir.cloud / FILES[0]))
 
 
 def check_google(workdir: Workdir) -> None:
-    """Raises ``Stale`` where another Google provider made what is there: each has a memory of its own."""
+    """Raises ``Stale`` if another Google provider made the objects: each keeps its own records."""
     if not of_other_google(workdir):
         return
     emulated = home.real_providers(workdir).get("gcp") in home.EMULATED
@@ -125,13 +125,13 @@ def check_google(workdir: Workdir) -> None:
 
 
 def clear(workdir: Workdir) -> None:
-    """Forgets both clouds."""
+    """Removes the files of both clouds."""
     for name in (*FILES, EMULATOR, REQUESTS):
         (workdir.cloud / name).unlink(missing_ok=True)
 
 
 def forget_damaged(workdir: Workdir, console: Console) -> bool:
-    """Forgets both clouds where a file of them is damaged, says so, and returns whether it did."""
+    """Removes the files of both clouds if one is damaged, and says so. Returns whether it did."""
     try:
         _emulated(workdir.cloud / EMULATOR)
         objects(workdir)
@@ -143,7 +143,7 @@ def forget_damaged(workdir: Workdir, console: Console) -> bool:
 
 
 def remove(workdir: Workdir, console: Console, *, had_stacks: bool) -> int:
-    """Forgets both clouds once no stack is left, and names what is still there. Returns 1 when a destroy left it.
+    """Removes both clouds once no stack is left, and names what they still had. Returns 1 if a destroy left it.
 
     A probe of ``doctor`` that was killed is not the destroy's fault.
     """

@@ -30,9 +30,9 @@ SUMMARY = "operations.summary"
 
 
 def set_up(workdir: Workdir, console: Console, stack: str | None = None) -> Runner:
-    """The engine, the folder and the cloud, ready for that stack.
+    """Prepares engine, folder and cloud for a stack; returns the runner.
 
-    The stack's summary is shown while something is built.
+    Shows the stack's summary while something is built.
     """
     cloud = backend.of(workdir)
     cloud.check()
@@ -105,7 +105,7 @@ def up(workdir: Workdir, stack: str, console: Console) -> int:
 
 
 def _update(runner: Runner, stack: str, events: Path | None = None, watch: Watch | None = None) -> int:
-    """See :class:`~localcloud.workflow.backend.Update`."""
+    """Runs an update, see :class:`~localcloud.workflow.backend.Update`."""
     command = ("up", "--yes", "--suppress-outputs", *_operation(runner.workdir, stack))
     log = events or failures.log(runner.workdir)
     log.unlink(missing_ok=True)
@@ -131,7 +131,7 @@ def preview(workdir: Workdir, stack: str, console: Console) -> int:
 
 
 def say_missing(secrets: Sequence[str], workdir: Workdir, stack: str, console: Console) -> None:
-    """Names the secrets that only a stand-in has: what comes up here is refused on Google Cloud."""
+    """Names secrets that have only a placeholder here, and without which Google Cloud would reject the stack."""
     for key in secrets:
         fix = f"Fix: pulumi config set --secret {key} --stack {shlex.quote(stack)}"
         text = (
@@ -156,7 +156,7 @@ def ensure_stack(runner: Runner, stack: str, *, select: bool) -> None:
 
 
 def show_outputs(workdir: Workdir, stack: str, console: Console) -> None:
-    """The stack's outputs, without secrets."""
+    """Prints the stack's outputs, without secrets."""
     present = state.read(workdir, stack)
     if present and present.outputs:
         width = max(map(len, present.outputs))
@@ -167,7 +167,7 @@ def show_outputs(workdir: Workdir, stack: str, console: Console) -> None:
 
 
 def show_next(workdir: Workdir, stack: str, console: Console) -> None:
-    """What to try next."""
+    """Prints commands to try next."""
     tips = {
         f"edit {workdir.stack_file(stack).name}, then `{workdir.make('up', stack)}`": "update only what changed",
         workdir.make("preview", "eu4a"): "another stack, without credentials",
@@ -195,5 +195,5 @@ def clear_all(workdir: Workdir, console: Console) -> int:
 
 
 def reported(status: int) -> int:
-    """The engine has many statuses; ours are documented in ``--help``."""
+    """Our exit status, as documented in ``--help``, for one of the engine's."""
     return status if status in (0, STOPPED) else 1

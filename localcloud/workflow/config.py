@@ -19,17 +19,17 @@ from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 
 DUMMY = STAND_IN_SECRET
-"""Stands for every secret whose value only its owner can decrypt, or that the stack file lacks."""
+"""Placeholder for secrets that only their owner can decrypt, or that the stack file lacks."""
 
 SALT = "encryptionsalt"
 FOREIGN = ("secretsprovider", "encryptedkey", SALT, "environment")
-"""What ties a stack file to its own backend's secrets and environments; the rehearsal has none of them."""
+"""Keys that tie a stack file to the secrets and environments of its backend; copies do not have them."""
 
 Table = Mapping[str, object]
 
 
 def check_name(stack: str) -> str:
-    """The name, when it can be a stack's. Raises ``BadInput``."""
+    """The name. Raises ``BadInput`` for one that no stack can have."""
     try:
         return stack_files.check_name(stack)
     except stack_files.Unusable as unusable:

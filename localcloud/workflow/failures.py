@@ -1,4 +1,4 @@
-"""Why the engine failed: its errors, and the cause and fix of those that Google is known to answer with."""
+"""Errors of the engine, and cause and fix of those that are known errors of Google's."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ from localcloud.workflow.say import say
 NODE_POOL = "gcp:container/nodePool:NodePool"
 
 SUMMARIES = ("preview failed", "update failed")
-"""They name no resource (``reportExecResult`` in pulumi/pkg/resource/deploy/deployment_executor.go)."""
+"""Errors that only summarize others and name no resource (``reportExecResult`` in
+pulumi/pkg/resource/deploy/deployment_executor.go)."""
 
 
 def log(workdir: Workdir) -> Path:
-    """Where the engine's own events of the last operation are."""
+    """The file with the engine's events of the last operation."""
     return workdir.home / "last-events.jsonl"
 
 
 def errors(events: Path) -> Iterator[str]:
-    """What went wrong, error by error.
+    """The errors in an event log.
 
-    The engine's last one, which only says that there were others, is left out, and so is what another attempt mended.
+    Summaries are left out, and errors of attempts that were repeated with success.
     """
     parsed = list(_read(events))
     failed = {_urn(one["resOpFailedEvent"]) for one in parsed if "resOpFailedEvent" in one}
@@ -56,7 +57,7 @@ def _read(events: Path) -> Iterator[dict[str, Any]]:
 
 
 def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
-    """Names cause and fix of Google's errors in the last operation."""
+    """Prints cause and fix of Google's errors in the last operation."""
     pools = list(_pools_in_error(workdir))
     explained = list(google_errors.explained([*(cause for _, cause in pools), *errors(log(workdir))], stack))
     for name, cause in pools:
@@ -66,7 +67,7 @@ def say_causes(workdir: Workdir, stack: str, console: Console) -> None:
 
 
 def say_pools(workdir: Workdir, stack: str, console: Console) -> None:
-    """Names node pools that GKE could not make, after an update that counts them as made (docs/google-emulator.md)."""
+    """Prints node pools that GKE could not create, although the update succeeded (docs/google-emulator.md)."""
     for name, cause in _pools_in_error(workdir):
         first, again = google_errors.pool_fix(cause, stack), google_errors.pool_again(name, stack)
         shell = workdir.make("shell")
@@ -74,7 +75,7 @@ def say_pools(workdir: Workdir, stack: str, console: Console) -> None:
 
 
 def _pools_in_error(workdir: Workdir) -> Iterator[tuple[str, str]]:
-    """Name and reason: Google has it in the pool, and the provider does not pass it on."""
+    """Name and reason of each pool in state ERROR. Google has the reason; the provider does not report it."""
     for ident, entry in cloud_files.objects(workdir).items():
         if entry.get("type") == NODE_POOL and entry.get("status") == "ERROR" and entry.get("statusMessage"):
             yield ident.rpartition("/")[2], str(entry["statusMessage"])

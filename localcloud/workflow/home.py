@@ -32,7 +32,7 @@ ENGINE_LOG = "LLMD_GKE_ENGINE_LOG"
 """Set to 1, the engine writes its own log, which is encrypted and meant for Pulumi's support."""
 
 EMULATED = {"pulumi-resource-gcp": "localcloud.google_api.plugin"}
-"""Real providers that need an emulator to talk to: program, and the module that runs both."""
+"""Real providers that need an emulator: name of the program, and the module that runs both."""
 
 
 def real_providers(workdir: Workdir) -> dict[str, str]:

@@ -29,12 +29,12 @@ def check(workdir: Workdir) -> None:
 
 
 def why(workdir: Workdir) -> str:
-    """The sentence that every refusal begins with."""
+    """The first sentence of every message."""
     return f"The {workdir.label} must not reach Google Cloud, so it does not start"
 
 
 def check_project(workdir: Workdir) -> None:
-    """No ``plugins:`` in Pulumi.yaml, which win over everything else, and no project file that wins over Pulumi.yaml.
+    """Rejects ``plugins:`` in Pulumi.yaml, which take precedence, and project files that hide Pulumi.yaml.
 
     The engine takes the first file of a folder whose name is ``Pulumi`` and whose extension is one of ``.json``,
     ``.yaml``, ``.yml`` (pulumi/pulumi v3.259.0, sdk/go/common/workspace/paths.go, ``DetectProjectPathFrom``).
@@ -61,7 +61,7 @@ def check_project(workdir: Workdir) -> None:
 
 
 def check_plugins(workdir: Workdir) -> None:
-    """Only our own launchers lie in the plugin folder, unchanged."""
+    """Rejects files in the plugin folder other than our own, unchanged launchers."""
     expected = launchers(workdir)
     folders = {path.parent for path in expected}
     strangers = sorted(

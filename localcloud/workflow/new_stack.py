@@ -10,7 +10,7 @@ from llmd_gke.rules.names import CLUSTER_NAME_LIMIT
 from llmd_gke.settings import stack_files
 
 FROM = "dev"
-"""One spot chip, internal: a mistake with it costs least."""
+"""The stack file that is copied: one spot chip, internal, so that mistakes cost least."""
 
 
 def write(root: Path, stack: str) -> str:

@@ -19,17 +19,17 @@ ENGINE = "pulumi"
 
 
 def left_over(workdir: Workdir) -> list[psutil.Process]:
-    """Providers, language hosts, programs and packs of this rehearsal that still run."""
+    """Running providers, language hosts, programs and policy packs of this rehearsal."""
     return [one for one in _ours(workdir) if any(mark in word for word in _arguments_of(one) for mark in MARKS)]
 
 
 def engines(workdir: Workdir) -> list[psutil.Process]:
-    """Engines of this rehearsal that still run."""
+    """Running engines of this rehearsal."""
     return [one for one in _ours(workdir) if _arguments_of(one) and os.path.basename(_arguments_of(one)[0]) == ENGINE]  # noqa: PTH119
 
 
 def end(processes: list[psutil.Process]) -> None:
-    """Asks them to end, and kills those that have not after five seconds."""
+    """Sends SIGTERM to ``processes``, and SIGKILL to those that run five seconds later."""
     for one in processes:
         _quietly(one.terminate)
     _, alive = psutil.wait_procs(processes, timeout=5)

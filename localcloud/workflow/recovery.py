@@ -29,7 +29,7 @@ CREATING = "creating"
 
 
 def is_alive(lock: state.Lock, workdir: Workdir) -> bool:
-    """Whether the process that made the lock can still be running (its number may have been given away since)."""
+    """Whether the process that made the lock may still run; its number may have been reused."""
     if lock.pid == 0:
         return False
     if (held := backend.of(workdir).holds(lock)) is not None:
@@ -67,7 +67,7 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
 
 
 def settle(runner: Runner, stack: str, config_file: str, console: Console) -> None:
-    """Settles pending operations, making nothing twice. Raises ``Stale`` for what cannot be settled."""
+    """Settles pending operations without creating anything twice. Raises ``Stale`` for those that it cannot settle."""
     present = state.read(runner.workdir, stack)
     if present is None or not present.pending:
         return
@@ -124,7 +124,7 @@ def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, objec
 
 
 def check_cloud(workdir: Workdir, stack: str) -> None:
-    """State and cloud fit together. Raises ``Stale`` when one of them was removed without the other."""
+    """Raises ``Stale`` if state or cloud was removed without the other."""
     cloud_files.check_google(workdir)
     present = state.read(workdir, stack)
     there = cloud_files.objects(workdir)

@@ -24,19 +24,19 @@ from localcloud.workflow import backend
 STOPPED = 130
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 INSIST_SECONDS = 20.0
-"""An engine that goes on after a watch has stopped it gets a second signal, and then leaves at once."""
+"""Seconds after which an engine that was interrupted by a watch gets a second signal, at which it exits at once."""
 
 FROM_KERNEL = 0x80
 """``si_code`` of a signal that the terminal sent (Linux, SI_KERNEL): the whole foreground group got it."""
 
 
 Watch = Callable[[], bool]
-"""Whether a command has to be stopped."""
+"""Returns whether a command has to be stopped."""
 
 
 @dataclass
 class Interruption:
-    """When a command that is watched gets a signal: once the watch says so, and again where it goes on after that."""
+    """Decides when a watched command gets a signal: when the watch says so, and again if it continues after that."""
 
     watch: Watch | None
     _again: float = field(default=0.0, init=False)
@@ -49,7 +49,7 @@ class Interruption:
         return True
 
     def _announced(self) -> bool:
-        """What the watch says. One that cannot look, on a full disk for example, must not leave the engine alone."""
+        """The watch's answer. A watch that raises an error, such as on a full disk, must not orphan the engine."""
         try:
             return self.watch is not None and self.watch()
         except OSError:
@@ -65,7 +65,7 @@ class Runner:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What the engine and all it starts may see."""
+        """The environment of the engine and of the processes that it starts."""
         return clean(os.environ, self.workdir)
 
     def ask(self, *arguments: str, folder: str | None = None) -> str:
@@ -145,6 +145,6 @@ def _spawn(command: Sequence[str], environment: Mapping[str, str], *, shares_gro
 
 
 def _status(process: int) -> int | None:
-    """The status that the process has ended with, negative for a signal; nothing while it runs."""
+    """The status with which the process ended, negative for a signal; ``None`` while it runs."""
     ended, status = os.waitpid(process, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if ended else None

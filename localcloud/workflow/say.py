@@ -6,5 +6,5 @@ from rich.console import Console
 
 
 def say(console: Console, text: str) -> None:
-    """One paragraph, never broken into lines of its own."""
+    """Prints one paragraph, without adding line breaks."""
     console.print(text, highlight=False, soft_wrap=True, markup=False)

@@ -1,4 +1,4 @@
-"""What both clouds of this machine ask the settings: is the stack file right, and which secrets does it need."""
+"""Checks a stack file for the local clouds, and lists the secrets that the stack needs."""
 
 from __future__ import annotations
 

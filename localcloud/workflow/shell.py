@@ -12,7 +12,7 @@ from localcloud.common.workdir import Workdir
 from localcloud.workflow import backend
 
 MAKE = ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "MFLAGS", "MAKE_STACK", "MAKE_CLOUD")
-"""What `make` hands on: with these, it would print the folders it enters, and keep the outer STACK."""
+"""Variables of `make` that a shell must not inherit: `make` would print its folders, and keep the outer STACK."""
 
 
 def command(workdir: Workdir, wanted: str) -> tuple[list[str], dict[str, str]]:

@@ -33,7 +33,7 @@ class Pending:
 
 @dataclass(frozen=True)
 class Stack:
-    """What the state of a stack says. ``protected``: names of resources that no destroy may take."""
+    """The state of a stack. ``protected``: names of resources that must not be destroyed."""
 
     name: str
     urns: tuple[str, ...]
@@ -54,7 +54,7 @@ class Lock:
 
 
 def folder(workdir: Workdir) -> Path:
-    """Where the states of this project's stacks lie."""
+    """The folder with the states of this project's stacks."""
     return workdir.state / ".pulumi" / "stacks" / project(workdir)
 
 
@@ -96,7 +96,7 @@ def _pending(operation: Object) -> Pending:
 
 
 def _is_protected(resource: Object) -> bool:
-    """By Pulumi's option, or by Google's own switch."""
+    """Whether a resource is protected by Pulumi's option or by Google's deletion protection."""
     outputs = cast("Object", resource.get("outputs") or {})
     return bool(resource.get("protect")) or outputs.get("deletionProtection") is True
 
@@ -106,7 +106,7 @@ def _is_provider(resource: Object) -> bool:
 
 
 def locks(workdir: Workdir, stack: str) -> list[Lock]:
-    """Who holds the engine's lock on a stack, dead or alive."""
+    """The engine's locks on a stack, also those of processes that have ended."""
     locks: list[Lock] = []
     for file in sorted(
         (workdir.state / ".pulumi" / "locks" / "organization" / project(workdir) / stack).glob("*.json")

@@ -57,7 +57,7 @@ def is_ours(workdir: Workdir, folder: str | None) -> bool:
 
 
 def prepared(workdir: Workdir, call: arguments.Call, environ: Mapping[str, str]) -> tuple[list[list[str]], list[str]]:
-    """What to run first, and what to become. Brings the stack's copy up to date where the command reads it."""
+    """Commands to run first, and the command line that replaces this process. Updates the stack's copy if needed."""
     if not is_ours(workdir, call.folder) or call.has("-h", "--help"):
         return [], list(call.arguments)
     call = arguments.parse(call.adding(*pack.missing_flags(workdir, call)))
@@ -115,7 +115,7 @@ def _exists(workdir: Workdir, stack: str) -> bool:
 
 
 def main(argv: Sequence[str]) -> int:  # noqa: RET503 - it ends by becoming another program
-    """Becomes the engine; returns only when something is wrong."""
+    """Replaces this process by the engine; returns an exit status only if that fails."""
     workdir = Workdir.of()
     engine = os.environ.get(ENGINE, "")
     if not Path(engine).exists():

@@ -28,7 +28,7 @@ class Head:
         self._lock = threading.Lock()
 
     def run(self) -> None:
-        """For ever."""
+        """Accepts connections until the process ends."""
         while True:
             client, (host, *_) = self._server.accept()
             threading.Thread(target=self._serve, args=(client, host), daemon=True).start()

@@ -20,7 +20,7 @@ def chips_of(machine: str) -> int:
 
 
 def settle(cloud_state: CloudState, target: TargetResource) -> None:
-    """After creation: count the nodes, or leave the pool behind in the state ``ERROR`` with GKE's reason.
+    """Creates the nodes of a new pool, or leaves the pool in state ``ERROR`` with GKE's reason.
 
     That is what GKE does with a pool whose first nodes cannot be made; it goes on trying
     (hashicorp/terraform-provider-google#10121). A pool that starts with no node is fine in any case.
@@ -65,7 +65,7 @@ def quota_name(inputs: JsonObject) -> str:
 
 
 def quota_limit(inputs: JsonObject, faults: Faults) -> float:
-    """Chips that the project may have per region of that sort."""
+    """Limit in chips, per region, of the quota that the pool's nodes draw on."""
     family = accelerators.family_of(text(inputs, "nodeConfig", "machineType"))
     key = "" if family is None else family.spot_quota if _spot(inputs) else family.quota_family
     limit = faults.value("quota", key)
@@ -73,7 +73,9 @@ def quota_limit(inputs: JsonObject, faults: Faults) -> float:
 
 
 def _over_quota(cloud_state: CloudState, target: TargetResource, nodes: int) -> str:
-    """Quota is drawn by nodes, so only nodes that run count, per region, and spot apart from the rest."""
+    """The message if ``nodes`` more would exceed the quota, else ``""``. Only running nodes count, spot ones
+    separately.
+    """
     machine = text(target.inputs, "nodeConfig", "machineType")
     region, limit = zones.region_of(target.scope["location"]), quota_limit(target.inputs, cloud_state.faults)
     used = 0

@@ -71,7 +71,7 @@ def _address_check(target: TargetResource) -> Iterator[Failure]:
 
 
 def _policy_renamed(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    """The provider PATCHes a policy under its new name, which Compute Engine does not know."""
+    """Rejects a renamed policy: the provider PATCHes it under its new name, which does not exist."""
     del cloud_state
     if text(old, "name") != target.name:
         ident = f"{target.id.rpartition('/')[0]}/{target.name}"
@@ -79,7 +79,7 @@ def _policy_renamed(cloud_state: CloudState, target: TargetResource, old: JsonOb
 
 
 def _policy_free(cloud_state: CloudState, target: TargetResource) -> None:
-    """Compute Engine keeps a resource policy while a node pool's instance group uses it."""
+    """Rejects the deletion of a resource policy that a node pool's instance group uses."""
     for ident, record in cloud_state.all(NODE_POOL).items():
         policy = text(record, "inputs", "placementPolicy", "policyName")
         if policy and short(policy) == short(target.id) and ident.split("/")[1] == target.project:

@@ -30,7 +30,7 @@ from localcloud.providers.protocol.values import JsonObject, dig, number, object
 API = "container.googleapis.com"
 
 CHANNEL_DEFAULT = "1.35.2-gke.1751000"
-"""What a cluster gets that asks for nothing newer."""
+"""Version of a cluster that does not ask for a newer one."""
 
 OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
 """Versions that this cloud offers: those of GKE's conformance reports v1.4 to v1.6 (kubernetes-sigs/gateway-api
@@ -38,7 +38,7 @@ OFFERED = ("1.34.4-gke.1047000", "1.35.2-gke.1751000", "1.36.2-gke.2154000")
 
 
 def offered(asked: str) -> str | None:
-    """The version GKE takes for what was asked: a minor version, or a patch without build, means its newest.
+    """The version that GKE uses for the requested one: the newest of a minor version, or of a patch without build.
 
     https://cloud.google.com/kubernetes-engine/versioning#specifying_cluster_version
     """
@@ -159,7 +159,7 @@ def pools_of(cloud_state: CloudState, cluster: str) -> list[str]:
 
 
 def _cluster_delete(cloud_state: CloudState, target: TargetResource) -> None:
-    """GKE deletes a cluster with its pools."""
+    """Deletes a cluster with its pools."""
     for ident in pools_of(cloud_state, target.id):
         cloud_state.drop(NODE_POOL, ident)
     lingering.leave(cloud_state, network_id(target.text("network"), target.project), target.scope["location"])
@@ -172,7 +172,7 @@ def hosts(record: JsonObject) -> set[str]:
 
 
 def _turned_off(old: object, new: object) -> bool:
-    """Upstream ``isBeenEnabled``."""
+    """Whether a feature was enabled and no longer is (upstream ``isBeenEnabled``)."""
     return old is True and new is not True
 
 

@@ -1,4 +1,4 @@
-"""What a cluster answers for its control plane: invented in the rehearsal, the real one of the laptop cloud.
+"""Endpoints and certificate of a cluster's control plane: invented in the rehearsal, real in the laptop cloud.
 
 ``LLMD_GKE_CLOUD=laptop`` and ``$LLMD_GKE_HOME/cluster/laptop.json`` say where the real one is. There is one control
 plane in a laptop cloud, so there is one cluster in it at most.
@@ -24,7 +24,7 @@ from localcloud.providers.protocol.rules import ProviderRefusal
 from localcloud.providers.protocol.values import JsonObject, text
 
 CERTIFICATE_AUTHORITY = "cmVoZWFyc2FsOiBubyBjZXJ0aWZpY2F0ZSBhdXRob3JpdHk="
-"""Base64 of a sentence. Nothing is ever connected to."""
+"""Base64 of a sentence: nothing ever connects to that control plane."""
 
 START = "Fix: make up CLOUD=laptop"
 
@@ -35,7 +35,7 @@ def is_real(environ: Mapping[str, str] = os.environ) -> bool:
 
 
 def facts_file(environ: Mapping[str, str] = os.environ) -> Path:
-    """Where a laptop cloud describes its control plane."""
+    """The file in which a laptop cloud describes its control plane."""
     return Layout(Path(environ.get("LLMD_GKE_HOME") or ".laptop")).facts
 
 
@@ -81,7 +81,7 @@ def outputs(target: TargetResource) -> JsonObject:
 
 
 def create(cloud_state: CloudState, target: TargetResource) -> None:
-    """A laptop cloud has one control plane, which must run; what an earlier cluster held is gone."""
+    """Gives a new cluster the laptop cloud's control plane, emptied of an earlier cluster; rejects a second cluster."""
     if not is_real():
         return
     facts()
@@ -98,7 +98,7 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
 
 
 def forget(folder: Path, cluster: str) -> None:
-    """What was in a cluster goes with it, in the Kubernetes stand-in's file, too. ``folder`` holds the clouds."""
+    """Removes the objects of a deleted cluster from the Kubernetes stand-in's file in ``folder``."""
     with CloudFile(folder / "kubernetes.json").edit() as content:
         clusters = content.get("clusters")
         if isinstance(clusters, dict):

@@ -54,7 +54,7 @@ def _plumbing(hint: object) -> bool:
 
 
 def build() -> dict[str, object]:
-    """The table as it should be."""
+    """The current table."""
     from pulumi import get_type_token
     from pulumi._types import input_type_py_to_pulumi_names, input_type_types
 

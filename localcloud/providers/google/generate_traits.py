@@ -24,7 +24,7 @@ RELEASE = "7.39.0"
 """The release that is tagged at the pinned commit."""
 
 INLINE = "nodePools."
-"""Pools inside of a cluster: the program has none."""
+"""Prefix of properties that are left out: node pools defined inside a cluster, which the program does not use."""
 
 REFERENCES = frozenset(
     {
@@ -44,7 +44,7 @@ REFERENCE_PATHS = ("subnetworks.name", "nat64Subnetworks.name")
 not why: these three lists do, and ``tests/published_provider/test_plans.py`` compares what follows from them."""
 
 NAMES = frozenset({"managedZone", "region", "router"})
-"""References that the state keeps as a bare name."""
+"""References that the state stores as a bare name."""
 
 CASELESS = frozenset({"member"})
 UPPER = {"gcp:storage/bucket:Bucket": ["location"]}
@@ -90,7 +90,7 @@ def content(types: Types) -> str:
 
 
 def of_type(plugin: published.Published, token: str, properties: list[Property]) -> JsonObject:
-    """What the schema and the provider say of one type; empty tables are left out."""
+    """The facts about one type, from the schema and from the provider's answers; empty tables are left out."""
     rows = sorted((one for one in properties if not one["path"].startswith(INLINE)), key=lambda one: one["path"])
     inputs = [one for one in rows if one["input"]]
     sdk = dict(of_sdk(token))
@@ -192,7 +192,7 @@ def of_sdk(token: str) -> Iterator[tuple[str, str]]:
 
 
 def _differences(sdk: dict[str, str], inputs: list[Property], paths: frozenset[str]) -> JsonObject:
-    """Of a block that only one of them has, the block alone."""
+    """Properties that only the official or only the built plugin has; of a block that one lacks, only the block."""
     ours = {one["path"]: one["type"] for one in inputs}
     official = [path for path in sdk if path not in paths and path.rpartition(".")[0] in {"", *paths}]
     types = {

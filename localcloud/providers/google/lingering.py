@@ -1,4 +1,4 @@
-"""What GKE's controllers leave in a network for a while when their cluster is gone: network endpoint groups.
+"""Network endpoint groups, which outlive their deleted cluster for a while.
 
 Until they are collected, Compute Engine refuses to delete the network: "is already being used by"
 (hashicorp/terraform-provider-google#5948, #9812). The fault ``inUseAfterCluster`` says how many seconds that takes;
@@ -17,7 +17,7 @@ KEY = "lingering"
 
 
 def leave(cloud_state: CloudState, network: str, location: str) -> None:
-    """A cluster in ``network`` has just been deleted."""
+    """Leaves an endpoint group in ``network``, whose cluster has just been deleted."""
     seconds = cloud_state.faults.read().get("inUseAfterCluster")
     if isinstance(seconds, int | float):
         zone = location if location.count("-") > 1 else f"{location}-a"

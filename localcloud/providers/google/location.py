@@ -1,4 +1,4 @@
-"""Where a resource is and how it is labelled: its own settings first, then the provider's."""
+"""Location and labels of a resource: from its own inputs, or else from the provider's settings."""
 
 from __future__ import annotations
 

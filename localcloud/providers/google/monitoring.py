@@ -36,7 +36,7 @@ SENSITIVE = {"auth_token": "authToken", "password": "password", "service_key": "
 """Labels that are secrets, to their names in ``sensitiveLabels`` (upstream ``var sensitiveLabels``)."""
 
 MOST_CONDITIONS, MOST_CHANNELS = 6, 16
-"""Of a policy; channels: https://cloud.google.com/monitoring/quotas#alerting_uptime_limits."""
+"""Maximum numbers of conditions and channels of a policy; channels: https://cloud.google.com/monitoring/quotas#alerting_uptime_limits."""
 MOST_DOCUMENTATION = 8192
 LEAST_CLOSE, MOST_CLOSE = 1800, 7 * 86400
 """Seconds of ``autoClose`` (https://cloud.google.com/monitoring/alerts/concepts-indepth#close-incidents)."""
@@ -49,7 +49,7 @@ _USER_LABEL = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
 def seconds(duration: str) -> float | None:
-    """The seconds of ``300s``, ``None`` for what is no duration."""
+    """A duration such as ``300s`` in seconds; ``None`` for other text."""
     match = _DURATION.fullmatch(duration)
     return float(match[1]) if match else None
 
@@ -58,7 +58,7 @@ def seconds(duration: str) -> float | None:
 
 
 def channel_problems(body: JsonObject) -> Iterator[str]:
-    """What is wrong with a channel, with its labels as the API has them."""
+    """Problems of a channel, whose labels are in the API's form."""
     kind, given = text(body, "type"), body.get("labels")
     labels = given if isinstance(given, dict) else {}
     if kind not in CHANNEL_LABELS:
@@ -73,7 +73,7 @@ def channel_problems(body: JsonObject) -> Iterator[str]:
 
 
 def policy_problems(body: JsonObject) -> Iterator[str]:
-    """What is wrong with an alerting policy by itself."""
+    """Problems of an alerting policy by itself."""
     conditions = objects(body, "conditions")
     if not 1 <= len(conditions) <= MOST_CONDITIONS:
         yield f"Field alert_policy.conditions had {len(conditions)} elements: from 1 to {MOST_CONDITIONS} are allowed"
@@ -126,7 +126,7 @@ def _user_labels(body: JsonObject, where: str) -> Iterator[str]:
 
 
 def uptime_problems(body: JsonObject) -> Iterator[str]:
-    """What is wrong with an uptime check."""
+    """Problems of an uptime check."""
     if not text(body, "displayName"):
         yield "Field uptime_check_config.display_name must be specified"
     timeout, period = text(body, "timeout"), text(body, "period")
@@ -144,7 +144,7 @@ def uptime_problems(body: JsonObject) -> Iterator[str]:
 
 
 def dashboard_problems(body: JsonObject) -> Iterator[str]:
-    """What is wrong with a dashboard."""
+    """Problems of a dashboard."""
     if not text(body, "displayName"):
         yield "Field dashboard.display_name must be specified"
     layouts = [key for key in LAYOUTS if key in body]
@@ -252,7 +252,7 @@ def _dashboard(cloud_state: CloudState, target: TargetResource) -> None:
 
 
 def _one_secret(target: TargetResource) -> Iterator[Failure]:
-    """Upstream ``ExactlyOneOf`` of ``sensitive_labels`` and ``sensitiveLabelCustomizeDiff``."""
+    """Exactly one sensitive label is set (upstream ``ExactlyOneOf`` and ``sensitiveLabelCustomizeDiff``)."""
     secret, labels = target.inputs.get("sensitiveLabels"), target.inputs.get("labels")
     if not isinstance(secret, dict) or has_unknown(secret):
         return

@@ -32,14 +32,14 @@ def cluster_of(cloud_state: CloudState, target: TargetResource) -> JsonObject | 
 
 
 def pool_zones(inputs: JsonObject, cluster: JsonObject | None, location: str) -> list[str]:
-    """Where the nodes are: the pool's own zones, else the cluster's, else its zone or three zones of its region."""
+    """Zones of the nodes: the pool's, else the cluster's, else the location's zone or three zones of its region."""
     own = texts(inputs, "nodeLocations") or texts(cluster, "inputs", "nodeLocations")
     zonal = location.count("-") > 1
     return own or ([location] if zonal else [f"{location}-{letter}" for letter in "abc"])
 
 
 def first_nodes(inputs: JsonObject) -> int:
-    """Nodes per zone that creation asks for: the fixed number, else the initial one, else the autoscaler's minimum."""
+    """Nodes per zone of a new pool: the fixed number, else the initial one, else the autoscaler's minimum."""
     counts = (
         number(inputs, "nodeCount"),
         number(inputs, "initialNodeCount"),
@@ -58,7 +58,7 @@ def provisioning_model(inputs: JsonObject) -> str:
 
 
 def check(target: TargetResource) -> Iterator[Failure]:
-    """What upstream's provider refuses in a plan (``resource_container_node_pool.go``)."""
+    """Inputs that upstream's provider rejects in a plan (``resource_container_node_pool.go``)."""
     inputs = target.inputs
     if "nodeCount" in inputs and "initialNodeCount" in inputs:
         # expandNodePool, line 1254
@@ -76,7 +76,7 @@ def check(target: TargetResource) -> Iterator[Failure]:
 
 
 def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list[str]) -> None:
-    """Provisioning modes exclude each other.
+    """Rejects conflicting provisioning modes, and modes that the zones do not offer.
 
     Source: GoogleCloudPlatform/cluster-toolkit @10470803 modules/compute/gke-node-pool/main.tf, preconditions;
     flex-start zones: https://cloud.google.com/kubernetes-engine/docs/concepts/dws.
@@ -108,7 +108,7 @@ def _judge_capacity(inputs: JsonObject, family: accelerators.Family, where: list
 
 
 def create(cloud_state: CloudState, target: TargetResource) -> None:
-    """What GKE refuses when a pool is made."""
+    """Rejects new pools that GKE would reject."""
     cluster = cluster_of(cloud_state, target)
     if cluster is None:
         where = (
@@ -136,7 +136,7 @@ def create(cloud_state: CloudState, target: TargetResource) -> None:
 
 
 def update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    """What GKE refuses when a pool is changed in place. The shape of a TPU slice is fixed for the pool's life."""
+    """Rejects changes of a pool that GKE would reject. The topology of a TPU slice cannot be changed."""
     before, after = (text(inputs, "placementPolicy", "tpuTopology") for inputs in (old, target.inputs))
     if before != after:
         raise _refuse(f'The TPU topology of a node pool cannot be changed, from "{before}" to "{after}".')

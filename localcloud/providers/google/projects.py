@@ -16,7 +16,7 @@ ALWAYS_ON = frozenset(
 
 
 def require(cloud_state: CloudState, project: str, api: str, title: str) -> None:
-    """Google's answer to a call of an API that the project has not enabled."""
+    """Raises Google's error for an API that the project has not enabled."""
     extra = cloud_state.faults.listed("enabledApis")
     on = not api or api in cloud_state.enabled(project) | ALWAYS_ON | extra or "*" in extra
     if on and cloud_state.usable(project, api):

@@ -252,13 +252,13 @@ def _record(type_: str, inputs: Bag, computed: JsonObject) -> JsonObject:
 
 
 def _free(cloud_state: CloudState, target: TargetResource, urn: str) -> str:
-    """An id that Google assigns: the same for the same resource, but for one that another still has."""
+    """An id that Google assigns: always the same for a resource, unless another resource still has it."""
     candidates = (f"{target.id}{digits(f'{urn} {count}')}" for count in itertools.count())
     return next(ident for ident in candidates if cloud_state.get(target.type, ident) is None)
 
 
 def _raise_error_state(target: TargetResource, record: JsonObject, outputs: JsonObject) -> None:
-    """A pool without nodes. Upstream keeps it in the state and fails, but only logs why; here the reason is shown."""
+    """Fails for a pool without nodes, which upstream keeps in the state. Upstream only logs the reason; we show it."""
     if target.type == NODE_POOL and record.get("status") == "ERROR":
         cause = text(record, "statusMessage")
         message = f'NodePool {target.name} was created in the error state "ERROR": {cause}'

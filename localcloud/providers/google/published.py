@@ -1,6 +1,6 @@
-"""Asks the published provider, built as a plugin, what it thinks of inputs, without any cloud behind it.
+"""Has the published provider, built as a plugin, check inputs, without a cloud behind it.
 
-Checks of a provider call nobody, so an address on this machine where nothing listens is enough for them.
+Checks of a provider call no API, so its address is a port of this machine on which nothing listens.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _CALL_SECONDS = 60
 
 
 class _Calls(Protocol):
-    """What is called of ``ResourceProviderStub``, whose own types are unknown to type checkers."""
+    """The part of ``ResourceProviderStub`` that we use, typed: it has no type hints."""
 
     def Configure(self, request: provider_pb2.ConfigureRequest, *, timeout: float) -> object: ...  # noqa: N802
     def Check(self, request: provider_pb2.CheckRequest, *, timeout: float) -> provider_pb2.CheckResponse: ...  # noqa: N802
@@ -52,7 +52,7 @@ class Published:
         )
 
     def check(self, kind: str, inputs: JsonObject) -> tuple[JsonObject, list[str]]:
-        """The inputs with what the provider adds to them, and what it says against them."""
+        """The inputs with the provider's additions, and its objections."""
         request = provider_pb2.CheckRequest(
             urn=f"urn:pulumi:test::project::{kind}::it",
             type=kind, name="it", randomSeed=b"seed", olds=encode({}), news=encode(inputs),
@@ -71,7 +71,7 @@ class Published:
 
 @contextmanager
 def running() -> Generator[Published]:
-    """A plugin with a project and a region, and nobody to talk to."""
+    """A running plugin, configured with a project and a region."""
     with tempfile.TemporaryDirectory() as home, Published(home) as plugin:
         plugin.configure({"project": "my-project", "region": "us-east5", "zone": "us-east5-b"})
         yield plugin

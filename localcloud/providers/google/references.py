@@ -21,7 +21,7 @@ NODE_POOL = "gcp:container/nodePool:NodePool"
 
 
 def link(target: TargetResource) -> str:
-    """The object's URL."""
+    """The URL (``selfLink``) of a resource."""
     return f"https://www.googleapis.com/compute/v1/{target.id}"
 
 
@@ -42,7 +42,7 @@ def subnetwork_id(reference: str, project: str, region: str) -> str:
 
 
 def network_exists(title: str, cloud_state: CloudState, target: TargetResource) -> str:
-    """The id of the target's network. Raises for one that is not there."""
+    """The id of the target's network. Raises :class:`ProviderRefusal` if it does not exist."""
     ident = network_id(target.text("network"), target.project)
     if cloud_state.get(NETWORK, ident) is None:
         raise missing(title, ident)
@@ -50,12 +50,12 @@ def network_exists(title: str, cloud_state: CloudState, target: TargetResource) 
 
 
 def plain_outputs(target: TargetResource) -> JsonObject:
-    """What every object of Compute Engine has."""
+    """Outputs that every resource of Compute Engine has."""
     return {"selfLink": link(target), "creationTimestamp": "2026-01-01T00:00:00.000-08:00"}
 
 
 def needs_network(title: str) -> Callable[[CloudState, TargetResource], None]:
-    """A Create that only asks for the network."""
+    """A ``create`` that only requires the network to exist."""
 
     def create(cloud_state: CloudState, target: TargetResource) -> None:
         network_exists(title, cloud_state, target)

@@ -1,4 +1,4 @@
-"""Every resource type that the Google stand-in knows, and what the bridge does alike for all of them."""
+"""Every resource type of the Google stand-in, and what Pulumi's bridge does for all of them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS: dict[str, ResourceType] = {
 
 
 def kind_of(name: str) -> ResourceType:
-    """What is known of that type. Raises :class:`ProviderRefusal` with the way to add one that is not."""
+    """The resource type of that name. Raises :class:`ProviderRefusal`, which explains how to add it, for others."""
     kind = KINDS.get(name)
     if kind is None:
         raise ProviderRefusal(
@@ -75,7 +75,7 @@ def secrets_of(type_: str) -> list[Path]:
 
 
 def without_defaults(inputs: JsonObject) -> JsonObject:
-    """Inputs without the bridge's own note."""
+    """The inputs without ``__defaults``, which the bridge adds."""
     return {key: value for key, value in inputs.items() if key != "__defaults"}
 
 

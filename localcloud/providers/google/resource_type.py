@@ -1,4 +1,4 @@
-"""What the Google stand-in needs to know about one resource type."""
+"""The description of one resource type, and the errors that Google's APIs return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UPSTREAM = "hashicorp/terraform-provider-google-beta @93c65b2d60fea598528f2769b5
 
 
 def digits(seed: str, count: int = 19) -> str:
-    """A number that looks random and is the same every time: ids, fingerprints, the last part of an address."""
+    """A number of ``count`` digits that looks random but depends on ``seed`` only: for ids and fingerprints."""
     return str(int(hashlib.sha256(seed.encode()).hexdigest(), 16))[:count]
 
 
@@ -98,7 +98,7 @@ class CloudState:
         projects[project] = [*sorted(apis)]
 
     def _note_new_apis(self, project: str, new: set[str]) -> None:
-        """Keeps when an API was enabled where the fault ``usableAfter`` delays its use."""
+        """Stores when APIs were enabled whose use the fault ``usableAfter`` delays."""
         if delayed := new & self.faults.keys("usableAfter"):
             since = self.content.setdefault("apisSince", {})
             assert isinstance(since, dict)  # noqa: S101
@@ -113,24 +113,24 @@ class CloudState:
 
 
 def no_outputs(target: TargetResource) -> JsonObject:
-    """No computed outputs."""
+    """Default of ``computed`` and ``known_outputs``: no outputs."""
     del target
     return {}
 
 
 def no_checks(target: TargetResource) -> Iterator[Failure]:
-    """No rule of the provider itself."""
+    """Default of ``check``: accepts all inputs."""
     del target
     yield from ()
 
 
 def allow(cloud_state: CloudState, target: TargetResource) -> None:
-    """No rule of the cloud."""
+    """Default of ``create``, ``delete`` and ``after``: allows everything."""
     del cloud_state, target
 
 
 def allow_update(cloud_state: CloudState, target: TargetResource, old: JsonObject) -> None:
-    """No rule for changes."""
+    """Default of ``update``: allows it."""
     del cloud_state, target, old
 
 

@@ -64,7 +64,7 @@ class Facts(TypedDict, total=False):
 
 
 class FactSource(TypedDict):
-    """Where the facts are from."""
+    """The source of the facts: provider, version, module and SDK."""
 
     provider: str
     version: str
@@ -73,7 +73,7 @@ class FactSource(TypedDict):
 
 
 class Traited(TypedDict):
-    """What :data:`TRAITS` holds."""
+    """The content of :data:`TRAITS`."""
 
     source: FactSource
     types: dict[str, Facts]
@@ -85,7 +85,7 @@ def _traits() -> Traited:
 
 
 def source() -> FactSource:
-    """Where the facts are from."""
+    """The source of the facts."""
     return _traits()["source"]
 
 
@@ -96,7 +96,7 @@ def facts(kind: str) -> Facts:
 
 @cache
 def traits(kind: str) -> Traits:
-    """What the provider takes for the same in resources of that type."""
+    """Values that the provider treats as equal in resources of that type."""
     of_type = facts(kind)
     return Traits(
         sets=frozenset(of_type.get("sets", ())),
@@ -130,7 +130,7 @@ def type_of(kind: str, path: str) -> str:
 
 
 def failures_in(kind: str, inputs: JsonObject) -> Iterator[Failure]:
-    """What is wrong with the inputs' shape and values. ``kind`` is a type the table lists."""
+    """Problems of the inputs' shape and values. ``kind`` is a type that the table lists."""
     yield from _object(table()["types"][kind], inputs, "")
     of_type = facts(kind)
     for path, value in _scalars(inputs, ()):

@@ -14,19 +14,19 @@ _ACCOUNT_ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
 
 
 def email(target: TargetResource) -> str:
-    """``ID@PROJECT.iam.gserviceaccount.com``."""
+    """The account's address, ``ID@PROJECT.iam.gserviceaccount.com``."""
     return f"{target.text('accountId')}@{target.project}.iam.gserviceaccount.com"
 
 
 def exists(cloud_state: CloudState, project: str, address: str) -> bool:
-    """Whether that service account is there. Accounts of other projects and Google's own are taken on trust."""
+    """Whether that service account exists. Accounts of other projects and Google's own are assumed to exist."""
     if not address.endswith(f"@{project}.iam.gserviceaccount.com"):
         return True
     return cloud_state.get(ACCOUNT, f"projects/{project}/serviceAccounts/{address}") is not None
 
 
 def known_member(cloud_state: CloudState, target: TargetResource, title: str) -> None:
-    """IAM refuses a binding for a service account that does not exist."""
+    """Rejects a binding for a service account that does not exist."""
     sort, _, address = target.text("member").partition(":")
     if sort == "serviceAccount" and not exists(cloud_state, target.project, address):
         raise failed(title, 400, f"Service account {address} does not exist.", "badRequest")

@@ -1,1 +1,1 @@
-"""The Kubernetes provider's stand-in: an echo with an API server's manners."""
+"""The Kubernetes provider's stand-in: returns what it gets, with an API server's additions and errors."""

@@ -1,4 +1,4 @@
-"""Which cluster a kubeconfig means. It is read, checked for what a client would need, and never used."""
+"""Finds the cluster of a kubeconfig, and checks that the kubeconfig has what a client needs. It is never used."""
 
 from __future__ import annotations
 

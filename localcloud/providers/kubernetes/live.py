@@ -17,13 +17,13 @@ def server_metadata(outputs: JsonObject) -> JsonObject:
 
 
 def first_metadata() -> JsonObject:
-    """Of a new object."""
+    """The server's metadata of a new object."""
     now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
     return {"uid": str(uuid.uuid4()), "resourceVersion": "1", "generation": 1, "creationTimestamp": now}
 
 
 def next_metadata(record: JsonObject, inputs: JsonObject) -> JsonObject:
-    """Of a changed object: another version, and another generation where the specification changed."""
+    """The server's metadata of a changed object: a new version, and a new generation if its ``spec`` changed."""
     live_metadata = dig(record, "server", "metadata")
     metadata: JsonObject = dict(live_metadata) if isinstance(live_metadata, dict) else {}
     metadata["resourceVersion"] = str((number(metadata, "resourceVersion") or 0) + 1)

@@ -1,4 +1,4 @@
-"""The Kubernetes stand-in: an echo with an API server's manners. Objects are kept in ``kubernetes.json``.
+"""The Kubernetes stand-in: returns objects with an API server's additions, and keeps them in ``kubernetes.json``.
 
 Source of its behaviour: pulumi-kubernetes ``provider/pkg/provider/provider.go`` @v4.0.0-20260115033456-f47bc2d6f199
 (= 4.25.0), functions of the same names; since 4.29 Create adopts nothing (pulumi-kubernetes#2926). Left out: schemas

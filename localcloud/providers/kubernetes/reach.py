@@ -1,4 +1,4 @@
-"""Which cluster of Google's file the provider's kubeconfig reaches."""
+"""Finds the cluster in Google's file that the provider's kubeconfig reaches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, dig
 
 
 def cluster_in(google: JsonObject, config: JsonObject) -> tuple[str, JsonObject]:
-    """The cluster's id and its part of Google's file, with its pools. Refused when it cannot be reached."""
+    """The cluster's id and its part of Google's file, with its pools. Raises an error if it cannot be reached."""
     prefix = "configured Kubernetes cluster is unreachable: "
     try:
         host = kubeconfig.active(config.get("kubeconfig"), config).host

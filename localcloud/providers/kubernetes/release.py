@@ -19,7 +19,7 @@ from localcloud.providers.protocol.values import JsonObject, JsonValue, has_unkn
 TYPE = "kubernetes:helm.sh/v3:Release"
 KEY = "helm.sh/v3/Release"
 DEFAULT_TIMEOUT_SECONDS = 300
-"""Seconds (``defaultTimeoutSeconds``)."""
+"""Default time limit of a release (``defaultTimeoutSeconds``)."""
 
 
 def check(inputs: JsonObject, default_namespace: str) -> tuple[JsonObject, list[Failure]]:
@@ -48,12 +48,12 @@ def diff(old: JsonObject, new: JsonObject) -> Difference:
 
 
 def identity(inputs: JsonObject) -> str:
-    """``namespace/name``."""
+    """The id of a release: ``namespace/name``."""
     return f"{text(inputs, 'namespace')}/{text(inputs, 'name')}"
 
 
 def create(cluster: ClusterObjects, inputs: JsonObject) -> None:
-    """Helm's own refusals, and the namespace it makes if asked to (and never removes)."""
+    """Raises Helm's errors; creates the namespace if asked to, which Helm never removes."""
     namespace = text(inputs, "namespace")
     if cluster.get(KEY, identity(inputs)) is not None:
         raise ProviderRefusal("cannot re-use a name that is still in use")

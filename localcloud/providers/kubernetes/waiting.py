@@ -21,14 +21,14 @@ SERVICE_CONFIGS = tuple(
 )
 
 DEFAULT_TIMEOUT_SECONDS = 600
-"""Seconds (``await/await.go`` Creation)."""
+"""Default time limit of a wait (``await/await.go`` Creation)."""
 
 _CONDITION = re.compile(r"condition=[A-Za-z][A-Za-z0-9./-]*(=[A-Za-z]+)?")
 _JSONPATH = re.compile(r"jsonpath=\{.+\}(=.+)?", re.DOTALL)  # jsonpath/jsonpath.go Parse: no shell quotes
 
 
 def expressions(inputs: JsonObject) -> list[str]:
-    """What to wait for. Raises :class:`ProviderRefusal` for an annotation that the provider cannot read.
+    """The expressions to wait for. Raises :class:`ProviderRefusal` for an annotation that the provider cannot read.
 
     ``metadata/overrides.go`` ReadyCondition: ``condition=…``, ``jsonpath=…`` or a JSON array of such.
     """
@@ -83,7 +83,7 @@ def never_ready_reason(kind: str, wanted: int, had: int, google: JsonObject, fau
 
 
 def _no_hosts(wanted: int, google: JsonObject, faults: Faults) -> str:
-    """The cluster autoscaler finds no host: those that run are there, more only where capacity and quota are.
+    """The reason why the cluster autoscaler finds no hosts, or ``""``: running hosts, capacity and quota count.
 
     Texts of the events: https://cloud.google.com/kubernetes-engine/docs/how-to/cluster-autoscaler-visibility
     (scale.up.error.out.of.resources, scale.up.error.quota.exceeded).

@@ -1,1 +1,1 @@
-"""What both stand-ins share: the provider protocol, without any knowledge of Google or Kubernetes."""
+"""The provider protocol, which both stand-ins share, independent of Google and Kubernetes."""

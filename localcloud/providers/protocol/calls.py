@@ -23,7 +23,7 @@ class CallRecord:
     def add(
         self, method: str, seconds: float, outcome: str, message: str = "", *, preview: bool = False, **about: str
     ) -> None:
-        """One call, answered."""
+        """Records one call and its outcome. ``seconds``: its duration."""
         entry: dict[str, object] = {
             "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
             "seconds": round(seconds, 3),

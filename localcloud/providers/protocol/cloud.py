@@ -27,7 +27,7 @@ class CloudFile:
         self._threads = threading.Lock()  # a POSIX lock does not keep threads of one process apart
 
     def read(self) -> JsonObject:
-        """The present content, empty where there is no file yet. Raises ``ValueError`` for a damaged file."""
+        """The current content; empty if there is no file yet. Raises ``ValueError`` for a damaged file."""
         try:
             return cast(JsonObject, json.loads(self.path.read_text()))
         except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""What changed between two property bags, as the engine wants to hear it."""
+"""Differences between two property bags, in the form that the engine expects."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Difference:
 
 
 def changes(old: JsonValue, new: JsonValue, path: Path = ()) -> Iterator[PropertyChange]:
-    """The outermost differences. ``__defaults`` is the bridge's note to itself, not a property."""
+    """The outermost differences. ``__defaults``, which the bridge adds, is not a property."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in sorted(old.keys() | new.keys()):
             if key == "__defaults":

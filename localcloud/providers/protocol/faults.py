@@ -52,14 +52,14 @@ KEYS = frozenset(
 
 
 class Faults:
-    """What shall go wrong. ``stop`` is set by Cancel and by the process's end; it ends every wait."""
+    """The faults to inject. Cancel and the process's end set ``stop``, which ends every wait."""
 
     def __init__(self) -> None:
         self.stop = threading.Event()
         self._used: set[str] = set()
 
     def read(self) -> JsonObject:
-        """The present faults. Raises ``ValueError`` for an unknown key or an unreadable file."""
+        """The current faults. Raises ``ValueError`` for an unknown key or an unreadable file."""
         name = os.environ.get("LLMD_GKE_FAULTS")
         if not name or not Path(name).exists():
             return {}
@@ -86,7 +86,7 @@ class Faults:
         return dig(self.read(), key, below)
 
     def create_failure(self, kind: str) -> str:
-        """Why creating that type shall fail now, or ``""``."""
+        """The message with which creating a resource of that type has to fail now, or ``""``."""
         once = text(self.read(), "failCreateOnce", kind)
         if once and kind not in self._used:
             self._used.add(kind)

@@ -11,11 +11,11 @@ from localcloud.providers.protocol.values import Bag, JsonObject, Path
 
 
 class ProviderRefusal(Exception):
-    """The cloud says no. The message is what the real provider would print."""
+    """The cloud or the provider rejects a request. The message is that of the real provider."""
 
 
 class Incomplete(ProviderRefusal):
-    """The object was made or changed, and is in the state, but it did not become what was asked for.
+    """The object was created or changed, and belongs into the state, but did not become ready or as requested.
 
     The engine records it with its ``reasons`` and the operation fails (``ErrorResourceInitFailed``).
     """
@@ -45,7 +45,7 @@ class ResourceSubject:
 
 @dataclass(frozen=True)
 class Autoname:
-    """What the engine offers for a name: a random seed, and possibly a name by the project's own autonaming."""
+    """The engine's input for autonaming: a random seed, and possibly a name by the project's configuration."""
 
     seed: bytes
     proposed: str = ""

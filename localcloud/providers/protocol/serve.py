@@ -27,7 +27,7 @@ WORKERS = 64
 
 
 GRACE_SECONDS = 1
-"""Seconds that calls under way have to answer after their waits were cut short."""
+"""Seconds that running calls have to return after their waits were interrupted."""
 
 
 def cloud_folder() -> Path:

@@ -1,4 +1,4 @@
-"""What the real provider takes for the same although it is written differently: sets, defaults, computed values, links.
+"""Values that the real provider treats as equal although they differ: sets, defaults, computed values, links.
 
 The rules are those of the plugin SDK that upstream providers are written with (``helper/schema``): a set has no order,
 an absent property that is also computed keeps its value, an absent plain value equals its default or its zero value,
@@ -57,7 +57,7 @@ def ordered(old: JsonValue, new: JsonValue, traits: Traits, path: Path = ()) -> 
 
 
 def without_noise(difference: Difference, old: JsonObject, new: JsonObject, traits: Traits) -> Difference:
-    """The difference without the changes that mean nothing to the real provider."""
+    """The difference without changes that the real provider ignores."""
     real = [change for change in difference.changes if not _same(change, old, new, traits)]
     return Difference(
         real, [change for change in difference.replaces if change in real], difference.delete_before_replace

@@ -114,7 +114,7 @@ def number(value: JsonValue, *path: str) -> int | None:
 
 
 def table(value: JsonValue, *path: str) -> JsonObject:
-    """The object there, an empty one where there is none."""
+    """The object under these keys; an empty one if there is none."""
     value_ = dig(value, *path)
     return value_ if isinstance(value_, dict) else {}
 
@@ -132,7 +132,7 @@ def texts(value: JsonValue, *path: str) -> list[str]:
 
 
 def digest(value: JsonValue) -> str:
-    """What the cloud file keeps in a secret's place."""
+    """The digest of a secret, which the cloud file contains in its place."""
     return _DIGEST + hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 

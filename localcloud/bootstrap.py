@@ -267,8 +267,10 @@ def main(arguments: list[str]) -> int:
         print(failure, file=sys.stderr)
         return 1
     except OSError as error:
-        room = shutil.disk_usage(ROOT).free >> 20
-        print(f"{error}\nFix: check permissions and free space ({room} MB free here), then run again.", file=sys.stderr)
+        free_mb = shutil.disk_usage(ROOT).free >> 20
+        print(
+            f"{error}\nFix: check permissions and free space ({free_mb} MB free here), then run again.", file=sys.stderr
+        )
         return 1
     except KeyboardInterrupt:
         print("\nStopped. The next run continues from here.", file=sys.stderr)

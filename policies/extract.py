@@ -129,14 +129,14 @@ def subjects(type_: str, inputs: Value, *, urn: str = "", name: str = "", protec
 
 def _pools_within(cluster: Mapping[str, Value]) -> Iterator[Value]:
     """Node pools defined inline in the cluster, with the locations that they inherit from it."""
-    places = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
+    locations = {key: cluster[key] for key in ("location", "nodeLocations") if key in cluster}
     for pool in _items(cluster.get("nodePools")):
         if isinstance(pool, Mapping):
-            yield {**places, **{key: value for key, value in pool.items() if value is not None}}
+            yield {**locations, **{key: value for key, value in pool.items() if value is not None}}
         else:
             yield pool
     if cluster.get("nodeConfig") is not None and cluster.get("removeDefaultNodePool") is not True:
-        yield {**places, "nodeConfig": cluster["nodeConfig"]}
+        yield {**locations, "nodeConfig": cluster["nodeConfig"]}
 
 
 def _items(value: Value) -> Sequence[Value]:

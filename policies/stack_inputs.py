@@ -23,7 +23,7 @@ class StackInputs:
     rules: Sequence[Rule]
     secrets: set[str] = field(default_factory=set[str])
     _subjects: dict[str, list[Subject]] = field(default_factory=dict[str, list[Subject]])
-    _opaque: dict[str, str] = field(default_factory=dict[str, str])
+    _unrendered: dict[str, str] = field(default_factory=dict[str, str])
 
     def __post_init__(self) -> None:
         self._kinds = {RELEASE, CHART, *(kind for rule in self.rules for kind in rule.kinds)}
@@ -40,10 +40,10 @@ class StackInputs:
                 chart = subject.node.get("chart").value
                 name = chart.rsplit("/", 1)[-1] if isinstance(chart, str) else ""
                 if not name.startswith(HARMLESS_CHARTS):
-                    self._opaque[urn] = subject.label
+                    self._unrendered[urn] = subject.label
         unread = any(subject.kind == MANIFEST for subject in self._subjects[urn])
         if type_ in BUNDLES and (unread or not self._subjects[urn]):
-            self._opaque[urn] = urn.rsplit("::", 1)[-1]
+            self._unrendered[urn] = urn.rsplit("::", 1)[-1]
 
     def program(self) -> Program:
         """Everything collected so far, with new notes, because several rules read the same objects."""
@@ -52,7 +52,7 @@ class StackInputs:
             for urn in self._subjects
             for subject in self._subjects[urn]
         ]
-        return Program(subjects, list(self._opaque.values()))
+        return Program(subjects, list(self._unrendered.values()))
 
     def unseen(self, resources: Iterable[tuple[str, str]]) -> list[str]:
         """URNs of the program's resources, given with their types, that should have been collected and were not."""

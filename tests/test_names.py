@@ -14,6 +14,21 @@ FOLDERS = ("benchmarks", "components", "examples", "llmd_gke", "localcloud", "op
 EMPTY = frozenset({"found", "known", "words", "place", "told"})
 """Names that fit any value, in any case, with or without underscores around them."""
 
+FORMER = frozenset(
+    {"ahead", "beyond", "blind", "knobs", "judge", "last_words", "located", "misshapen", "obstacle", "of_class",
+     "opaque", "places", "room", "rooms", "set_aside", "surroundings", "undecided", "unheard", "unsure", "world"}
+)  # fmt: skip
+"""Names that stood for terms of the field, such as a capacity, a work directory, a cluster's state, or uncertainty.
+
+``located`` was a finding about a setting, ``of_class`` a GatewayClass, ``obstacle`` why a pod is unschedulable.
+"""
+
+BARE = frozenset({"seconds", "pause", "grace", "timeout"})
+"""Constants of this name alone do not say what takes that long."""
+
+OTHER_SUFFIXES = ("_s", "_sec", "_secs", "_pause", "_timeout", "_grace", "_patience")
+"""Constants that end so are numbers of seconds: they end in ``_SECONDS``."""
+
 EXCEPTIONS = {
     "llmd_gke/manifests/host_group.py": "its source is a command of pods: other names would replace the pods of stacks",
 }
@@ -58,6 +73,54 @@ def test_no_name_fits_any_value() -> None:
     assert len(texts) > 500
     empty = {file: names for file, text in texts.items() if (names := empty_names(text))}
     assert empty.keys() == EXCEPTIONS.keys(), empty
+
+
+def test_no_name_is_one_that_a_term_of_the_field_has_replaced() -> None:
+    former: list[str] = []
+    for file in sources():
+        for line, name in bindings(ast.parse(file.read_text(encoding="utf-8"))):
+            if name.strip("_").lower() in FORMER:
+                former.append(f"{file.relative_to(ROOT)}:{line}: {name}")
+    assert not former
+
+
+def unclear_seconds(source: str) -> list[str]:
+    """Names of a module's numeric constants that hold seconds but do not end in ``_SECONDS``."""
+    names: list[str] = []
+    for node in ast.parse(source).body:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name(id=name)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=name), value=value)
+            ):
+                plain = name.strip("_").lower()
+                numeric = isinstance(value, ast.Constant) and isinstance(value.value, int | float)
+                if name.isupper() and numeric and (plain in BARE or plain.endswith(OTHER_SUFFIXES)):
+                    names.append(name)
+            case _:
+                pass
+    return names
+
+
+def test_constants_of_seconds_say_what_takes_that_long_and_end_in_seconds() -> None:
+    unclear = {
+        str(file.relative_to(ROOT)): names
+        for file in sources()
+        if (names := unclear_seconds(file.read_text(encoding="utf-8")))
+    }
+    assert not unclear
+
+
+@pytest.mark.parametrize(
+    "source", ["SECONDS = 5", "_PAUSE: float = 0.5", "DRAIN_S = 3", "LAST_PAUSE = 30", "GRACE = 1"]
+)
+def test_a_constant_of_seconds_with_another_name_is_seen(source: str) -> None:
+    assert len(unclear_seconds(source)) == 1
+
+
+@pytest.mark.parametrize("source", ["DRAIN_SECONDS = 3", 'PAUSE = "a"', "pause = 3", "TIMEOUT = {}", "ADDRESS = 1"])
+def test_a_constant_that_ends_in_seconds_or_is_no_number_is_allowed(source: str) -> None:
+    assert unclear_seconds(source) == []
 
 
 @pytest.mark.parametrize(

@@ -24,9 +24,9 @@ def picture(parts: Parts, title: str) -> str:
     """A complete SVG document, with ``title`` for screen readers."""
     edges = sorted(parts.edges | parts.chain_edges)
     columns, routes = _columns(parts.by_name, edges)
-    places = _places(parts.by_name, columns)
-    width = max(left + WIDTH for left, _, _ in places.values()) + MARGIN
-    height = max(top + tall for _, top, tall in places.values()) + MARGIN
+    rectangles = _rectangles(parts.by_name, columns)
+    width = max(left + WIDTH for left, _, _ in rectangles.values()) + MARGIN
+    height = max(top + tall for _, top, tall in rectangles.values()) + MARGIN
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}" '
         f'height="{height:g}" font-family="DejaVu Sans, Arial, sans-serif" role="img">',
@@ -35,9 +35,9 @@ def picture(parts: Parts, title: str) -> str:
         'markerUnits="userSpaceOnUse" orient="auto"><path d="M0 0L8 4L0 8z" fill="#57606a"/></marker></defs>',
         f'<rect width="{width:g}" height="{height:g}" fill="#fff"/>',
     ]
-    lines += [_edge([places[stop] for stop in routes[edge]], edge in parts.chain_edges) for edge in edges]
+    lines += [_edge([rectangles[stop] for stop in routes[edge]], edge in parts.chain_edges) for edge in edges]
     for name, part in parts.by_name.items():
-        lines += _box(part, places[name], name in parts.chain_parts)
+        lines += _box(part, rectangles[name], name in parts.chain_parts)
     return "\n".join([*lines, "</svg>", ""])
 
 
@@ -73,16 +73,16 @@ def _columns(parts: Mapping[str, Part], edges: list[Edge]) -> tuple[list[list[st
     return columns, routes
 
 
-def _places(parts: Mapping[str, Part], columns: list[list[str]]) -> dict[str, Rectangle]:
+def _rectangles(parts: Mapping[str, Part], columns: list[list[str]]) -> dict[str, Rectangle]:
     heights = [[_height(parts[stop]) if stop in parts else 0.0 for stop in column] for column in columns]
     tallest = max(sum(column) + GAP_DOWN * (len(column) - 1) for column in heights)
-    places: dict[str, Rectangle] = {}
+    rectangles: dict[str, Rectangle] = {}
     for number, (column, tall) in enumerate(zip(columns, heights, strict=True)):
         top = MARGIN + (tallest - sum(tall) - GAP_DOWN * (len(tall) - 1)) / 2
         for stop, one in zip(column, tall, strict=True):
-            places[stop] = (MARGIN + number * (WIDTH + GAP_ACROSS), top, one)
+            rectangles[stop] = (MARGIN + number * (WIDTH + GAP_ACROSS), top, one)
             top += one + GAP_DOWN
-    return places
+    return rectangles
 
 
 def _texts(part: Part) -> list[str]:

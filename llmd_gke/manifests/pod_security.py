@@ -39,5 +39,5 @@ def labels(enforce: Level) -> dict[str, str]:
 
 def level(models: Iterable[ModelSettings]) -> Level:
     """The level that a namespace of these models can enforce: ``privileged`` if a server needs it, or ``baseline``."""
-    beyond = any(model.privileged or set(model.capabilities) - BASELINE_CAPABILITIES for model in models)
-    return "privileged" if beyond else "baseline"
+    exceeds_baseline = any(model.privileged or set(model.capabilities) - BASELINE_CAPABILITIES for model in models)
+    return "privileged" if exceeds_baseline else "baseline"

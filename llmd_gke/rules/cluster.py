@@ -107,9 +107,9 @@ def workload_identity(cluster: Input) -> Iterator[Finding]:
         )
 
 
-def ai_zones(places: Input, location: Input) -> Iterator[Finding]:
+def ai_zones(node_locations: Input, location: Input) -> Iterator[Finding]:
     """AI zones offer accelerators, but neither control planes nor non-TPU nodes."""
-    for node in (location, *places.each()):
+    for node in (location, *node_locations.each()):
         zone = node.text()
         if zone is not None and zones.is_ai_zone(zone):
             yield _cluster(
@@ -244,12 +244,12 @@ def ordinary_disk(machine_type: str, disk_type: str) -> Iterator[Finding]:
     series = machine_type.split("-")[0]
     hyperdisk = disk_type.startswith("hyperdisk")
     if (series in HYPERDISK_ONLY and not hyperdisk) or (series in WITHOUT_HYPERDISK and hyperdisk):
-        fitting = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
+        suitable = accelerators.PD_BALANCED if hyperdisk else accelerators.HYPERDISK_BALANCED
         yield _cluster(
             "system-pool",
             f"disk type {disk_type} cannot be attached to {machine_type}",
-            fitting,
-            f"set the disk type to {fitting}",
+            suitable,
+            f"set the disk type to {suitable}",
         )
 
 

@@ -112,8 +112,8 @@ def chart_version(release: Input, floors: Mapping[str, str], why: Mapping[str, s
     name = next((start for start in floors if chart == start or chart.startswith(f"{start}-")), None)
     if name is None:
         return
-    places = [release.get("version"), release.get("fetchOpts", "version")]
-    written = [text for value in places if (text := value.text())]
+    given_versions = [release.get("version"), release.get("fetchOpts", "version")]
+    written = [text for value in given_versions if (text := value.text())]
     if inside is not None:
         written.append(inside)
     if not written and not is_folder(reference) and not release.notes.unknown:

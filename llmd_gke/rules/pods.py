@@ -100,9 +100,9 @@ def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Findin
 
 def images(pod: Input) -> Iterator[Finding]:
     """Every image is pinned, those of image volumes, too."""
-    places = [(container, container.get("image")) for container in containers(pod)]
-    places += [(volume, volume.get("image", "reference")) for volume in pod.get("volumes").each()]
-    for owner, image in places:
+    image_fields = [(container, container.get("image")) for container in containers(pod)]
+    image_fields += [(volume, volume.get("image", "reference")) for volume in pod.get("volumes").each()]
+    for owner, image in image_fields:
         value = image.text()
         if value is not None:
             for finding in models.image(value):

@@ -47,9 +47,9 @@ def _may_be_one_of(others: set[str], parent: Input, namespace: str | None) -> bo
     written = name.text() or ""
     if written in others:
         return True
-    places = {other.rpartition("/")[0] for other in others if other.endswith(f"/{written}")}
+    namespaces = {other.rpartition("/")[0] for other in others if other.endswith(f"/{written}")}
     where = namespace if parent_namespace.value is None else parent_namespace.text()
-    return where in places or (where is None and bool(places))
+    return where in namespaces or (where is None and bool(namespaces))
 
 
 def timeouts(route: Input) -> Iterator[Finding]:

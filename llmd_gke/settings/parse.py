@@ -75,8 +75,8 @@ def _without_secrets(
 
 def _below(key: str, parents: Collection[str]) -> bool:
     """Whether ``key`` is one of ``parents``, or below one."""
-    places = (index for index, character in enumerate(key) if character in ".[")
-    return key in parents or any(key[:index] in parents for index in places)
+    separators = (index for index, character in enumerate(key) if character in ".[")
+    return key in parents or any(key[:index] in parents for index in separators)
 
 
 def _parse(raw: Mapping[str, object], stack: str, secrets: Sequence[str] | None, keys: object) -> Checked:

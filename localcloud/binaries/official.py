@@ -35,7 +35,7 @@ def find(program: BuiltProgram, environ: Mapping[str, str] = os.environ) -> Path
         if not os.access(candidate, os.X_OK) or not candidate.is_file() or _is_ours(candidate):
             continue
         here = candidate.resolve()
-        if numbers(_said(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:
+        if numbers(_version_output(here, program.official.ask))[:parts] == numbers(program.version)[:parts]:
             return here
     return None
 
@@ -66,6 +66,6 @@ def _is_ours(candidate: Path) -> bool:
 
 
 @cache
-def _said(program: Path, ask: tuple[str, ...]) -> str:
+def _version_output(program: Path, ask: tuple[str, ...]) -> str:
     """The output of a program that is asked for its version; empty if it cannot be run."""
     return child_process.output_of([program, *ask], seconds=ANSWER_SECONDS) or ""

@@ -55,10 +55,10 @@ def own(workdir: Workdir) -> dict[str, str]:
     to the user's login or to a metadata server.
     """
     return {
-        "CLOUDSDK_CONFIG": str(workdir.nothing),
+        "CLOUDSDK_CONFIG": str(workdir.empty_dir),
         "GCE_METADATA_HOST": "127.0.0.1:1",
-        "GOOGLE_APPLICATION_CREDENTIALS": str(workdir.nothing / "no-credentials.json"),
-        "KUBECONFIG": str(workdir.nothing / "no-kubeconfig"),
+        "GOOGLE_APPLICATION_CREDENTIALS": str(workdir.empty_dir / "no-credentials.json"),
+        "KUBECONFIG": str(workdir.empty_dir / "no-kubeconfig"),
         "LLMD_GKE_CLOUD": workdir.kind,
         "LLMD_GKE_CLOUD_FOLDER": str(workdir.cloud),
         "LLMD_GKE_HOME": str(workdir.home),

@@ -138,7 +138,7 @@ class Workdir:
         return self.home / "passphrase"
 
     @property
-    def nothing(self) -> Path:
+    def empty_dir(self) -> Path:
         """An empty folder, for tools that look for credentials in one."""
         return self.home / "nothing"
 

@@ -86,7 +86,7 @@ class Collectors:
         tokens, unreadable = await self._tokens({one.token for one in made if one.token})
         self._keep_states(present.components, group)
         written = self.files.write(made, unreadable, tokens, present.where)
-        self._tell(made, unreadable.values())
+        self._report(made, unreadable.values())
         await self.reloader.step(configuration_changed=written)
 
     async def _tokens(self, keys: Iterable[SecretKey]) -> tuple[dict[SecretKey, str], dict[SecretKey, str]]:
@@ -119,7 +119,7 @@ class Collectors:
                 self._states.cancel()
             self._states = group.create_task(keep(command, self.layout.log("kube-state-metrics")))
 
-    def _tell(self, made: list[ScrapeEndpoint], unreadable: Iterable[str]) -> None:
+    def _report(self, made: list[ScrapeEndpoint], unreadable: Iterable[str]) -> None:
         """Logs why something is not scraped, once."""
         reasons = {target.refused for endpoint in made for target in endpoint.targets if target.refused}
         refused = tuple(sorted({*reasons, *unreadable}))

@@ -188,9 +188,9 @@ class PodWorker:
                 await self._volumes.write()
                 sandbox = await open_sandbox(str(meta["uid"]), str(meta["name"]), self._address)
             except (MissingObject, NotImitated, KubeError, ValueError) as error:
-                self._tell("FailedMount", f"MountVolume.SetUp failed: {error}", True)
+                self._record_event("FailedMount", f"MountVolume.SetUp failed: {error}", True)
             except (OSError, *Unreachable) as error:
-                self._tell("FailedCreatePodSandBox", f"Failed to create pod sandbox: {error}", True)
+                self._record_event("FailedCreatePodSandBox", f"Failed to create pod sandbox: {error}", True)
             else:
                 self._records.address = self._address
                 self._changed.set()
@@ -224,7 +224,7 @@ class PodWorker:
             self._host.root,
             self._folder,
             self._launch,
-            self._tell,
+            self._record_event,
             self._changed.set,
             self._host.launch_builder.timings,
         )
@@ -266,7 +266,7 @@ class PodWorker:
     async def _stop_all(self, grace_seconds: float) -> None:
         ends = asyncio.get_running_loop().time() + grace_seconds
         sidecars = [one for one in self._containers if one.record.sidecar]
-        self._tell("Killing", "Stopping the pod's containers", False)
+        self._record_event("Killing", "Stopping the pod's containers", False)
         await asyncio.gather(*(one.stop(grace_seconds) for one in self._containers if not one.record.sidecar))
         for container in reversed(sidecars):
             await container.stop(max(ends - asyncio.get_running_loop().time(), min(grace_seconds, 2.0)))
@@ -293,7 +293,7 @@ class PodWorker:
             except (MissingObject, NotImitated, KubeError, *Unreachable, ValueError, OSError) as error:
                 log.debug("%s: %s", self._folder.name, error)
 
-    def _tell(self, reason: str, message: str, warning: bool) -> None:
+    def _record_event(self, reason: str, message: str, warning: bool) -> None:
         self._host.recorder.record_event(self.obj, reason, message, warning=warning)
 
     async def _pause(self, seconds: float) -> None:

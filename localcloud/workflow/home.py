@@ -85,7 +85,7 @@ def prepare(workdir: Workdir, engine: Engine) -> None:
         workdir.cloud,
         workdir.config,
         workdir.wrapper,
-        workdir.nothing,
+        workdir.empty_dir,
     ):
         folder.mkdir(parents=True, exist_ok=True)
     check_owner(

@@ -53,11 +53,11 @@ def ask(base: str, question: Question) -> Answer:
     except httpx.HTTPError as error:
         return Answer(0, round(time.monotonic() - started, 3), str(error) or type(error).__name__)
     seconds = round(time.monotonic() - started, 3)
-    answer_text = response.text if question.path is not None or response.status_code != 200 else _said(response)
+    answer_text = response.text if question.path is not None or response.status_code != 200 else _answer_text(response)
     return Answer(response.status_code, seconds, answer_text)
 
 
-def _said(response: httpx.Response) -> str:
+def _answer_text(response: httpx.Response) -> str:
     try:
         choices = each(response.json(), "choices")
     except ValueError:

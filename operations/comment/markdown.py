@@ -64,7 +64,7 @@ def comment(reports: Sequence[Report], base: str, head: str, limit: int = LIMIT,
 
 
 def _head(reports: Sequence[Report], base: str, head: str, fork: bool) -> Iterator[str]:
-    yield f"{MARKER}\n### {_verdict(reports)}"
+    yield f"{MARKER}\n### {_headline(reports)}"
     if fork:
         yield OF_A_FORK
     yield "\n".join(
@@ -80,7 +80,7 @@ def _head(reports: Sequence[Report], base: str, head: str, fork: bool) -> Iterat
     )
 
 
-def _verdict(reports: Sequence[Report]) -> str:
+def _headline(reports: Sequence[Report]) -> str:
     bad = [report.stack for report in reports if report.bad]
     if bad:
         return f"`pulumi up` would reject {_stacks(bad)}"

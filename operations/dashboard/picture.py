@@ -144,16 +144,16 @@ def _path(
     bottom = top + TOP + PLOT_HEIGHT
     drawn = ""
     for run in runs(points):
-        places = [
+        corners = [
             (
                 left + LEFT + PLOT_WIDTH * (when - span.start) / (span.end - span.start),
                 bottom - PLOT_HEIGHT * max(0.0, min(1.0, value / highest)),
             )
             for when, value in run
         ]
-        drawn += "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        drawn += "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners)
         if filled:
-            drawn += f"L{places[-1][0]:.1f} {bottom:g}L{places[0][0]:.1f} {bottom:g}Z"
+            drawn += f"L{corners[-1][0]:.1f} {bottom:g}L{corners[0][0]:.1f} {bottom:g}Z"
     fill = f'fill="{colour}" fill-opacity="0.35"' if filled else 'fill="none"'
     return f'<path d="{drawn}" {fill} stroke="{colour}" stroke-width="1.4" stroke-linecap="round"/>'
 

@@ -51,7 +51,7 @@ class Prometheus:
     """The query API. ``client`` has its address (``…/api/v1/``) as base URL, and signs in."""
 
     client: httpx.AsyncClient
-    _room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
+    _slots: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
 
     async def instant(self, promql: str, at: float) -> list[Series]:
         """The series that an expression returns at a time. Raises :class:`NotAnswered`."""
@@ -63,7 +63,7 @@ class Prometheus:
         return await self._ask("query_range", {"query": promql, **times})
 
     async def _ask(self, what: str, form: Mapping[str, str]) -> list[Series]:
-        async with self._room:
+        async with self._slots:
             try:
                 answer = await self.client.post(what, data=dict(form))
             except httpx.ConnectError:

@@ -161,7 +161,7 @@ def _ended_well(seen: Stream) -> None:
 
 async def long_answer(client: Client) -> str:
     """An answer that takes longer than 30 s is not aborted. Reading stops once that is shown."""
-    tokens = client.options.long_tokens or await _room(client)
+    tokens = client.options.long_tokens or await _longest_answer_tokens(client)
     seen = await client.stream("/v1/chat/completions", _story(client, tokens), enough=CLEARLY_LONGER_SECONDS)
     _ended_well(seen)
     if seen.stopped or seen.arrivals[-1] > (GKE_DEFAULT_SECONDS + CLEARLY_LONGER_SECONDS) / 2:
@@ -173,7 +173,7 @@ async def long_answer(client: Client) -> str:
     )
 
 
-async def _room(client: Client) -> int:
+async def _longest_answer_tokens(client: Client) -> int:
     """Tokens of the longest answer that the model can give: ``max_model_len``, as vLLM reports it, minus the prompt."""
     for one in await _listed(client):
         length = one.get("max_model_len")

@@ -59,7 +59,7 @@ def worst(sections: Sequence[ScreenSection]) -> State:
     return next((state for state in (State.BAD, State.BUSY) if state in states), State.GOOD)
 
 
-def verdict(sections: Sequence[ScreenSection]) -> str:
+def headline(sections: Sequence[ScreenSection]) -> str:
     """The last line of the screen."""
     lines = [line for section in sections for line in section.lines]
     bad = sum(line.state is State.BAD for line in lines)
@@ -100,5 +100,5 @@ def rendered(sections: Sequence[ScreenSection]) -> RenderableType:
             table.add_row(Text(mark, style=style), Text(line.subject), text)
         parts.append(table)
     mark, style = MARKS[worst(sections)]
-    parts.append(Text(verdict(sections), style=style))
+    parts.append(Text(headline(sections), style=style))
     return Group(*parts)

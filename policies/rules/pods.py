@@ -40,8 +40,8 @@ def _picker(subject: Subject, settings: Settings) -> Iterator[Finding]:
     floors: Mapping[str, str] = {
         name: settings.text("gieFloor" if name.endswith("/epp") else "routerFloor") for name in pods.PICKER_FLOORS
     }
-    places = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
-    for pod in places:
+    pod_specs = [subject.spec.get("router", "scheduler", "template")] if subject.kind in KSERVE else all_pods(subject)
+    for pod in pod_specs:
         yield from pods.endpoint_picker(pod, floors)
         if subject.kind in KSERVE:
             yield from pods.picker_ceiling(pod, settings.text("presetPicker"))

@@ -67,8 +67,8 @@ def _may_be_plain(subject: Subject, plain: tuple[str, ...]) -> bool:
     """Whether the Gateway is listed, or may be once its namespace is known, which is noted."""
     if subject.name in plain:
         return True
-    places = [name.rpartition("/")[0] for name in plain if name.endswith(f"/{subject.name}")]
-    return bool(places) and subject.namespace in (*places, None)
+    namespaces = [name.rpartition("/")[0] for name in plain if name.endswith(f"/{subject.name}")]
+    return bool(namespaces) and subject.namespace in (*namespaces, None)
 
 
 def _uncovered(program: Program, settings: Settings) -> Iterator[StackFinding]:

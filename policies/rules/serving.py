@@ -63,10 +63,11 @@ def _presets(program: Program, _settings: Settings) -> Iterator[StackFinding]:
     configs = [(config.node.get("metadata", "name").text(), config) for config in program.of(SERVICE_CONFIG)]
     for service in program.of(SERVICE):
         for preset, finding in serving.missing_presets(service.spec):
-            places = (service.namespace, "kserve", None)
+            namespaces = (service.namespace, "kserve", None)
             # An unknown place, here or there, may be the right one: it is noted, and says that this is not judged yet.
             if any(
-                name == preset and (service.namespace is None or config.namespace in places) for name, config in configs
+                name == preset and (service.namespace is None or config.namespace in namespaces)
+                for name, config in configs
             ):
                 continue
             uncertain = [f"the name of {config.label} is not known yet" for name, config in configs if name is None]

@@ -60,7 +60,7 @@ def played(plan: list[Step], folder: Path) -> Outcome:
 def of_seed(number: int, plan: list[Step]) -> Result:
     """Plays a seed; its folder stays where something was wrong."""
     folder = Path(tempfile.mkdtemp(prefix=f"life-cycle-{number}-"))
-    begun = time.monotonic()
+    started = time.monotonic()
     outcome = played(plan, folder)
     if outcome.wrong:
         print(f"  its folder: {folder}")
@@ -68,7 +68,7 @@ def of_seed(number: int, plan: list[Step]) -> Result:
         shutil.rmtree(folder, ignore_errors=True)
     print("  " + "; ".join(outcome.log))
     return Result(
-        number, as_text(plan), outcome.steps, round(time.monotonic() - begun, 1), outcome.wrong, outcome.by_hand,
+        number, as_text(plan), outcome.steps, round(time.monotonic() - started, 1), outcome.wrong, outcome.by_hand,
         dict(outcome.met),
     )  # fmt: skip
 

@@ -166,14 +166,14 @@ class Machine:
 
     def _once(self, command: str, kill: Kill | None) -> running.Ended:
         self.outcome.steps += 1
-        begun = time.monotonic()
+        started = time.monotonic()
         if command == "refresh":
             line = running.plain(self.rehearsal, "refresh", "--yes", "--skip-preview", "--stack", STACK)
         else:
             line = running.local(command, "--stack", STACK)
         ended = running.run(self.rehearsal, line, kill)
         self.outcome.log.append(
-            f"{command}: status {ended.status}, {time.monotonic() - begun:.0f} s, {max(0, ended.asked)} calls"
+            f"{command}: status {ended.status}, {time.monotonic() - started:.0f} s, {max(0, ended.asked)} calls"
         )
         return ended
 

@@ -38,14 +38,14 @@ def run(rehearsal: Published, command: list[str], kill: Kill | None) -> Ended:
     """Runs a command to its end. Raises ``AssertionError`` where it takes longer than :data:`LIMIT_SECONDS`."""
     log = rehearsal.folder / f"output-{len(list(rehearsal.folder.glob('output-*'))) + 1}.txt"
     ended = Ended(0, "")
-    begun, asked = time.monotonic(), _asked(rehearsal)
+    started, asked = time.monotonic(), _asked(rehearsal)
     with log.open("w") as file, subprocess.Popen(
         command, cwd=rehearsal.root, env=rehearsal.environment,
         stdin=subprocess.DEVNULL, stdout=file, stderr=subprocess.STDOUT, start_new_session=True,
     ) as process:  # fmt: skip
         rehearsal.running.append(process)  # type: ignore[arg-type]
         while process.poll() is None:
-            if time.monotonic() - begun > LIMIT_SECONDS:
+            if time.monotonic() - started > LIMIT_SECONDS:
                 process.kill()
                 raise AssertionError(f"{command} took longer than {LIMIT_SECONDS:.0f} s:\n{log.read_text()}")
             ended.arguments |= _command_lines()

@@ -66,19 +66,19 @@ EXAMPLES = [
 FIELDS = ["spec", "kind", "apiVersion", "metadata", "yaml", "objs", "template", "containers", "items", "name", "args"]
 
 
-def places(value: Any, levels: int = 12) -> list[tuple[Any, Any]]:
+def locations(value: Any, levels: int = 12) -> list[tuple[Any, Any]]:
     """Every table or list with every key in it. A planted secret stays whole."""
     if not isinstance(value, dict | list) or levels == 0 or value in SECRETS:
         return []
     keys: list[Any] = list(value)[:40] if isinstance(value, dict) else list(range(len(value)))[:40]
-    return [(value, key) for key in keys] + [inner for key in keys for inner in places(value[key], levels - 1)]
+    return [(value, key) for key in keys] + [inner for key in keys for inner in locations(value[key], levels - 1)]
 
 
 def mutated(random_: random.Random) -> Resource:
     one = random_.choice(EXAMPLES)
     inputs: Any = copy.deepcopy(dict(one.inputs))
     for _ in range(random_.choice((1, 1, 2, 4))):
-        result = places(inputs)
+        result = locations(inputs)
         if not result:
             break
         table, key = random_.choice(result)

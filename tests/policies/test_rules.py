@@ -16,13 +16,13 @@ from tests.policies.conftest import InStack
 from tests.policies.support import UNKNOWN, Resource, Said, of, replaced, resources, run_pack, secret
 
 RULES = pytest.mark.parametrize("rule", ALL, ids=lambda rule: rule.name)
-UNDECIDED = "can't run policy"
+NOT_CHECKED = "can't run policy"
 LEVEL = {"mandatory": "MANDATORY", "advisory": "ADVISORY"}
 
 
 def violations(said: list[Said], rule: Rule, stack: str = "dev") -> list[Said]:
     level = LEVEL.get(rule.level) or ("MANDATORY" if stack.startswith("prod") else "ADVISORY")
-    return [one for one in of(said, rule.name, level) if UNDECIDED not in one.text]
+    return [one for one in of(said, rule.name, level) if NOT_CHECKED not in one.text]
 
 
 def with_last(example: Example, path: str, value: object) -> list[Resource]:
@@ -85,7 +85,7 @@ def test_an_unknown_value_that_decides_is_said_and_does_not_fail_the_preview(rul
     said = of(
         run_pack(with_last(rule.examples.refused[0], rule.examples.refused[0].deciding_field, UNKNOWN)), rule.name
     )
-    assert any(UNDECIDED in one.text for one in said), said
+    assert any(NOT_CHECKED in one.text for one in said), said
     assert of(said, rule.name, "MANDATORY") == []
 
 

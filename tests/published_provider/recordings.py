@@ -161,21 +161,21 @@ def replay(exchanges: list[Exchange], emulator: Emulator) -> Iterator[tuple[Exch
 
     Names that Google assigns are those of the emulator in requests, and the recorded ones in answers.
     """
-    begun: dict[str, Any] = {}
+    started: dict[str, Any] = {}
     shown: dict[str, dict[str, Any]] = {}
     numbered: dict[str, str] = {}
     for one in exchanges:
         path = one.path
         for recorded, name in numbered.items():
             path = path.replace(recorded, name)
-        if "operationid" in path and begun:
-            path = path.replace("operationid", str(begun["name"]))
-            if "/regions/" in str(begun.get("selfLink")):
+        if "operationid" in path and started:
+            path = path.replace("operationid", str(started["name"]))
+            if "/regions/" in str(started.get("selfLink")):
                 path = path.replace("/global/operations/", "/regions/us-central1/operations/")
         body = _with_versions(one.body, shown.get(_resource(one.path), {}))
         status, answer = emulator.answer(one.http, path, one.query, body)
         if operation(one) and isinstance(answer.get("name"), str):
-            begun = answer
+            started = answer
         if one.http == "GET" or path.endswith(":getIamPolicy"):
             shown[_resource(one.path)] = answer
         if one.http == "POST" and "monitoring.googleapis.com" in path and status == 200:

@@ -310,9 +310,9 @@ def service(laptop: Laptop) -> str:
 
 def ready(laptop: Laptop, namespace: str, deployment: str) -> bool:
     """Whether that Deployment has all of its replicas."""
-    found = objects.one(laptop, "deployment", deployment, namespace) or {}
-    wanted, status = found.get("spec", {}).get("replicas", 1), found.get("status", {})
-    return bool(found) and status.get("readyReplicas") == wanted == status.get("updatedReplicas")
+    current = objects.one(laptop, "deployment", deployment, namespace) or {}
+    wanted, status = current.get("spec", {}).get("replicas", 1), current.get("status", {})
+    return bool(current) and status.get("readyReplicas") == wanted == status.get("updatedReplicas")
 
 
 def proxies(laptop: Laptop) -> list[Object]:

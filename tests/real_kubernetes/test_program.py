@@ -185,10 +185,10 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
             said, _ = update.communicate(timeout=120)
         assert update.returncode == 1, said
         assert "The engine was killed. `make up CLOUD=laptop` repairs what it left and continues." in said
-        left, begun = laptop.state(), of_second_model(laptop)
+        left, started = laptop.state(), of_second_model(laptop)
         assert left is not None
         assert ("small-service", "creating") in [(one.urn.rpartition("::")[2], one.kind) for one in left.pending]
-        assert {"NetworkPolicy/small-workload", "HTTPRoute/small-route", "LLMInferenceService/small"} <= set(begun)
+        assert {"NetworkPolicy/small-workload", "HTTPRoute/small-route", "LLMInferenceService/small"} <= set(started)
 
         again = laptop.up().stdout
         assert "recovery: removed the lock of an engine that is no longer running" in again
@@ -197,7 +197,7 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
         assert after is not None
         assert after.pending == ()
         assert after.ids.count("models/small") == 1
-        assert begun.items() <= of_second_model(laptop).items(), "what there was is made anew"
+        assert started.items() <= of_second_model(laptop).items(), "what there was is made anew"
         ready_servers(laptop, 1, "small")
         steps = laptop.steps("up", "--yes", "--skip-preview")
         assert steps["small-service"] == "same"

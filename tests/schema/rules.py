@@ -81,7 +81,7 @@ def broken(value: Table, schema: Table) -> list[str]:
 
 def _walk(value: object, node: Table, path: str) -> Iterator[Verdict]:
     for entry in cast("list[Table]", node.get("x-kubernetes-validations", [])):
-        yield _judge(value, str(entry["rule"]), str(entry.get("message", "")), path)
+        yield _verdict(value, str(entry["rule"]), str(entry.get("message", "")), path)
     if isinstance(value, dict):
         properties, others = table(node.get("properties")), table(node.get("additionalProperties"))
         for key, inner in cast("Table", value).items():
@@ -91,7 +91,7 @@ def _walk(value: object, node: Table, path: str) -> Iterator[Verdict]:
             yield from _walk(inner, table(node.get("items")), f"{path}[{position}]")
 
 
-def _judge(value: object, rule: str, message: str, path: str) -> Verdict:
+def _verdict(value: object, rule: str, message: str, path: str) -> Verdict:
     if "oldSelf" in rule:
         return Verdict(path, rule, message, judged=False)
     try:

@@ -86,7 +86,7 @@ _KSERVE = "config/crd/full/llmisvc/serving.kserve.io_{}.yaml"
 _ENVOY_GATEWAY = "charts/gateway-crds-helm/templates/generated/gateway.envoyproxy.io_{}.yaml"
 _AI_GATEWAY = "manifests/charts/ai-gateway-crds-helm/templates/aigateway.envoyproxy.io_{}.yaml"
 
-_PLACES: dict[str, tuple[str, str]] = {
+_LOCATIONS: dict[str, tuple[str, str]] = {
     "AIGatewayRoute": (AI_GATEWAY, _AI_GATEWAY.format("aigatewayroutes")),
     "Backend": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backends")),
     "BackendTrafficPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backendtrafficpolicies")),
@@ -106,7 +106,7 @@ _PLACES: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_PLACES, *record_gke.PLURALS, "PodMonitoring", "InferenceObjective")
+KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -121,7 +121,7 @@ def crd(kind: str) -> dict[str, object]:
         return cast("dict[str, object]", pod_monitoring.definition())
     if kind == "InferenceObjective":
         return read(OUR_CHART / "inferenceobjective.yaml")
-    path, file = _PLACES[kind]
+    path, file = _LOCATIONS[kind]
     return read(module(path) / file)
 
 

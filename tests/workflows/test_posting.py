@@ -67,10 +67,10 @@ def post(tmp_path: Path):
             "head_sha": HEAD,
             "pull_requests": [{"number": number} for number in named or []],
         }
-        world = {"script": script, "run": run, "pulls": pulls, "comments": comments}
+        github_state = {"script": script, "run": run, "pulls": pulls, "comments": comments}
         done = subprocess.run(
-            [node, "-e", HARNESS], input=json.dumps(world), env={"TEXT": str(text)}, capture_output=True, text=True,
-            check=False,
+            [node, "-e", HARNESS], input=json.dumps(github_state), env={"TEXT": str(text)}, capture_output=True,
+            text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)

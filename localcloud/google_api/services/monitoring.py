@@ -141,7 +141,7 @@ def _collection(request: Request) -> MonitoringCollection:
     return COLLECTIONS[request.method.id.split(".")[2]]
 
 
-def _judge(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> None:
+def _check_inputs(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> None:
     """Raises :class:`ApiError` or ``Refused`` for what Google refuses."""
     if collection.token == monitoring.DASHBOARD:
         for problem in monitoring.dashboard_problems(body):
@@ -197,7 +197,7 @@ def create(request: Request) -> JsonObject:
         key = f"{above}/{given.rpartition('/')[2]}"
     if key in request.cloud.resources:
         raise ApiError(409, f"Object {key} already exists.")
-    _judge(request, collection, key, request.body)
+    _check_inputs(request, collection, key, request.body)
     if request.query.get("validateOnly") == "true":
         return merge(request.body, {"name": key})
     return _keep(request, collection, key, request.body)
@@ -229,7 +229,7 @@ def patch(request: Request) -> JsonObject:
     if mask:
         kept = {name: value for name, value in before.items() if name not in {*mask, "name"}}
         body = {**kept, **{name: body[name] for name in mask if name in body}}
-    _judge(request, collection, key, body)
+    _check_inputs(request, collection, key, body)
     return _keep(request, collection, key, body)
 
 

@@ -19,7 +19,7 @@ FILES = sorted(
     for file in (ROOT / "__main__.py", *(file for folder in FOLDERS for file in (ROOT / folder).rglob("*.py")))
 )
 
-PLACES = {
+OWNERS = {
     "llmd_gke/catalog/kserve.py": "KServe's facts, and the oldest version that works",
     "llmd_gke/catalog/front_door.py": "the front door's facts, and the oldest versions that work",
     "policies/rules/routes.py": "links to a file of an older inference extension",
@@ -82,12 +82,12 @@ def test_a_docstring_may_say_where_another_project_was_read() -> None:
     assert offences(f'"""Source: pulumi v{versions.engine_cli()}."""\nX = "v1"') == []
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if file not in PLACES])
+@pytest.mark.parametrize("file", [file for file in FILES if file not in OWNERS])
 def test_versions_are_read_from_their_place(file: str) -> None:
     assert offences((ROOT / file).read_text(encoding="utf-8")) == [], "see llmd_gke/catalog/{versions.toml,kserve.py}"
 
 
-@pytest.mark.parametrize("file", PLACES)
+@pytest.mark.parametrize("file", OWNERS)
 def test_every_exception_is_still_needed(file: str) -> None:
     assert offences((ROOT / file).read_text(encoding="utf-8")) != []
 

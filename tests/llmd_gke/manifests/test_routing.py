@@ -117,14 +117,16 @@ def test_a_rewrite_keeps_the_servers_path_and_never_becomes_the_root(make_model:
         assert rewrite != "/"
 
 
-@pytest.mark.parametrize(("at_root", "room"), [(False, 10), (True, 8)])
-def test_a_route_holds_exactly_as_many_rules_as_are_allowed(make_model: MakeModel, at_root: bool, room: int) -> None:
-    more = tuple(f"/v1/more{number}" for number in range(room))
+@pytest.mark.parametrize(("at_root", "more_paths"), [(False, 10), (True, 8)])
+def test_a_route_holds_exactly_as_many_rules_as_are_allowed(
+    make_model: MakeModel, at_root: bool, more_paths: int
+) -> None:
+    more = tuple(f"/v1/more{number}" for number in range(more_paths))
     assert len(rules(make_model(at_root=at_root, paths=more))) == 16
     assert not list(paths.paths(more, at_root=at_root))
     (finding,) = paths.paths((*more, "/v1/one-more"), at_root=at_root)
     assert (finding.rule, finding.severity) == ("route-rules", "error")
-    assert f"{room + 1} more paths need 17 rules" in finding.problem
+    assert f"{more_paths + 1} more paths need 17 rules" in finding.problem
 
 
 @pytest.mark.parametrize("at_root", [True, False])

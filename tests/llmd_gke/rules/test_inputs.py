@@ -54,8 +54,8 @@ def test_whole_numbers_may_be_written_as_text_and_truth_values_are_no_numbers() 
     assert Input("4").integer() == 4
     assert Input(4.0).integer() == 4
     assert Input(4.5).integer() is None
-    for beyond in (2**63, -(2**70), 1e308, float("inf"), float("nan"), "9" * 5000, "²"):
-        assert Input(beyond).integer() is None, "what no API takes is reported as malformed"
+    for too_large in (2**63, -(2**70), 1e308, float("inf"), float("nan"), "9" * 5000, "²"):
+        assert Input(too_large).integer() is None, "what no API takes is reported as malformed"
     flag = Input(True, "n")
     assert flag.integer() is None
     assert flag.notes.malformed == ["n is a boolean but must be a number"]

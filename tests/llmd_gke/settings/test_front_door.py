@@ -172,8 +172,8 @@ def test_keys_of_the_stand_ins_stay_on_this_machine(config: Config, monkeypatch:
 
 def test_one_plain_key_among_encrypted_ones_is_found() -> None:
     keys = {"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}, "team-b": LONG}}
-    (located,) = plain_secrets(keys, list(keys))
-    assert located.finding.rule == "plain-secret"
+    (setting_finding,) = plain_secrets(keys, list(keys))
+    assert setting_finding.finding.rule == "plain-secret"
     assert not plain_secrets({"llmd-gke:callerKeys": {"team-a": {"secure": "v1:abc"}}}, [])
 
 

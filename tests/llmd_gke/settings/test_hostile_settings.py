@@ -162,12 +162,12 @@ HOSTILE: tuple[Any, ...] = (
 Location = tuple[Any, Any]
 
 
-def places(value: Any, levels: int = 8) -> list[Location]:
+def locations(value: Any, levels: int = 8) -> list[Location]:
     """Every table or list with every key in it, as deep as settings are. A planted secret stays whole."""
     if not isinstance(value, dict | list) or levels == 0 or value in SECRETS:
         return []
     keys: list[Any] = list(value)[:50] if isinstance(value, dict) else list(range(len(value)))[:50]
-    return [(value, key) for key in keys] + [inner for key in keys for inner in places(value[key], levels - 1)]
+    return [(value, key) for key in keys] + [inner for key in keys for inner in locations(value[key], levels - 1)]
 
 
 def full(stack: str) -> Config:
@@ -195,7 +195,7 @@ KEYS = ["name", "zone", "key", "hfToken", "tlskey", "secret", "env", "x", "max_n
 
 def spoil(random_: random.Random, config: Config) -> None:
     """One hostile change at a place chosen at random."""
-    table, key = random_.choice(places(config))
+    table, key = random_.choice(locations(config))
     value = fresh(random_.choice(SECRETS if random_.random() < 0.2 else HOSTILE))
     match random_.randrange(6):
         case 0 if isinstance(table, dict):

@@ -59,7 +59,7 @@ def of_deployment(template: str, created: str) -> dict[str, Any]:
 def listed(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What the API server lists as pods."""
     result: list[Any] = []
-    monkeypatch.setattr(crashes, "pods", lambda _places: list(result))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
+    monkeypatch.setattr(crashes, "pods", lambda _workdir: list(result))  # pyright: ignore[reportUnknownLambdaType,reportUnknownArgumentType]
     monkeypatch.setattr(crashes, "LOOK_SECONDS", -1.0)
     return result
 

@@ -27,7 +27,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What kubectl was asked; it answers with what stands in ``answers`` for the first word."""
     calls: list[str] = []
 
-    def kubectl(_places: Workdir, *arguments: str) -> str:
+    def kubectl(_workdir: Workdir, *arguments: str) -> str:
         calls.append(" ".join(arguments))
         return ANSWERS.get(arguments[arguments.index("-l") + 1] if "-l" in arguments else arguments[2], "")
 

@@ -78,7 +78,7 @@ def test_it_is_refused_before_anything_is_built(workdir: Workdir, monkeypatch: p
 def test_it_is_refused_before_anything_of_the_cluster_is_touched(
     workdir: Workdir, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def touched(_places: Workdir) -> bool:
+    def touched(_workdir: Workdir) -> bool:
         raise AssertionError("the start went on")
 
     monkeypatch.setattr(start, "stop", touched)

@@ -117,9 +117,9 @@ def test_a_process_has_ended_when_its_time_is_up(tmp_path: Path) -> None:
     assert [one for one in psutil.Process().children() if one not in before] == []
 
 
-@pytest.mark.parametrize(("group", "last_words"), [(True, b""), (False, b"go\n")])
+@pytest.mark.parametrize(("group", "final_output"), [(True, b""), (False, b"go\n")])
 def test_what_a_process_has_started_is_stopped_with_it_only_as_a_group(
-    tmp_path: Path, interrupt: Callable[[], None], release: Callable[[], None], group: bool, last_words: bytes
+    tmp_path: Path, interrupt: Callable[[], None], release: Callable[[], None], group: bool, final_output: bytes
 ) -> None:
     os.mkfifo(tmp_path / "words")
     pipe = os.open(tmp_path / "words", os.O_RDONLY | os.O_NONBLOCK)
@@ -134,7 +134,7 @@ def test_what_a_process_has_started_is_stopped_with_it_only_as_a_group(
     if not group:
         release()
     assert select.select([pipe], [], [], 10)[0], "it waits on"
-    assert os.read(pipe, 100) == last_words
+    assert os.read(pipe, 100) == final_output
     os.close(pipe)
 
 

@@ -41,7 +41,7 @@ def test_what_is_harmless_stays(name: str, workdir: Workdir) -> None:
 
 def test_google_libraries_are_pointed_at_nothing(workdir: Workdir) -> None:
     made = own(workdir)
-    assert made["CLOUDSDK_CONFIG"] == str(workdir.nothing)
+    assert made["CLOUDSDK_CONFIG"] == str(workdir.empty_dir)
     assert not Path(made["GOOGLE_APPLICATION_CREDENTIALS"]).exists()
     assert not Path(made["KUBECONFIG"]).exists()
 

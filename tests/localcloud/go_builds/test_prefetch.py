@@ -121,11 +121,11 @@ def test_ctrl_c_ends_it_too(two: Two, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_go_that_is_not_wanted_any_more_is_ended(tmp_path: Path) -> None:
-    begun, ended = threading.Event(), threading.Event()
+    started, ended = threading.Event(), threading.Event()
 
     def get(on_line: Callable[[str], None]) -> str:
         with subprocess.Popen(["sleep", "600"]) as process:
-            begun.set()
+            started.set()
             try:
                 while process.poll() is None:
                     on_line("")
@@ -135,7 +135,7 @@ def test_go_that_is_not_wanted_any_more_is_ended(tmp_path: Path) -> None:
         return "never"
 
     prefetch = builder.Prefetch(get)
-    assert begun.wait(30)
+    assert started.wait(30)
     prefetch.stop()
     assert ended.is_set()
     assert prefetch.result(lambda: None) is None

@@ -55,8 +55,8 @@ def test_a_router_whose_operation_failed_can_be_made_by_the_next_one(client: Cli
     ]
     router = {"name": "router", "network": "projects/my-project/global/networks/vpc", "nats": nats}
     assert client.ok("POST", routers, router)["error"]
-    with client.cloud.opened(), client.cloud.world() as world:
-        assert world.all(ROUTER) == world.all(ROUTER_NAT) == {}
+    with client.cloud.opened(), client.cloud.state() as cloud_state:
+        assert cloud_state.all(ROUTER) == cloud_state.all(ROUTER_NAT) == {}
     assert "error" not in client.ok("POST", routers, router)
 
 

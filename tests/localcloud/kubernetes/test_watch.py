@@ -107,8 +107,8 @@ def play(
                 await server.stop()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(watch, "RELIST_PAUSE", pause)
-        patch.setattr(watch, "ABSENT_PAUSE", pause)
+        patch.setattr(watch, "RELIST_PAUSE_SECONDS", pause)
+        patch.setattr(watch, "ABSENT_PAUSE_SECONDS", pause)
         return asyncio.run(run())
 
 

@@ -21,7 +21,7 @@ SLOW = Behaviour(seconds_a_token=0.002, max_model_len=4096)
 def short_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The gateway's default limit, 30 s on GKE, is less than a second here."""
     monkeypatch.setattr(checks, "GKE_DEFAULT_SECONDS", 0.5)
-    monkeypatch.setattr(checks, "CLEARLY_LONGER", 0.8)
+    monkeypatch.setattr(checks, "CLEARLY_LONGER_SECONDS", 0.8)
 
 
 def look(behaviour: Behaviour, **options: int) -> dict[str, Outcome]:

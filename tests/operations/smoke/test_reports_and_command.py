@@ -56,7 +56,7 @@ def test_junit_has_a_suite_for_each_model_and_survives_any_bytes() -> None:
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "GKE_DEFAULT_SECONDS", 0.3)
-    monkeypatch.setattr(checks, "CLEARLY_LONGER", 0.5)
+    monkeypatch.setattr(checks, "CLEARLY_LONGER_SECONDS", 0.5)
 
 
 @pytest.mark.usefixtures("quick")

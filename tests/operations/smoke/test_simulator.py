@@ -31,7 +31,7 @@ def look(url: str) -> dict[str, str]:
 
 def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "GKE_DEFAULT_SECONDS", 1.0)
-    monkeypatch.setattr(checks, "CLEARLY_LONGER", 2.0)
+    monkeypatch.setattr(checks, "CLEARLY_LONGER_SECONDS", 2.0)
     with simulating(*PACE) as url:
         result = look(url)
     other = result.pop("both names")
@@ -41,7 +41,7 @@ def test_the_simulator_passes_every_check_that_its_address_allows(monkeypatch: p
 
 
 def test_failures_that_the_simulator_injects_fail_the_checks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checks, "CLEARLY_LONGER", 1.0)
+    monkeypatch.setattr(checks, "CLEARLY_LONGER_SECONDS", 1.0)
     with simulating(*PACE, "--failure-injection-rate", "100", "--failure-types", "server_error") as url:
         result = look(url)
     assert result["health"].startswith("passed")

@@ -11,7 +11,7 @@ from rich.console import Console
 from llmd_gke.settings.parse import parse
 from operations.outputs import Endpoint, Outputs
 from operations.status.objects import Snapshot, State
-from operations.status.screen import as_json, rendered, sections, verdict, worst
+from operations.status.screen import as_json, headline, rendered, sections, worst
 from tests.operations.status.shapes import (
     NOW,
     READY_SERVICE,
@@ -91,13 +91,13 @@ def test_the_screen_reads_from_the_nodes_to_the_events(capsys: pytest.CaptureFix
 def test_a_served_stack_is_as_it_should_be() -> None:
     shown = sections(snapshot(server(ready=True)), SETTINGS, OUTPUTS, "eu4a")
     assert worst(shown) is State.GOOD
-    assert verdict(shown) == "Everything is as it should be."
+    assert headline(shown) == "Everything is as it should be."
 
 
 def test_a_stack_on_its_way_is_neither_good_nor_bad() -> None:
     shown = sections(snapshot(server("p", container("main"))), SETTINGS, OUTPUTS, "eu4a")
     assert worst(shown) is State.BUSY
-    assert "waiting for 1 item" in verdict(shown)
+    assert "waiting for 1 item" in headline(shown)
 
 
 def test_an_empty_cluster_needs_a_hand_and_nothing_breaks() -> None:

@@ -73,7 +73,7 @@ def passed(checker_region: str) -> str:
     )
 
 
-PLACES = ("usa-iowa", "eur-belgium", "apac-singapore")
+REGIONS = ("usa-iowa", "eur-belgium", "apac-singapore")
 
 
 def histogram(name: str, bounds: tuple[str, ...], share: Mapping[str, float], since: int = 0) -> dict[str, str]:
@@ -122,7 +122,7 @@ def healthy() -> dict[str, str]:
         FAMILY_USED: level(8),
         FAMILY_LIMIT: level(32),
         gateway(200): steady(120),
-        **{passed(region): level(1) for region in PLACES},
+        **{passed(region): level(1) for region in REGIONS},
         **{answers(pod, "2xx"): steady(60) for pod in PODS},
         **{of_pod("vllm:num_requests_waiting", pod): level(1) for pod in PODS},
         **{of_pod("vllm:kv_cache_usage_perc", pod): level(0.6) for pod in PODS},

@@ -98,7 +98,7 @@ FAULTS: Mapping[str, Fault] = {
         {"GatewayServerErrors": {}},
     ),
     "two of three places do not reach the endpoint": Fault(
-        {s.passed(region): s.level(1, BEGIN, 0) for region in s.PLACES[:2]},
+        {s.passed(region): s.level(1, BEGIN, 0) for region in s.REGIONS[:2]},
         BEGIN + 4,
         BEGIN + 7,
         {"EndpointUnreachable": {"check_id": "llmd-qwen-Ab_12"}},

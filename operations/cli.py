@@ -43,6 +43,7 @@ COMMANDS: dict[str, Command] = {
     "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),
     "dashboard": Command("operations.dashboard.command", "The link to a stack's dashboard; its panels for Grafana."),
     "logs": Command("operations.logs.command", "Queries of logs for the most asked questions."),
+    "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),
     "live": Command("operations.live.command", "Create a stack on Google Cloud, test and measure it, and destroy it."),

@@ -233,6 +233,7 @@ cli.main(sys.argv[1:])
 
 ARGUMENTS = {
     "comment": ("--against", "HEAD"),
+    "key": ("new", "team-a", "--stack", "eu4a", "--cloud", "google"),
     "report-drift": ("--stack", "eu4a", "--cloud", "google", "--same"),
     "preview-copy": ("--stack", "eu4a", "--state", "state.json", "--into", "copy"),
 }

@@ -1,0 +1,1 @@
+"""Keys of the front door's callers."""

@@ -1,0 +1,122 @@
+"""Changes to the keys of callers in a stack file, by the engine, which encrypts them."""
+
+from __future__ import annotations
+
+import secrets
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+from llmd_gke.rules.front_door import KEYS, caller_of
+from operations.exits import BadInput, Failed, SetUpFailed
+from operations.options import Cloud
+from operations.target import Target
+
+KEY_BYTES = 33
+"""Random bytes of a key: 44 characters."""
+NEXT = "next"
+"""The second key of a caller has this name; the first one has none. A rotation uses the one that is free."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """``name`` of the key that was set or removed, its ``value`` if it is new, and the commands that follow."""
+
+    name: str
+    value: str | None
+    then: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        head = f"{self.name}: removed" if self.value is None else f"{self.name}: {self.value}"
+        return "\n".join([head, *(f"then: {command}" for command in self.then)])
+
+
+def change(target: Target, action: str, caller: str) -> Done:
+    """Creates, rotates or revokes a key. Raises ``BadInput`` for what does not fit the stack's callers and keys."""
+    if target.cloud is not Cloud.GOOGLE:
+        raise BadInput(
+            "In a local cloud each caller has the key rehearsal-dummy-key-of-the-caller-NAME.\n"
+            "Fix: name a stack of Google Cloud with --stack"
+        )
+    config = _config(target)
+    names = _names(config)
+    if action == "revoke":
+        return _revoke(target, caller, names)
+    callers = _callers(config)
+    if caller not in callers:
+        raise BadInput(
+            f"Stack {target.stack} has no caller {caller}.\nAllowed: {', '.join(callers) or 'none'}.\n"
+            "Fix: add it to llmd-gke:frontDoor.callers"
+        )
+    own = [name for name in names if caller_of(name) == caller]
+    if action == "new" and own:
+        raise BadInput(f"{caller} has a key already.\nFix: llmd-gke key rotate {caller} --stack {target.stack}")
+    if action == "rotate" and len(own) != 1:
+        have = " and ".join(own) or "no key"
+        fix = "new" if not own else f"revoke {own[0]}"
+        raise BadInput(
+            f"{caller} has {have}; a rotation starts with one.\n"
+            f"Fix: llmd-gke key {fix}{'' if own else f' {caller}'} --stack {target.stack}"
+        )
+    name = caller if caller not in own else f"{caller}.{NEXT}"
+    value = secrets.token_urlsafe(KEY_BYTES)
+    _run(target, "set", "--secret", "--path", _path(name), stdin=value)
+    old = tuple(f"llmd-gke key revoke {one} --stack {target.stack}" for one in own)
+    return Done(name, value, (target.up, *old))
+
+
+def _revoke(target: Target, name: str, names: list[str]) -> Done:
+    if name not in names:
+        raise BadInput(f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.")
+    _run(target, "rm", "--path", _path(name))
+    return Done(name, None, (target.up,))
+
+
+def _path(name: str) -> str:
+    return f'{KEYS}["{name}"]'
+
+
+def _config(target: Target) -> Mapping[str, object]:
+    """The stack file as it is: settings that lack a key are not valid yet."""
+    from llmd_gke.settings.errors import SettingsError
+    from llmd_gke.settings.load import read_config
+
+    try:
+        return read_config(target.root, target.stack)
+    except SettingsError as error:
+        raise BadInput(str(error)) from None
+
+
+def _callers(config: Mapping[str, object]) -> list[str]:
+    door = config.get("llmd-gke:frontDoor")
+    listed = cast("Mapping[str, object]", door).get("callers") if isinstance(door, Mapping) else None
+    callers = cast("list[object]", listed) if isinstance(listed, list) else []
+    return [str(cast("Mapping[str, object]", one).get("name")) for one in callers if isinstance(one, Mapping)]
+
+
+def _names(config: Mapping[str, object]) -> list[str]:
+    """Names of the keys in the stack file. Raises ``BadInput`` where all of them are one secret."""
+    value = config.get(KEYS)
+    if value is None:
+        return []
+    table = cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {"secure": value}
+    if "secure" in table:
+        raise BadInput(f"{KEYS} is one secret, so its keys cannot be told apart.\nFix: pulumi config rm {KEYS}")
+    return list(table)
+
+
+def _run(target: Target, *arguments: str, stdin: str = "") -> None:
+    """``pulumi config``. A key goes in by standard input: arguments are visible to everyone on the machine."""
+    executable = shutil.which("pulumi")
+    if executable is None:
+        raise SetUpFailed(
+            "`pulumi` is not on PATH, and keys are encrypted with it.\nFix: https://www.pulumi.com/docs/install/"
+        )
+    command = [executable, "-C", str(target.root), "--non-interactive", "config", *arguments, "-s", target.stack]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=60, check=False)
+    if done.returncode:
+        raise Failed(f"`pulumi config {arguments[0]}` failed: {' '.join(done.stderr.split())[:300]}")

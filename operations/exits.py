@@ -45,7 +45,7 @@ class Failed(Problem):
 
 
 class NotUp(Problem):
-    """There is no such stack in the cloud, or it lacks an output. Exit status 7."""
+    """The stack does not exist in the cloud, or it lacks an output. Exit status 7."""
 
     status = Exit.NOT_UP
 

@@ -22,7 +22,7 @@ API_VERSION = "networking.k8s.io/v1"
 
 
 def policy(name: str, namespace: str, spec: JsonObject) -> JsonObject:
-    """A NetworkPolicy."""
+    """A NetworkPolicy with that ``spec``."""
     return {
         "apiVersion": API_VERSION,
         "kind": "NetworkPolicy",

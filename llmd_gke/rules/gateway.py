@@ -64,7 +64,7 @@ def certificates(sources: Mapping[str, Collection[str]]) -> Iterator[Finding]:
 
 
 def gateway_class(name: Input, allowed: Collection[str]) -> Iterator[Finding]:
-    """Of GKE's classes, only those that support an InferencePool. Other classes are not checked."""
+    """The class is one of GKE's that support an InferencePool, and ``allowed``. Classes of others are not checked."""
     value = name.text()
     if value is None or not value.startswith(gke.CLASS_PREFIX) or value in allowed:
         return
@@ -149,7 +149,7 @@ def targets(node: Input) -> Iterator[Input]:
 
 
 def targets_in(spec: Input) -> Iterator[Input]:
-    """The same for a ``spec`` alone, as a service holds its route."""
+    """References in a ``spec`` alone, such as that of a service's inline route: as :func:`targets`."""
     if not isinstance(spec.value, Mapping):
         return
     if isinstance(spec.value.get("targetRef"), Mapping):

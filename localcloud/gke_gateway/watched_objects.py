@@ -85,7 +85,10 @@ def _stamp(file: Path) -> tuple[int, int] | None:
 
 
 def _gateway_api_is_on(content: JsonObject) -> bool:
-    """https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways#enable-gateway."""
+    """Whether a cluster has the Gateway API enabled.
+
+    https://cloud.google.com/kubernetes-engine/docs/how-to/deploying-gateways#enable-gateway
+    """
     clusters = dig(content, "objects", CLUSTER)
     return any(
         text(record, "inputs", "gatewayApiConfig", "channel") == "CHANNEL_STANDARD"

@@ -44,7 +44,7 @@ class Wrapper:
 
     @property
     def source(self) -> Path:
-        """Its folder."""
+        """The folder of the wrapper module."""
         return self.folder / self.name
 
     @property

@@ -31,7 +31,7 @@ class Resolver(asyncio.DatagramProtocol):
         log.info("names are answered at %s:%d", address, port)
 
     def close(self) -> None:
-        """Stops listening."""
+        """Stops listening on both."""
         if self._transport:
             self._transport.close()
         if self._server:

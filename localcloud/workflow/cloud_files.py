@@ -55,7 +55,7 @@ def find(workdir: Workdir, pending: Pending) -> str | None:
 
 
 def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
-    """The same for an object of the cluster. A patch can be applied again, and is not looked for."""
+    """As :func:`find`, for an object of the cluster. A patch can be applied again, and is not looked for."""
     inputs = cast("JsonObject", pending.inputs)
     if pending.type == release.TYPE:
         key, ident = release.KEY, release.identity(inputs)

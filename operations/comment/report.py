@@ -31,7 +31,7 @@ class Price(Protocol):
 
     @property
     def totals(self) -> Mapping[State, Amount]:
-        """By state."""
+        """The amounts by state."""
         ...
 
 

@@ -67,7 +67,7 @@ class ModelFit:
     hbm_gb: int
 
     def __str__(self) -> str:
-        """For people."""
+        """The size of the weights beside the HBM, as a sentence."""
         if self.weights_gb is None:
             return (
                 f"{self.name}: the size of its weights is unknown; whether they fit in {self.hbm_gb} GB was not checked"

@@ -46,7 +46,7 @@ class MonitoringPrice:
         return self.metric_references * catalogue.USD_PER_METRIC_REFERENCE + points
 
     def __str__(self) -> str:
-        """For people."""
+        """Amounts and prices in sentences, as ``llmd-gke cost`` shows them."""
         items = [f"{self.samples / MILLION:,.0f} million samples", f"{self.conditions} alert conditions"]
         if self.uptime_executions:
             items.append(f"{self.uptime_executions / MILLION:.1f} million uptime checks")

@@ -18,7 +18,7 @@ _CHECKS = {"TCP": "tcp", "HTTP": "http", "HTTPS": "https", "HTTP2": "http2", "GR
 
 
 def definitions() -> list[JsonObject]:
-    """The CustomResourceDefinitions."""
+    """The CustomResourceDefinitions of GKE's kinds."""
     return [
         _definition(HEALTH_CHECK_POLICY, "healthcheckpolicies", _health_check()),
         _definition(BACKEND_POLICY, "gcpbackendpolicies", _backend()),

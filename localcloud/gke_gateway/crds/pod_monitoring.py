@@ -29,7 +29,7 @@ PROTECTED = (
 
 
 def definition() -> JsonObject:
-    """The CustomResourceDefinition."""
+    """The CustomResourceDefinition of PodMonitoring."""
     schema: JsonObject = {
         "type": "object",
         "required": ["spec"],

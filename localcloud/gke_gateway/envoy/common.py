@@ -26,7 +26,7 @@ def extension(name: str, message: str, **fields: object) -> JsonObject:
 
 
 def seconds(value: float) -> str:
-    """A duration."""
+    """A duration in Envoy's JSON format: ``1.5s``."""
     return f"{value:g}s"
 
 

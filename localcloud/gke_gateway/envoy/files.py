@@ -27,12 +27,12 @@ class EnvoyFiles:
 
     @property
     def listeners(self) -> Path:
-        """All listeners."""
+        """The file with all listeners."""
         return self.root / "lds" / "listeners.json"
 
     @property
     def clusters(self) -> Path:
-        """All clusters."""
+        """The file with all clusters."""
         return self.root / "cds" / "clusters.json"
 
     @property

@@ -111,13 +111,13 @@ def set_policy(request: Request) -> JsonObject:
 
 @answers("storage.objects.list")
 def objects_(request: Request) -> JsonObject:
-    """None."""
+    """Lists no objects: none are kept."""
     _bucket(request)
     return {"kind": "storage#objects"}
 
 
 @answers("storage.managedFolders.list")
 def folders(request: Request) -> JsonObject:
-    """None."""
+    """Lists no folders: none are kept."""
     _bucket(request)
     return {"kind": "storage#managedFolders"}

@@ -13,7 +13,7 @@ class Health(http.server.BaseHTTPRequestHandler):
     """Answers every GET with 200."""
 
     def do_GET(self) -> None:
-        """Answers probes."""
+        """Answers probes with 200."""
         self.send_response(200)
         self.end_headers()
 

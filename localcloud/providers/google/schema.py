@@ -30,7 +30,7 @@ it compares without regard to case (``caseless``), other properties of which it 
 
 
 class Table(TypedDict):
-    """See :mod:`localcloud.providers.google.generate`."""
+    """The content of ``types.json``, see :mod:`localcloud.providers.google.generate`."""
 
     types: dict[str, str]
     shapes: dict[str, dict[str, str]]

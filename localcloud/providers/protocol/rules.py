@@ -89,11 +89,11 @@ class Rules(ABC):
 
     @abstractmethod
     def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
-        """Make it. Returns id and outputs. ``timeout`` in seconds, 0 when none was given."""
+        """Create the object. Returns id and outputs. ``timeout`` in seconds, 0 if none was given."""
 
     @abstractmethod
     def update(self, subject: ResourceSubject, old_inputs: Bag, inputs: Bag, timeout: float) -> JsonObject:
-        """Change it in place."""
+        """Change the object in place. Returns the outputs."""
 
     @abstractmethod
     def read(self, subject: ResourceSubject, state: JsonObject) -> tuple[JsonObject, JsonObject] | None:
@@ -101,7 +101,7 @@ class Rules(ABC):
 
     @abstractmethod
     def delete(self, subject: ResourceSubject, outputs: JsonObject) -> None:
-        """Remove it."""
+        """Remove the object."""
 
     def invoke(self, token: str, args: JsonObject) -> JsonObject:
         """Answer a function."""

@@ -1,9 +1,9 @@
 """CRDs of the front door as a chart of our own: ``python -m tests.schema.record_front_door`` writes ``charts/``.
 
-Of Envoy Gateway's published CRDs at the version of ``versions.toml``, fields are kept with their types, limits, allowed
-values and defaults, without a word of their descriptions and without the rules across fields, which the tests take from
-the published ones. Pods of an EnvoyProxy are left open. InferenceObjective is recorded from llm-d/llm-d-router v0.9.0
-``config/crd/bases``, which is in no package registry.
+Each has the names, the scope and the versions of its kind, and the values that the API server fills in, taken from the
+published ones at the version of ``versions.toml``. Everything else is left open: the tests check every object against
+the published CRDs, in full. InferenceObjective is written by hand after llm-d/llm-d-router v0.9.0 ``config/crd/bases``,
+which is in no package registry.
 """
 
 from __future__ import annotations
@@ -33,41 +33,35 @@ WATCHED = ("BackendTLSPolicy", "GRPCRoute", "ListenerSet", "TLSRoute")
 """Kinds of the Gateway API that Envoy Gateway 1.8 exits without, and GKE's add-on lacks (envoyproxy/gateway#9517).
 
 They are in the chart's folder ``crds``: Helm installs those that are missing, leaves others alone, and removes none."""
-LIMITS = frozenset(
-    {
-        "type", "format", "enum", "pattern", "minimum", "maximum", "minLength", "maxLength", "minItems", "maxItems",
-        "minProperties", "maxProperties", "required", "default", "nullable", "x-kubernetes-int-or-string",
-        "x-kubernetes-preserve-unknown-fields", "x-kubernetes-list-type", "x-kubernetes-list-map-keys",
-        "x-kubernetes-map-type",
-    }
-)  # fmt: skip
 PODS = frozenset({"container", "initContainers", "pod", "patch", "env", "volumes", "affinity"})
-"""Parts of an EnvoyProxy that are objects of Kubernetes, which the API server checks in the Deployment."""
+"""Parts of an EnvoyProxy that are objects of Kubernetes, which the API server fills in in the Deployment."""
 OPEN: Table = {"x-kubernetes-preserve-unknown-fields": True}
 
 
-def recorded(node: Table, *, pods: bool = False) -> Table:
-    """A schema without prose and rules; with ``pods``, parts of pods are left open."""
-    kept: Table = {key: value for key, value in node.items() if key in LIMITS}
-    if "properties" in node:
-        kept["properties"] = {
-            name: {"type": table(inner).get("type", "object"), **_open(table(inner))}
-            if pods and name in PODS
-            else recorded(table(inner), pods=pods)
-            for name, inner in table(node["properties"]).items()
-        }
+def filled_in(node: Table) -> bool:
+    """Whether the API server fills in a value somewhere in what this schema describes."""
+    inner = [*table(node.get("properties")).values(), node.get("items"), node.get("additionalProperties")]
+    return "default" in node or any(filled_in(table(one)) for one in inner if isinstance(one, dict))
+
+
+def recorded(node: Table) -> Table:
+    """What a schema fills in, and nothing else: other fields of an object are kept as they are given."""
+    kept: Table = {key: node[key] for key in ("type", "default", "x-kubernetes-int-or-string") if key in node}
+    fields = {
+        name: table(inner)
+        for name, inner in table(node.get("properties")).items()
+        if filled_in(table(inner)) and name not in PODS
+    }
+    if fields:
+        kept["properties"] = {name: recorded(inner) for name, inner in fields.items()}
     for key in ("items", "additionalProperties"):
         if isinstance(node.get(key), dict):
-            kept[key] = recorded(table(node[key]), pods=pods)
-    return kept
+            kept[key] = recorded(table(node[key]))
+    return kept | OPEN if node.get("type") == "object" and "additionalProperties" not in kept else kept
 
 
-def _open(node: Table) -> Table:
-    return {"items": {"type": "object", **OPEN}} if node.get("type") == "array" else OPEN
-
-
-def definition(published: Table, kind: str) -> Table:
-    """The CustomResourceDefinition of a kind of Envoy Gateway."""
+def definition(published: Table) -> Table:
+    """The CustomResourceDefinition of a published kind."""
     spec = table(published["spec"])
     metadata = table(published["metadata"])
     annotations = {
@@ -90,16 +84,18 @@ def definition(published: Table, kind: str) -> Table:
                     "served": version["served"],
                     "storage": version["storage"],
                     "subresources": version.get("subresources", {}),
-                    "schema": {
-                        "openAPIV3Schema": recorded(
-                            table(table(version["schema"])["openAPIV3Schema"]), pods=kind == "EnvoyProxy"
-                        )
-                    },
+                    "schema": {"openAPIV3Schema": _whole(table(version["schema"]))},
                 }
                 for version in cast("list[Table]", spec["versions"])
             ],
         },
     }
+
+
+def _whole(schema: Table) -> Table:
+    """``spec`` alone: the API server knows ``metadata``, and nobody is given a default for a status."""
+    spec = table(table(table(schema["openAPIV3Schema"])["properties"])["spec"])
+    return {"type": "object", "properties": {"spec": recorded(spec)}, **OPEN}
 
 
 def objective() -> Table:
@@ -162,7 +158,7 @@ def files() -> Iterator[tuple[str, str]]:
     chart: Table = {
         "apiVersion": "v2",
         "name": front_door.CRDS_CHART,
-        "description": "CRDs of Envoy Gateway and InferenceObjective, recorded without their descriptions",
+        "description": "CRDs of Envoy Gateway and InferenceObjective: names, versions and defaults",
         "type": "application",
         "version": version.removeprefix("v"),
         "appVersion": version,
@@ -177,9 +173,9 @@ def files() -> Iterator[tuple[str, str]]:
         '# The version that the CRDs were recorded from, so that a new one is a change.\nrecordedFrom: ""\n',
     )
     for kind in KINDS:
-        yield f"templates/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind), kind))
+        yield f"templates/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind)))
     for kind in WATCHED:
-        yield f"crds/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind), kind))
+        yield f"crds/{kind.lower()}.yaml", _yaml(definition(sources.crd(kind)))
     yield "templates/inferenceobjective.yaml", _yaml(objective())
 
 

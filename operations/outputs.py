@@ -7,12 +7,14 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import cast
 
+from llmd_gke.manifests.client_request import KEY_VARIABLE
+from localcloud.common.workdir import Workdir
 from operations.exits import NotUp, Problem, SetUpFailed, Unreachable
 from operations.options import Cloud
-from operations.target import Target
+from operations.target import KINDS, Target
 
 ANSWER_SECONDS = 60
 """Seconds that a state backend (a bucket, Pulumi Cloud) may take to answer."""
@@ -28,11 +30,18 @@ the caller's environment to a local cloud's; the command itself does none of tha
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One model as clients reach it: base URL without ``/v1``, and what they send as ``model``."""
+    """One model as clients reach it: base URL without ``/v1``, and what they send as ``model``.
+
+    ``behind_door``: through the front door, with the ``key`` of a caller; ``namespace`` is the model's there, and
+    elsewhere part of the URL.
+    """
 
     name: str
     url: str
     served_model_name: str
+    behind_door: bool = False
+    namespace: str = ""
+    key: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True)
@@ -60,10 +69,27 @@ def read(target: Target) -> Outputs:
     models = cast("Mapping[str, Mapping[str, str]]", values["models"])
     return Outputs(
         gateway_ip=str(values["gatewayIp"]),
-        models=tuple(Endpoint(name, one["url"], one["servedModelName"]) for name, one in models.items()),
+        models=tuple(_endpoint(target, name, one, bool(values.get("baseUrl"))) for name, one in models.items()),
         cluster=cast("Mapping[str, str]", values["cluster"]),
         values=values,
     )
+
+
+def _endpoint(target: Target, name: str, output: Mapping[str, str], behind_door: bool) -> Endpoint:
+    endpoint = Endpoint(name, output["url"], output["servedModelName"])
+    if not behind_door:
+        return endpoint
+    return replace(endpoint, behind_door=True, namespace=output["namespace"], key=_key(target, name))
+
+
+def _key(target: Target, model: str) -> str:
+    """A key for the front door: of the environment; on a local cloud else the one that stands in for a secret."""
+    if key := os.environ.get(KEY_VARIABLE):
+        return key
+    from localcloud.cluster import front_door  # reads the settings, which take longest to import
+
+    kind = KINDS.get(target.cloud)
+    return (front_door.key(Workdir.of(target.root, kind), target.stack, model) or "") if kind else ""
 
 
 def kubeconfig(target: Target) -> str:

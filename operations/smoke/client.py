@@ -62,10 +62,12 @@ class Options:
 
 
 def advertised_name(endpoint: Endpoint) -> str:
-    """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty where the URL holds no namespace.
+    """The second name of a model: ``publishers/NAMESPACE/models/NAME``; empty where its namespace is unknown.
 
     KServe writes it to ``status.addresses`` (``pkg/controller/v1alpha2/llmisvc``), and our servers serve both.
     """
+    if endpoint.namespace:
+        return f"publishers/{endpoint.namespace}/models/{endpoint.served_model_name}"
     parts = [part for part in urlsplit(endpoint.url).path.split("/") if part]
     return f"publishers/{parts[0]}/models/{endpoint.served_model_name}" if len(parts) == 2 else ""
 
@@ -76,7 +78,9 @@ class Client:
     def __init__(self, endpoint: Endpoint, http: httpx.AsyncClient, timeout: float, options: Options) -> None:
         self.name = endpoint.served_model_name
         self.other_name = advertised_name(endpoint)
+        self.behind_door = endpoint.behind_door
         self._url = endpoint.url.rstrip("/")
+        self._headers = {"authorization": f"Bearer {endpoint.key}"} if endpoint.key else {}
         self.options = options
         self._http = http
         self._timeout = httpx.Timeout(timeout, connect=min(10.0, timeout))
@@ -95,7 +99,7 @@ class Client:
             method,
             self._url + path,
             content=content,
-            headers={} if content is None else {"content-type": "application/json"},
+            headers={**self._headers, **({} if content is None else {"content-type": "application/json"})},
             timeout=self._timeout,
         )
         return HttpAnswer(response.status_code, response.text, time.monotonic() - started)
@@ -105,7 +109,7 @@ class Client:
         seen = Stream()
         started = time.monotonic()
         request = self._http.build_request(
-            "POST", self._url + path, json={**body, "stream": True}, timeout=self._timeout
+            "POST", self._url + path, json={**body, "stream": True}, headers=self._headers, timeout=self._timeout
         )
         response = await self._http.send(request, stream=True)
         try:

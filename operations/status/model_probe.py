@@ -28,16 +28,18 @@ async def lines(endpoints: Sequence[Endpoint], stack: str) -> list[Line]:
 
 async def _line(client: Client, endpoint: Endpoint, stack: str) -> Line:
     try:
-        health = await client.get("/health")
-        if health.status != 200:
-            return _bad(endpoint, f"/health returns {health.status}: {short(health.text)}", stack)
+        if not endpoint.behind_door:  # which serves /v1 only
+            health = await client.get("/health")
+            if health.status != 200:
+                return _bad(endpoint, f"/health returns {health.status}: {short(health.text)}", stack)
         answer: HttpAnswer = await client.post(
             "/v1/completions", {"model": client.name, "prompt": "1", "max_tokens": 1}
         )
     except httpx.HTTPError as error:
         return _bad(endpoint, f"no answer: {str(error) or type(error).__name__}", stack)
     if answer.status != 200:
-        return _bad(endpoint, f"healthy, but a completion returns {answer.status}: {short(answer.text)}", stack)
+        state = "" if endpoint.behind_door else "healthy, but "
+        return _bad(endpoint, f"{state}a completion returns {answer.status}: {short(answer.text)}", stack)
     return Line(endpoint.name, State.GOOD, f"a token in {answer.seconds:.2f} s at {endpoint.url}")
 
 

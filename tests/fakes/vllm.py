@@ -37,6 +37,8 @@ class Behaviour:
     accepts_any_json: bool = False
     one_at_a_time: bool = False
     """A second request at the same time gets 429."""
+    key: str = ""
+    """A front door refuses requests without it: 401."""
     seen: list[dict[str, Any]] = field(default_factory=list)
     busy: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(1))
 
@@ -91,6 +93,8 @@ class Handler(BaseHTTPRequestHandler):
     def _gateway_refuses(self) -> bool:
         if self.behaviour.unhealthy:
             self._send(503, b"no healthy upstream", "text/plain")
+        elif self.behaviour.key and self.headers["authorization"] != f"Bearer {self.behaviour.key}":
+            self._send(401, b"Client authentication failed.", "text/plain")
         elif not self.path.startswith(self.behaviour.prefix + "/"):
             self._send(404, b"fault filter abort", "text/plain")
         else:

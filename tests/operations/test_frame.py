@@ -145,6 +145,30 @@ def test_outputs_of_a_stack_on_google_come_from_the_pulumi_on_path(clone: Clone,
     assert outputs.kubeconfig(Target("one", Cloud.GOOGLE, clone.root)).strip() == "the-kubeconfig"
 
 
+def behind_a_door(pulumi: Path) -> None:
+    """The stack has a front door."""
+    model = {"url": "http://203.0.113.7", "servedModelName": "qwen", "namespace": "models"}
+    exported = {**EXPORTED, "baseUrl": "http://203.0.113.7/v1", "models": {"qwen": model}}
+    pulumi.write_text(PULUMI.format(shebang=SHEBANG, outputs=repr(exported)))
+
+
+def test_a_model_behind_the_front_door_is_asked_with_the_key_of_the_environment(
+    clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind_a_door(pulumi)
+    monkeypatch.setenv("LLM_API_KEY", "key-of-somebody")
+    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
+    assert model == outputs.Endpoint("qwen", "http://203.0.113.7", "qwen", True, "models", "key-of-somebody")
+    assert "key-of-somebody" not in repr(model)
+
+
+def test_on_google_nothing_stands_in_for_a_key(clone: Clone, pulumi: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    behind_a_door(pulumi)
+    monkeypatch.delenv("LLM_API_KEY", raising=False)
+    (model,) = outputs.read(Target("one", Cloud.GOOGLE, clone.root)).models
+    assert (model.behind_door, model.key) == (True, "")
+
+
 def test_a_stack_that_is_not_up_says_how_to_bring_it_up(clone: Clone, pulumi: Path) -> None:
     with pytest.raises(NotUp, match=r"(?s)two does not exist on google.*Fix: pulumi up --stack two"):
         outputs.read(Target("two", Cloud.GOOGLE, clone.root))

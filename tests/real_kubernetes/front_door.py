@@ -159,7 +159,7 @@ def redis() -> list[Object]:
     container = {
         "name": "redis",
         "image": "docker.io/library/redis:7.2",
-        "args": ["redis-server", "--save", "", "--appendonly", "no", "--protected-mode", "no"],
+        "args": ["redis-server", "--save", "", "--appendonly", "no"],
         "readinessProbe": {"tcpSocket": {"port": 6379}, "periodSeconds": 1},
     }
     template = {"metadata": {"labels": labels}, "spec": {"containers": [container], "terminationGracePeriodSeconds": 2}}

@@ -133,3 +133,14 @@ def test_the_time_for_all_checks_is_kept() -> None:
         result = asyncio.run(smoke([Endpoint("qwen", url, "qwen")], "eu4a", Options(long_tokens=4000), seconds=0.6))
     assert "--timeout" in next(o.detail for o in result if o.name == "longer than 30 s")
     assert len(result) == 10
+
+
+def test_behind_the_front_door_the_key_is_sent_and_health_is_not_asked_for() -> None:
+    behaviour = replace(SLOW, seen=[], key="key-of-somebody")
+    with serving(behaviour) as url:
+        endpoint = Endpoint("qwen", url, "qwen", True, "models", "key-of-somebody")
+        result = asyncio.run(smoke([endpoint], "eu4a", Options(), seconds=20))
+        without = asyncio.run(smoke([replace(endpoint, key="")], "eu4a", Options(), seconds=20))
+    assert {outcome.name for outcome in result if outcome.verdict != "passed"} == {"health"}
+    assert "publishers/models/models/qwen" in {body["model"] for body in behaviour.seen}
+    assert {outcome.name for outcome in without if outcome.verdict == "passed"} == set()

@@ -127,6 +127,10 @@ def _route_conditions(one: RouteBinding) -> list[Condition]:
     return [Condition("ResolvedRefs"), Condition("Accepted"), Condition("Reconciled", reason="ReconciliationSucceeded")]
 
 
+PLACEHOLDER = "Status"
+"""Kind of the parent in the status of a pool that is new (``inferencepools.inference.networking.k8s.io``, default)."""
+
+
 def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[JsonValue]:
     """The whole ``status.parents`` of an InferencePool: one entry for each Gateway with a route to it.
 
@@ -136,8 +140,9 @@ def pool_parents(pool: JsonObject, translations: list[Translation]) -> list[Json
     parents: list[JsonValue] = [
         entry
         for entry in before
-        # Upstream's placeholder, "no controller has looked yet", goes with the first real entry.
-        if text(entry, "controllerName") not in ("", CONTROLLER)
+        # Upstream's placeholder, "no controller has looked yet", goes with the first real entry. An entry without a
+        # controller's name is another controller's: Envoy AI Gateway v1.0.0 internal/controller/inference_pool.go.
+        if text(entry, "controllerName") != CONTROLLER and text(entry, "parentRef", "kind") != PLACEHOLDER
     ]
     for translation in translations:
         if not any(_reaches(one, pool) for one in translation.bindings):

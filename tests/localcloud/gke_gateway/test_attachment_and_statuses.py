@@ -124,6 +124,16 @@ def test_statuses_of_other_controllers_stay(tmp_path: Path) -> None:
     assert len(parents) == 2
 
 
+def test_what_a_front_door_says_of_a_pool_stays_and_the_placeholder_goes(tmp_path: Path) -> None:
+    """Envoy AI Gateway names no controller; without its entry KServe waits forever for a pool that is accepted."""
+    door: JsonObject = {"parentRef": {"kind": "Gateway", "name": "front-door"}, "conditions": []}
+    placeholder: JsonObject = {"parentRef": {"kind": "Status", "name": "default"}, "conditions": []}
+    pool: JsonObject = {**b.pool("qwen", 8000), "status": {"parents": [door, placeholder]}}
+    translation = look(snapshot_of(b.gateway(), b.service("models")), tmp_path)
+    assert statuses.pool_parents(pool, [translation]) == [door]
+    assert statuses.pool_parents(pool, []) == [door]
+
+
 def test_a_policy_is_attached_once_something_uses_its_target_and_the_oldest_wins(tmp_path: Path) -> None:
     old, new, stray = (b.health_policy("Service", name) for name in ("models", "models", "unused"))
     old["metadata"] = {"name": "old", "namespace": "llm", "creationTimestamp": "2026-01-01T00:00:00Z"}

@@ -19,7 +19,7 @@ EXPORT = "/opentelemetry.proto.collector.trace.v1.TraceService/Export"
 
 def export(request: bytes, _context: grpc.ServicerContext) -> bytes:
     """Takes spans; the answer without a field says that all were taken."""
-    print(json.dumps([found.decode() for found in NAME.findall(request)]), flush=True)
+    print(json.dumps([match.decode() for match in NAME.findall(request)]), flush=True)
     return b""
 
 

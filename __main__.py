@@ -89,6 +89,7 @@ front_doors = (
                 cluster_settings.private_nodes,
                 network.gateway_ip,
                 cluster,
+                settings.monitoring.interval_seconds if settings.monitoring.scrape else None,
             ),
             after(platform, edge),
         )

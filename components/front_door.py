@@ -15,7 +15,7 @@ from components.custom_resources import NAMESPACE_TIMES, custom_resource, networ
 from components.lazy_sdk import apps, core, helm
 from llmd_gke.catalog import front_door
 from llmd_gke.manifests import charts, pod_security
-from llmd_gke.manifests.front_door import edge, firewall, gateway, redis, releases
+from llmd_gke.manifests.front_door import edge, firewall, gateway, metrics, redis, releases
 from llmd_gke.settings import FrontDoorSettings, GatewaySettings, ModelSettings, NetworkSettings
 from llmd_gke.settings.secret_keys import CALLER_KEYS, caller_keys
 from llmd_gke.settings.sections.front_door import IN_CLUSTER
@@ -24,7 +24,8 @@ from llmd_gke.settings.sections.front_door import IN_CLUSTER
 @dataclass(frozen=True)
 class FrontDoorArgs:
     """``gateway``, ``network`` and ``gateway_ip``: where requests come from. Charts are in ``chart_folder`` or their
-    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``.
+    registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``. ``scrape_seconds``: how often
+    usage is collected (default: never).
     """
 
     settings: FrontDoorSettings
@@ -36,6 +37,7 @@ class FrontDoorArgs:
     private_nodes: bool
     gateway_ip: pulumi.Input[str]
     cluster: Cluster
+    scrape_seconds: int | None = None
 
 
 class FrontDoor(pulumi.ComponentResource):
@@ -78,6 +80,9 @@ class FrontDoor(pulumi.ComponentResource):
         custom_resource(f"{name}-route", edge.route(args.gateway), _after(inside, listening))
         for key, policy in edge.policies(args.models).items():
             custom_resource(f"{name}-{key}", policy, inside)
+        if args.scrape_seconds is not None:
+            network_policy(f"{name}-allow-collectors", metrics.network_policy(), inside)
+            custom_resource(f"{name}-usage", metrics.proxies(args.scrape_seconds), inside)
         host = args.gateway_ip if args.gateway.domain is None else args.gateway.domain
         self.base_url = pulumi.Output.concat(f"{args.gateway.scheme}://", host, edge.PREFIX)
         self.register_outputs({"baseUrl": self.base_url})

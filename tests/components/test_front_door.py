@@ -250,3 +250,19 @@ def test_the_outputs_are_what_clients_of_openai_need(record: Record) -> None:
     models = cast("dict[str, dict[str, str]]", graph.outputs["models"])
     assert {f"{model['url']}/v1" for model in models.values()} == {base}
     assert json.dumps(graph.outputs).count("rehearsal-dummy") == 0
+
+
+def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, record: Record) -> None:
+    scraped = graph.find("kubernetes:monitoring.googleapis.com/v1:PodMonitoring", "front-door-usage")
+    assert "'port': 1064" in str(spec(scraped)["endpoints"])
+    assert spec(scraped)["selector"] == {"matchLabels": front_door.PROXY_LABELS}
+    (admitted,) = [
+        node
+        for node in of(kinds.NETWORK_POLICY)(graph)
+        if kinds.is_in(node, frozenset({front_door.PROXIES_NAMESPACE})) and metadata(node, "name") == "allow-collectors"
+    ]
+    assert "1064" in str(spec(admitted)["ingress"])
+    values = str(kinds.chart(front_door.AI_GATEWAY_CHART)(graph)[0].inputs["values"])
+    assert "'metricsRequestHeaderAttributes': 'x-llm-caller:caller'" in values
+    silent = record({"llmd-gke:monitoring": {"scrape": False}}, stack=DOOR)
+    assert not [node for node in silent.nodes.values() if node.name == "front-door-usage"]

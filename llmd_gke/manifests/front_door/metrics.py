@@ -1,0 +1,50 @@
+"""What Google's collectors read at the front door: token usage by caller and model, at AI Gateway's sidecar.
+
+Names of metrics: envoyproxy/ai-gateway v1.0.0 ``internal/metrics`` (``gen_ai_client_token_usage``).
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import front_door, monitoring
+from llmd_gke.manifests import firewall
+from llmd_gke.manifests.types import JsonObject
+
+PROXIES = "front-door"
+"""Name of the PodMonitoring; Prometheus has it as the label ``job``."""
+
+
+def proxies(interval_seconds: int) -> JsonObject:
+    """The PodMonitoring of every Envoy's sidecar."""
+    endpoint: JsonObject = {
+        "port": front_door.AI_METRICS_PORT,
+        "path": "/metrics",
+        "interval": f"{interval_seconds}s",
+    }
+    return {
+        "apiVersion": monitoring.API_VERSION,
+        "kind": monitoring.POD_MONITORING,
+        "metadata": {"name": PROXIES, "namespace": front_door.PROXIES_NAMESPACE},
+        "spec": {
+            "selector": {"matchLabels": dict(front_door.PROXY_LABELS)},
+            "endpoints": [endpoint],
+            "targetLabels": {"metadata": ["node", "pod"]},
+        },
+    }
+
+
+def network_policy() -> JsonObject:
+    """Admits the collectors to that port."""
+    return firewall.policy(
+        "allow-collectors",
+        front_door.PROXIES_NAMESPACE,
+        {
+            "podSelector": {"matchLabels": dict(front_door.PROXY_LABELS)},
+            "policyTypes": ["Ingress"],
+            "ingress": [
+                {
+                    "from": [firewall.in_namespace(monitoring.COLLECTOR_NAMESPACE)],
+                    "ports": firewall.ports(front_door.AI_METRICS_PORT),
+                }
+            ],
+        },
+    )

@@ -30,7 +30,7 @@ class Done:
 
     @property
     def text(self) -> str:
-        """For people."""
+        """The output for people: the caller with the new key, and the commands to run next."""
         head = f"{self.name}: removed" if self.value is None else f"{self.name}: {self.value}"
         return "\n".join([head, *(f"then: {command}" for command in self.then)])
 

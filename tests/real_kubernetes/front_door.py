@@ -11,9 +11,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 
 from llmd_gke.catalog import versions
+from localcloud.binaries import resolve as programs
+from localcloud.cluster import front_door as needs
+from localcloud.common.workdir import cache_folder
 from localcloud.go_builds import charts, modules
 from tests.real_kubernetes import bare_cluster, objects
 from tests.real_kubernetes.harness import Laptop, until
@@ -69,6 +73,14 @@ for release in given["releases"]:
     before = [k8s.helm.v3.Release(release["name"], **release, create_namespace=True, timeout=300, opts=options)]
 """
 """Installs charts, one after the other: there is no Helm but the one in Pulumi's provider."""
+
+
+def skip_unless_built() -> None:
+    """A test run must not build ten minutes of programs by the way."""
+    if missing := [name for name in needs.PROGRAMS if not programs.ready(name, cache_folder())]:
+        pytest.skip(
+            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
+        )
 
 
 def crds() -> list[Object]:

@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from localcloud.binaries import resolve as programs
-from localcloud.cluster import front_door as needs
-from localcloud.common.workdir import cache_folder
 from tests.real_kubernetes import front_door
 from tests.real_kubernetes.conftest import CONTROL_PLANE_PROGRAMS, need
 from tests.real_kubernetes.front_door import CLOSED, KEYS, OPEN, REQUESTS, TOKENS
@@ -26,10 +23,7 @@ A, B = KEYS["team-a"], KEYS["team-b"]
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Laptop]:
     need((*CONTROL_PLANE_PROGRAMS, "cert-manager", "endpoint-picker", "vllm-simulator"))
-    if missing := [name for name in needs.PROGRAMS if not programs.ready(name, cache_folder())]:
-        pytest.skip(
-            f"not built: {', '.join(missing)}. Fix: .venv/bin/python -m localcloud programs {' '.join(missing)}"
-        )
+    front_door.skip_unless_built()
     made = Laptop(tmp_path_factory.mktemp("door"))
     made.copy_project()
     try:

@@ -57,6 +57,8 @@ def clear_locks(runner: Runner, stack: str, console: Console) -> None:
     if not processes.engines(runner.workdir):
         processes.end(processes.left_over(runner.workdir))
     if held:
+        for done in state.mend(runner.workdir, stack):
+            console.print(f"recovery: {done}.", highlight=False, soft_wrap=True)
         runner.ask("cancel", "--yes", stack)
         numbers = ", ".join(str(lock.pid) for lock in held)
         console.print(

@@ -7,6 +7,7 @@ Layout (pulumi/pulumi v3.259.0, pkg/backend/diy): ``.pulumi/stacks/<project>/<st
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -108,9 +109,7 @@ def _is_provider(resource: Object) -> bool:
 def locks(workdir: Workdir, stack: str) -> list[Lock]:
     """The engine's locks on a stack, also those of processes that have ended."""
     locks: list[Lock] = []
-    for file in sorted(
-        (workdir.state / ".pulumi" / "locks" / "organization" / project(workdir) / stack).glob("*.json")
-    ):
+    for file in sorted(_locks(workdir, stack).glob("*.json")):
         try:
             content = cast("Object", json.loads(file.read_text()))
             since = datetime.fromisoformat(str(content["timestamp"])[:19] + "+00:00")
@@ -118,6 +117,39 @@ def locks(workdir: Workdir, stack: str) -> list[Lock]:
         except (OSError, ValueError, KeyError):  # vanished, or half written by an engine that was killed
             locks.append(Lock(file, 0, "", datetime.min))
     return locks
+
+
+def mend(workdir: Workdir, stack: str) -> list[str]:
+    """Puts right what an engine left that was killed while it wrote the state; says what was done. No engine may run.
+
+    A state that is cut off is replaced by the one before, which the engine keeps beside it; what it lacks is an
+    unfinished operation there. The attributes of a file lie beside it, too: an empty file of them keeps the engine from
+    reading the state ("failed to load checkpoint: EOF"), a missing one does not (gocloud.dev blob/fileblob/attrs.go).
+    """
+    stored = folder(workdir)
+    for kept in (stored, _locks(workdir, stack)):
+        for file in kept.glob("*.attrs"):
+            if not _is_json(file):
+                file.unlink()
+    for file in stored.glob(f"{stack}.json.*.tmp"):
+        file.unlink()
+    file, before = stored / f"{stack}.json", stored / f"{stack}.json.bak"
+    if file.exists() and not _is_json(file) and _is_json(before):
+        shutil.copyfile(before, file)
+        return ["the state was cut off; took the one before"]
+    return []
+
+
+def _is_json(file: Path) -> bool:
+    try:
+        json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _locks(workdir: Workdir, stack: str) -> Path:
+    return workdir.state / ".pulumi" / "locks" / "organization" / project(workdir) / stack
 
 
 def shown(value: object) -> str:

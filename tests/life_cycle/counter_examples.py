@@ -42,6 +42,12 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "names was taken away",
         "tests/llmd_gke/test_google_errors.py",
     ),
+    "the engine is killed while it writes the state": CounterExample(
+        '[{"command": "up"}, {"command": "down", "kill": {"victim": "engine", "after": 20}}]',
+        "attributes of the state file were empty, and no command could read the state any more "
+        "(`failed to load checkpoint: EOF`)",
+        "tests/localcloud/workflow/test_state.py",
+    ),
     "the engine is killed while it makes objects of the cluster": CounterExample(
         '[{"command": "up", "kill": {"victim": "engine", "after": 80}}]',
         "what it had made was not recognised: objects of the cluster were refused because they existed, a dashboard "

@@ -137,6 +137,10 @@ SAID = ("Fix: ", "Stopped. ", "The engine was killed. ")
 """Each names what to do next."""
 
 
+CONSEQUENCE = "context canceled"
+"""What the engine says of what it stopped because of another error, policies for example."""
+
+
 def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
     """A failure names cause and fix, and does so for each of the engine's errors."""
     if not any(sign in output for sign in SAID):
@@ -144,6 +148,8 @@ def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
     flat = " ".join(output.split())
     wrong: list[str] = []
     for error in errors:
+        if error.strip().endswith(CONSEQUENCE):
+            continue
         explained = list(google_errors.explained([error], "dev"))
         if not explained:
             wrong.append(f"no cause and fix for the error: {_shortened(error)}")

@@ -129,6 +129,7 @@ EXPLAINED = "\nCause: the project's quota is exhausted, or was never\ngranted.\n
     [
         (EXPLAINED, [QUOTA], []),
         ("The engine was killed. `make up` repairs what it left and continues.", [], []),
+        (EXPLAINED, [QUOTA, "failed to run remediation: context canceled\n"], []),
         ("error: update failed", [], ["the failure names no fix"]),
         (EXPLAINED, ["never seen before"], ["no cause and fix for the error: never seen before"]),
         ("Fix: try again.", [QUOTA], ["the cause is not said: the project's quota is exhausted, or was never granted"]),

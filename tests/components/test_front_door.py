@@ -266,3 +266,10 @@ def test_usage_by_caller_is_collected_unless_nothing_is(graph: Graph, record: Re
     assert "'metricsRequestHeaderAttributes': 'x-llm-caller:caller'" in values
     silent = record({"llmd-gke:monitoring": {"scrape": False}}, stack=DOOR)
     assert not [node for node in silent.nodes.values() if node.name == "front-door-usage"]
+
+
+def test_keys_are_checked_before_ai_gateway_reads_a_request(graph: Graph) -> None:
+    proxy = graph.find(f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyProxy", "front-door-proxies")
+    assert spec(proxy)["filterOrder"] == [
+        {"name": "envoy.filters.http.custom_response", "after": "envoy.filters.http.ratelimit"}
+    ], "AI Gateway's filter would be before the keys: /v1/models answered 200 without one"

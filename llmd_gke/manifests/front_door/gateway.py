@@ -18,6 +18,11 @@ from llmd_gke.settings.sections import TokenIssuerSettings
 
 TARGET: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "Gateway", "name": front_door.NAME}
 
+FILTER_ORDER: JsonObject = {"name": "envoy.filters.http.custom_response", "after": "envoy.filters.http.ratelimit"}
+"""AI Gateway puts its filter before the first of several, and custom responses would be the very first filter: it would
+run before the keys are checked, answer ``/v1/models`` to everyone, and count usage without a caller
+(envoyproxy/ai-gateway v1.0.0 ``insertAIGatewayExtProcFilter``)."""
+
 CALLER_SCRIPT = """\
 function envoy_on_request(handle)
   local id = handle:headers():get("{caller}")
@@ -102,6 +107,7 @@ def envoy_proxy(door: FrontDoorSettings, mirrors: Mirrors = NONE) -> JsonObject:
         {
             "provider": {"type": "Kubernetes", "kubernetes": kubernetes},
             "logging": {"level": {"default": "warn"}},
+            "filterOrder": [FILTER_ORDER],
             # An answer may take minutes: a proxy that goes finishes what it has.
             "shutdown": {"drainTimeout": "300s", "minDrainDuration": "15s"},
             "telemetry": {"accessLog": {"settings": [_access_log()]}},

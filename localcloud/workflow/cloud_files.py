@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from rich.console import Console
 
@@ -13,12 +13,12 @@ from llmd_gke.probe import is_of_probe
 from llmd_gke.problems import Stale
 from llmd_gke.pulumi_signatures import is_special
 from localcloud.common.workdir import Workdir
-from localcloud.providers.kubernetes import release
-from localcloud.providers.kubernetes.objects import identity, kind_of
-from localcloud.providers.protocol.values import JsonObject
 from localcloud.workflow import backend, home
 from localcloud.workflow.say import say
 from localcloud.workflow.state import Pending
+
+if TYPE_CHECKING:
+    from localcloud.providers.protocol.values import JsonObject
 
 FILES = ("google.json", "kubernetes.json")
 EMULATOR = "google-api.json"
@@ -56,6 +56,10 @@ def find(workdir: Workdir, pending: Pending) -> str | None:
 
 def _in_cluster(workdir: Workdir, pending: Pending) -> str | None:
     """As :func:`find`, for an object of the cluster. A patch can be applied again, and is not looked for."""
+    # They need the protocol's messages, which `--help` must not wait for.
+    from localcloud.providers.kubernetes import release
+    from localcloud.providers.kubernetes.objects import identity, kind_of
+
     inputs = cast("JsonObject", pending.inputs)
     if pending.type == release.TYPE:
         key, ident = release.KEY, release.identity(inputs)

@@ -246,6 +246,10 @@ BY_HAND: Mapping[int, str] = {
     58: "needs a pool with minNodes in a project without TPU quota: pulumi up twice, then llmd-gke status",
     59: "llmd-gke logs: each of the seven queries returns entries",
     60: "needs a stack with monitoring: pulumi up, and a second one that changes nothing",
+    61: "needs a stack with a front door: pulumi up beside the Gateway add-on's CRDs",
+    62: "needs a stack with a front door: its Envoys' backend is healthy, and a streamed answer passes",
+    63: "needs a stack with a front door: the picker's log names neither an unknown flag nor an unknown resource",
+    64: "needs a stack with a front door: the output `curl` with and without a key",
 }
 """Points that a run cannot answer, and what would answer them."""
 

@@ -88,7 +88,14 @@ ERRORS: tuple[GoogleError, ...] = (
         "objects from the state; otherwise restore the connection, then try again",
     ),
     GoogleError(
-        r"Error waiting (for|to) ",
+        r"cannot re-use a name that is still in use|not successfully created by the Kubernetes API server: .* already "
+        r"exists",
+        "an object of this name is still in the cluster: a destroy that was interrupted leaves the platform to go with "
+        "the cluster",
+        "finish the destroy, then try again; to keep the cluster, delete the object or `helm uninstall` the release",
+    ),
+    GoogleError(
+        r"Error (while )?waiting (for|to) ",
         "Google accepted the request but failed later, for the reason in the message",
         "fix the cause that the message names",
     ),

@@ -83,7 +83,7 @@ def read(workdir: Workdir, stack: str) -> Stack | None:
     return Stack(
         name=stack,
         urns=tuple(str(one["urn"]) for one in resources),
-        ids=tuple(str(one["id"]) for one in resources if one.get("custom") and one.get("id") and not _is_provider(one)),
+        ids=tuple(str(one["id"]) for one in resources if _is_object(one)),
         pending=tuple(_pending(one) for one in operations),
         outputs=cast("Object", root.get("outputs") or {}),
         protected=tuple(str(one["urn"]).rpartition("::")[2] for one in resources if _is_protected(one)),
@@ -104,6 +104,13 @@ def _is_protected(resource: Object) -> bool:
 
 def _is_provider(resource: Object) -> bool:
     return str(resource.get("type")).startswith("pulumi:providers:")
+
+
+def _is_object(resource: Object) -> bool:
+    """Whether it lies in a cloud: an API that is on is no object of Google's clouds."""
+    return bool(resource.get("custom") and resource.get("id")) and not (
+        _is_provider(resource) or resource.get("type") == "gcp:projects/service:Service"
+    )
 
 
 def locks(workdir: Workdir, stack: str) -> list[Lock]:

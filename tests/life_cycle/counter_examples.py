@@ -48,6 +48,20 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "(`failed to load checkpoint: EOF`)",
         "tests/localcloud/workflow/test_state.py",
     ),
+    "an `up` after a destroy that was interrupted": CounterExample(
+        '[{"command": "up"}, {"command": "down", "faults": [{"fault": "error", "code": 409, '
+        '"method": "container.*.clusters.delete", "message": "The operation was aborted.", "times": 9}]}, '
+        '{"command": "up"}]',
+        "the platform, which goes with the cluster, had left the state: `cannot re-use a name that is still in use` "
+        "had neither cause nor fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "a first `up` that ends after it has enabled APIs": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "expired-token", "method": "compute.networks.insert", "times": 1}, '
+        '{"fault": "expired-token", "method": "iam.projects.serviceAccounts.create", "times": 1}]}, {"command": "up"}]',
+        "the next `up` was refused, as if the contents of the clouds had been removed by hand",
+        "tests/localcloud/workflow/test_state.py",
+    ),
     "the engine is killed while it makes objects of the cluster": CounterExample(
         '[{"command": "up", "kill": {"victim": "engine", "after": 80}}]',
         "what it had made was not recognised: objects of the cluster were refused because they existed, a dashboard "

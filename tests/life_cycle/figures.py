@@ -30,8 +30,8 @@ def section(results: Iterable[dict[str, Any]], where: str, day: date) -> str:
         "faults and kills met": sum(met.values()),
         **{f"- {name}": count for name, count in sorted(met.items())},
         "objects that a lost answer left, deleted by hand": sum(one["by_hand"] for one in last),
-        "seeds that fail": ", ".join(map(str, failed)) or "none",
-        "defects found and fixed": len(COUNTER_EXAMPLES),
+        "seeds in which something was wrong when they were played": ", ".join(map(str, failed)) or "none",
+        "defects found by them and fixed": len(COUNTER_EXAMPLES),
     }
     table = "".join(f"| {name} | {value} |\n" for name, value in rows.items())
     defects = "".join(f"| {name} | {one.defect} |\n" for name, one in COUNTER_EXAMPLES.items())

@@ -82,10 +82,14 @@ def same_on_both_sides(seen: Seen) -> list[str]:
     ]
 
 
+DEFAULT_POOL = "/nodePools/default-pool"
+"""GKE makes it with a cluster, and the provider deletes it once the cluster is there."""
+
+
 def orphans_are_explained(seen: Seen, lost: bool) -> list[str]:
     """After a failure the state may only lack what a killed engine was creating, or whose answer was lost."""
     kinds = {kind for kind, _ in seen.pending}
-    unexplained = {one for one in orphans(seen) if one[0] not in kinds}
+    unexplained = {one for one in orphans(seen) if one[0] not in kinds and not one[1].endswith(DEFAULT_POOL)}
     return [] if lost else [f"orphaned: {one}" for one in sorted(unexplained)]
 
 

@@ -56,6 +56,9 @@ class Machine:
         self.on: set[str] = set()
         self.lost = False
         """Whether an answer was lost since the last command that succeeded."""
+        self.destroying = False
+        """Whether a destroy was interrupted: what goes with the cluster has left the state before it. It is finished
+        before anything else, as the message of an `up` says (`deleted_with` in components/platform.py)."""
         self.secrets: list[str] = []
         self.base: Config = {}
 
@@ -92,6 +95,8 @@ class Machine:
         if step.change:
             self.on = (self.on | ONE_WAY & {step.change}) ^ ({step.change} - ONE_WAY)
             self._write()
+        if self.destroying and step.command != "down":
+            self._destroyed()
         if step.command == "refresh" and not self._can_refresh():
             return
         if step.quiet and step.command == "up":
@@ -111,16 +116,20 @@ class Machine:
         wrong = self.outcome.wrong
         if ended.status == 0 and not ended.killed:
             wrong += self._after(step.command, seen)
+            self.destroying = self.destroying and step.command != "down"
             return ended
         if ended.status == 0:  # what was killed was no longer needed
             return ended
         if step.command != "refresh":
             wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
-        wrong += invariants.orphans_are_explained(seen, self.lost)
+        self.destroying |= step.command == "down"
+        wrong += invariants.orphans_are_explained(seen, self.lost or self.destroying)
         return ended
 
     def _settled(self) -> None:
         """An `up` without a fault ends well; where an answer was lost before, after what its message says was done."""
+        if self.destroying:
+            self._destroyed()
         self._wait()
         ended = self._command("up", None)
         seen = self._judged(ended)
@@ -149,7 +158,7 @@ class Machine:
             self.outcome.wrong.append(f"a destroy without a fault failed:\n{ended.output[-4000:]}")
             return
         self.outcome.wrong += invariants.nothing_left(seen)
-        self.lost = False
+        self.lost = self.destroying = False
 
     # -- parts of a step ---------------------------------------------------------------------------------------------
 

@@ -20,11 +20,13 @@ def test_the_last_result_of_each_seed_counts() -> None:
         "| - drop | 2 |",
         "| - quota | 2 |",
         "| faults and kills met | 4 |",
-        "| seeds that fail | none |",
+        "| seeds in which something was wrong when they were played | none |",
     ):
         assert row in text
     assert "Written 2026-01-31 on 2 cores." in text
 
 
 def test_a_seed_that_fails_is_named() -> None:
-    assert "| seeds that fail | 3 |" in figures.section([result(3, wrong=["bad"])], "here", date(2026, 1, 31))
+    assert "| seeds in which something was wrong when they were played | 3 |" in figures.section(
+        [result(3, wrong=["bad"])], "here", date(2026, 1, 31)
+    )

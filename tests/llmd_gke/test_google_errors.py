@@ -46,6 +46,13 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
             "is gone",
             "PULUMI_K8S_DELETE_UNREACHABLE=true",
         ),
+        ("Error while waiting to delete default node pool: internal error", "failed later", "the message names"),
+        (
+            'not successfully created by the Kubernetes API server: networkpolicies "x" already exists',
+            "a destroy that was interrupted",
+            "finish the destroy",
+        ),
+        ("cannot re-use a name that is still in use", "a destroy that was interrupted", "finish the destroy"),
         ("Error waiting to create Address: backend down", "failed later", "the cause that the message names"),
     ],
 )

@@ -18,7 +18,7 @@ from tests.life_cycle.__main__ import RESULTS
 from tests.life_cycle.counter_examples import COUNTER_EXAMPLES
 
 
-def section(results: Iterable[dict[str, Any]], where: str, day: date) -> str:
+def section(results: Iterable[dict[str, Any]], where: str, day: date, note: str = "") -> str:
     """The part of the page, from its heading on."""
     last = list({one["seed"]: one for one in results}.values())
     met = sum((Counter[str](one["met"]) for one in last), Counter[str]())
@@ -40,7 +40,8 @@ def section(results: Iterable[dict[str, Any]], where: str, day: date) -> str:
         "Made by `python -m tests.life_cycle.figures` from what `make test-faults` has played\n"
         "([what it does](google-emulator.md#life-cycles-under-random-faults)).\n\n"
         f"Written {day.isoformat()} on {where}.\n\n"
-        f"| Life cycles | |\n|---|---|\n{table}\n"
+        + (f"{note}\n\n" if note else "")
+        + f"| Life cycles | |\n|---|---|\n{table}\n"
         f"| Plan that failed once | What was wrong |\n|---|---|\n{defects}"
     )
 
@@ -49,10 +50,12 @@ def main() -> None:
     """Replaces the part of the page, or adds it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("results", type=Path, nargs="?", default=RESULTS)
-    file: Path = parser.parse_args().results
+    parser.add_argument("--note", default="", help="what a reader has to know of these results")
+    options = parser.parse_args()
+    file: Path = options.results
     results = [json.loads(line) for line in file.read_text().splitlines()]
     before = PAGE.read_text(encoding="utf-8").partition(LIFE_CYCLES)[0].rstrip()
-    PAGE.write_text(f"{before}\n\n{section(results, machine(), date.today())}", encoding="utf-8")
+    PAGE.write_text(f"{before}\n\n{section(results, machine(), date.today(), options.note)}", encoding="utf-8")
 
 
 if __name__ == "__main__":

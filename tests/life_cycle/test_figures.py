@@ -30,3 +30,7 @@ def test_a_seed_that_fails_is_named() -> None:
     assert "| seeds in which something was wrong when they were played | 3 |" in figures.section(
         [result(3, wrong=["bad"])], "here", date(2026, 1, 31)
     )
+
+
+def test_what_a_reader_has_to_know_is_on_the_page() -> None:
+    assert "\nPlayed on two versions.\n" in figures.section([], "here", date(2026, 1, 31), "Played on two versions.")

@@ -21,7 +21,7 @@ NEXT = "next"
 
 
 @dataclass(frozen=True)
-class Done:
+class KeyChange:
     """``name`` of the key that was set or removed, its ``value`` if it is new, and the commands that follow."""
 
     name: str
@@ -35,7 +35,7 @@ class Done:
         return "\n".join([head, *(f"then: {command}" for command in self.then)])
 
 
-def change(target: Target, action: str, caller: str) -> Done:
+def change(target: Target, action: str, caller: str) -> KeyChange:
     """Creates, rotates or revokes a key. Raises ``BadInput`` for what does not fit the stack's callers and keys."""
     if target.cloud is not Cloud.GOOGLE:
         raise BadInput(
@@ -66,14 +66,14 @@ def change(target: Target, action: str, caller: str) -> Done:
     value = secrets.token_urlsafe(KEY_BYTES)
     _run(target, "set", "--secret", "--path", _path(name), stdin=value)
     old = tuple(f"llmd-gke key revoke {one} --stack {target.stack}" for one in own)
-    return Done(name, value, (target.up, *old))
+    return KeyChange(name, value, (target.up, *old))
 
 
-def _revoke(target: Target, name: str, names: list[str]) -> Done:
+def _revoke(target: Target, name: str, names: list[str]) -> KeyChange:
     if name not in names:
         raise BadInput(f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.")
     _run(target, "rm", "--path", _path(name))
-    return Done(name, None, (target.up,))
+    return KeyChange(name, None, (target.up,))
 
 
 def _path(name: str) -> str:

@@ -90,6 +90,7 @@ front_doors = (
                 network.gateway_ip,
                 cluster,
                 settings.monitoring.interval_seconds if settings.monitoring.scrape else None,
+                settings.platform.network_policies,
             ),
             after(platform, edge),
         )

@@ -25,7 +25,8 @@ from llmd_gke.settings.sections.front_door import IN_CLUSTER
 class FrontDoorArgs:
     """``gateway``, ``network`` and ``gateway_ip``: where requests come from. Charts are in ``chart_folder`` or their
     registries, replaced by ``mirrors``. Keys are read from the program's ``callerKeys``. ``scrape_seconds``: how often
-    usage is collected (default: never).
+    usage is collected (default: never). ``network_policies``: whether the controllers' namespaces are closed (default:
+    true); the proxies are, in any case.
     """
 
     settings: FrontDoorSettings
@@ -38,6 +39,7 @@ class FrontDoorArgs:
     gateway_ip: pulumi.Input[str]
     cluster: Cluster
     scrape_seconds: int | None = None
+    network_policies: bool = True
 
 
 class FrontDoor(pulumi.ComponentResource):
@@ -63,7 +65,7 @@ class FrontDoor(pulumi.ComponentResource):
         class_ = custom_resource(f"{name}-class", gateway.gateway_class(), _after(inside, proxies))
         policies = [
             custom_resource(f"{name}-clients", gateway.clients(door), inside),
-            custom_resource(f"{name}-script", gateway.script(), inside),
+            custom_resource(f"{name}-script", gateway.script(door), inside),
             custom_resource(f"{name}-limits", gateway.traffic(door), inside),
         ]
         keys = [self._keys(inside)] if door.uses_keys else []
@@ -105,12 +107,16 @@ class FrontDoor(pulumi.ComponentResource):
             )
             for key, (space, level, opts) in named.items()
         ]
-        closed = firewall.policies(
-            args.settings,
-            args.network,
-            [model.namespace for model in args.models],
-            private_nodes=args.private_nodes,
-        )
+        closed = {
+            key: policy
+            for key, policy in firewall.policies(
+                args.settings,
+                args.network,
+                [model.namespace for model in args.models],
+                private_nodes=args.private_nodes,
+            ).items()
+            if args.network_policies or key == firewall.PROXIES
+        }
         inside = pulumi.ResourceOptions.merge(kept, pulumi.ResourceOptions(depends_on=spaces))
         guards = [network_policy(f"{self._name}-{key}", policy, inside) for key, policy in closed.items()]
         return [*spaces, *guards]

@@ -139,8 +139,7 @@ def _behind_door(
         custom_resource(f"{name}-priority-{caller}", objective, child)
         for caller, objective in behind_door.objectives(model, door).items()
     ]
-    if (access := behind_door.access(model, door)) is not None:
-        first.append(custom_resource(f"{name}-callers", access, child))
+    first.append(custom_resource(f"{name}-callers", behind_door.access(model, door), child))
     after = pulumi.ResourceOptions.merge(child, pulumi.ResourceOptions(depends_on=first))
     return [*first, custom_resource(f"{name}-door", behind_door.route(model), after)]
 

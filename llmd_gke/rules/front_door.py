@@ -70,7 +70,7 @@ def caller_keys(callers: Collection[str], keys: Mapping[str, str | None]) -> Ite
                     "caller-key",
                     f"a key has fewer than {front_door.SHORTEST_KEY} characters, or one that a header cannot carry",
                     allowed=f"at least {front_door.SHORTEST_KEY} printable ASCII characters without a space",
-                    fix=f"llmd-gke key new {caller}, or {set_key(name)}",
+                    fix=f"llmd-gke key revoke {name}, then llmd-gke key new {caller}; or {set_key(name)}",
                 ),
             )
     yield from _equal_keys(keys)

@@ -45,7 +45,7 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
     config = _config(target)
     names = _names(config)
     if action == "revoke":
-        return _revoke(target, caller, names)
+        return _revoke(target, caller, names, _callers(config))
     callers = _callers(config)
     if caller not in callers:
         raise BadInput(
@@ -57,10 +57,10 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
         raise BadInput(f"{caller} has a key already.\nFix: llmd-gke key rotate {caller} --stack {target.stack}")
     if action == "rotate" and len(own) != 1:
         have = " and ".join(own) or "no key"
-        fix = "new" if not own else f"revoke {own[0]}"
+        # Only the operator knows which of two keys the clients use by now.
+        fix = f"new {caller}" if not own else f"revoke KEY, where KEY is the one ({have}) that no client uses any more,"
         raise BadInput(
-            f"{caller} has {have}; a rotation starts with one.\n"
-            f"Fix: llmd-gke key {fix}{'' if own else f' {caller}'} --stack {target.stack}"
+            f"{caller} has {have}; a rotation starts with one.\nFix: llmd-gke key {fix} --stack {target.stack}"
         )
     name = caller if caller not in own else f"{caller}.{NEXT}"
     value = secrets.token_urlsafe(KEY_BYTES)
@@ -69,11 +69,18 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
     return KeyChange(name, value, (target.up, *old))
 
 
-def _revoke(target: Target, name: str, names: list[str]) -> KeyChange:
+def _revoke(target: Target, name: str, names: list[str], callers: list[str]) -> KeyChange:
     if name not in names:
-        raise BadInput(f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.")
+        raise BadInput(
+            f"Stack {target.stack} has no key {name}.\nAllowed: {', '.join(names) or 'none'}.\n"
+            "Fix: use one of these names"
+        )
     _run(target, "rm", "--path", _path(name))
-    return KeyChange(name, None, (target.up,))
+    caller = caller_of(name)
+    last = not any(caller_of(other) == caller for other in names if other != name)
+    # `up` refuses a caller without a key: the old one would stay valid.
+    first = (f"llmd-gke key new {caller} --stack {target.stack}",) if last and caller in callers else ()
+    return KeyChange(name, None, (*first, target.up))
 
 
 def _path(name: str) -> str:

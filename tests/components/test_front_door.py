@@ -10,6 +10,7 @@ import pytest
 
 from llmd_gke.catalog import front_door
 from llmd_gke.graph.recording import Graph, ResourceNode, load
+from llmd_gke.manifests import egress
 from llmd_gke.manifests.front_door import firewall
 from llmd_gke.pulumi_signatures import is_secret
 from llmd_gke.settings import load_stack
@@ -157,13 +158,19 @@ def test_every_model_reports_the_tokens_of_streams_where_a_budget_counts_them(
     assert all("--enable-force-include-usage" not in str(config.inputs) for config in of(kinds.CONFIG)(without))
 
 
-def test_a_model_that_not_everyone_may_use_has_a_policy_that_is_merged(graph: Graph) -> None:
-    policies = [node for node in of(SECURITY)(graph) if metadata(node, "name") != "callers"]
-    (policy,) = policies
-    assert (metadata(policy, "namespace"), metadata(policy, "name")) == ("others", "small-door")
-    assert spec(policy)["mergeType"] == "StrategicMerge"
-    assert "'values': ['team-a']" in str(spec(policy)["authorization"])
-    assert graph.comes_before(policy, the(graph, ROUTE, "small-door")), "open to everyone for a moment, otherwise"
+def test_each_model_has_a_policy_that_names_its_callers_and_is_merged(graph: Graph) -> None:
+    policies = {
+        str(metadata(node, "name")): node for node in of(SECURITY)(graph) if metadata(node, "name") != "callers"
+    }
+    assert {name: metadata(node, "namespace") for name, node in policies.items()} == {
+        "qwen-door": "models",
+        "small-door": "others",
+    }
+    assert {spec(node)["mergeType"] for node in policies.values()} == {"StrategicMerge"}
+    assert "'values': ['team-a', 'batch']" in str(spec(policies["qwen-door"])["authorization"])
+    assert "'values': ['team-a']" in str(spec(policies["small-door"])["authorization"])
+    for name, policy in policies.items():
+        assert graph.comes_before(policy, the(graph, ROUTE, name)), "open to everyone for a moment, otherwise"
 
 
 def test_priorities_reach_the_picker(graph: Graph) -> None:
@@ -203,6 +210,59 @@ def test_a_redis_that_exists_is_used(door: Callable[..., Graph]) -> None:
     assert "'url': '10.1.2.3:6379'" in values
     assert "'failClosed': True" in values
     assert not [node for node in graph.nodes.values() if "redis" in node.name]
+
+
+@pytest.mark.parametrize(
+    ("redis", "port", "ranges"),
+    [
+        ("10.0.0.5:6378", 6378, ["10.0.0.5/32"]),
+        ("34.1.2.3:6379", 6379, ["34.1.2.3/32"]),
+        ("redis.corp:6380", 6380, list(egress.PRIVATE_RANGES)),
+    ],
+)
+def test_the_limiter_may_reach_the_redis_that_exists(
+    door: Callable[..., Graph], redis: str, port: int, ranges: list[str]
+) -> None:
+    graph = door(callers=[{"name": "team-a", "requestsPerMinute": 5}, {"name": "batch"}], redis=redis)
+    policy = graph.find(kinds.NETWORK_POLICY, "front-door-allow-gateway")
+    rules = [rule for rule in cast("list[object]", spec(policy)["egress"]) if f"'port': {port}" in str(rule)]
+    assert [str(rule).count("'cidr'") for rule in rules] == [len(ranges)]
+    assert all(f"'{one}'" in str(rules) for one in ranges)
+
+
+ISSUER = {
+    "issuer": "https://id.example.com",
+    "audiences": ["llm"],
+    "callerClaim": "team",
+    "jwksUri": "https://id.example.com/k",
+}
+
+
+def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(
+    door: Callable[..., Graph], record: Record
+) -> None:
+    """Of a key's name the part before the dot counts; whoever has a claim ``team-a.x`` is not team-a."""
+    scripts = [
+        str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
+        for graph in (door(), record({"llmd-gke:frontDoor": {"callers": [{"name": "team-a"}], "identity": ISSUER}}))
+    ]
+    assert [script.count("match(") for script in scripts] == [1, 0]
+    assert ['remove("authorization")' in script for script in scripts] == [False, True]
+
+
+def test_without_network_policies_the_controllers_reach_any_control_plane_and_the_proxies_stay_closed(
+    record: Record,
+) -> None:
+    graph = record(
+        {
+            "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
+            "llmd-gke:callerKeys": {"team-a": KEYS["team-a"]},
+            "llmd-gke:platform": {"networkPolicies": False},
+        }
+    )
+    spaces = (front_door.PROXIES_NAMESPACE, front_door.AI_NAMESPACE)
+    guards = [node for node in of(kinds.NETWORK_POLICY)(graph) if metadata(node, "namespace") in spaces]
+    assert {node.name for node in guards} == {"front-door-allow-clients", "front-door-allow-collectors"}
 
 
 def test_limits_are_shared_over_models_and_cost_tokens(graph: Graph) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import AddressValueError, IPv4Address
 
 from llmd_gke.catalog import front_door, kserve
 from llmd_gke.manifests import egress, firewall
@@ -10,6 +11,9 @@ from llmd_gke.manifests.firewall import blocks, in_namespace, ports
 from llmd_gke.manifests.platform_firewall import control_plane_sources
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.settings import FrontDoorSettings, NetworkSettings
+
+PROXIES = "allow-clients"
+"""Who reaches the Envoys, and whom they reach: not a matter of the control plane, whose addresses others need."""
 
 
 def policies(
@@ -29,7 +33,7 @@ def policies(
     return {
         "proxies-default-deny": firewall.default_deny(proxies_space),
         "ai-default-deny": firewall.default_deny(ai_space),
-        "allow-clients": firewall.policy(
+        PROXIES: firewall.policy(
             "front-door",
             proxies_space,
             {
@@ -60,8 +64,7 @@ def policies(
                     api_server,
                     {"to": [inside]},
                     {"to": [in_namespace(ai_space)], "ports": ports(front_door.AI_GRPC_PORT)},
-                    # A managed Redis has an address of the VPC.
-                    {"to": blocks(*egress.PRIVATE_RANGES), "ports": ports(front_door.REDIS_PORT)},
+                    *_redis(door),
                 ],
             },
         ),
@@ -79,6 +82,18 @@ def policies(
             },
         ),
     }
+
+
+def _redis(door: FrontDoorSettings) -> list[Json]:
+    """The limiter's way to a Redis that exists: its own address, or for a name any address of the VPC."""
+    host, _, port = door.redis.rpartition(":")
+    if not host:
+        return []
+    try:
+        where = blocks(f"{IPv4Address(host)}/32")
+    except AddressValueError:
+        where = blocks(*egress.PRIVATE_RANGES)
+    return [{"to": where, "ports": ports(int(port))}]
 
 
 def _not_a_proxy() -> JsonObject:

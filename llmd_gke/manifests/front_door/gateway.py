@@ -27,18 +27,22 @@ CALLER_SCRIPT = """\
 function envoy_on_request(handle)
   local id = handle:headers():get("{caller}")
   if id then
-    local caller = id:match("^[^.]+")
+    local caller = {caller_of_id}
     for _, name in ipairs({{{names}}}) do
       handle:headers():replace(name, caller)
     end
-  end
+  end{more}
 end
 """
-"""Key authentication can set one header only, and the endpoint picker reads two; ``team-a.next`` is ``team-a``."""
+"""Key authentication can set one header only, and the endpoint picker reads two."""
+OF_A_KEY = 'id:match("^[^.]+")'
+"""``team-a.next`` is ``team-a``. A claim is taken as it is: whoever has ``team-a.x`` is nobody else."""
+REMOVE_AUTHORIZATION = '\n  handle:headers():remove("authorization")'
+"""Models get no token, with which they could act for the caller. Envoy Gateway removes keys itself (``sanitize``)."""
 
 ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
-    401: ("invalid_request_error", "invalid_api_key", "No API key, or one that is not valid.", None),
-    403: ("invalid_request_error", "model_not_allowed", "This API key may not use the model.", None),
+    401: ("invalid_request_error", "invalid_api_key", "No valid API key or token.", None),
+    403: ("invalid_request_error", "model_not_allowed", "You may not use this model.", None),
     404: (
         "invalid_request_error",
         "model_not_found",
@@ -49,7 +53,7 @@ ERRORS: Mapping[int, tuple[str, str, str, int | None]] = {
     429: (
         "rate_limit_error",
         "rate_limit_exceeded",
-        "A limit of this API key is reached, or the model is saturated.",
+        "One of your limits is reached, or the model is saturated.",
         60,
     ),
     502: ("server_error", "bad_gateway", "The model broke off the answer.", 5),
@@ -212,11 +216,16 @@ def clients(door: FrontDoorSettings) -> JsonObject:
     )
 
 
-def script() -> JsonObject:
+def script(door: FrontDoorSettings) -> JsonObject:
     """Tells the endpoint picker who calls, in the two headers that it reads."""
     headers = (front_door.CALLER_HEADER, *front_door.FAIRNESS_HEADERS, *front_door.OBJECTIVE_HEADERS)
     names = ", ".join(f'"{header}"' for header in headers)
-    code = CALLER_SCRIPT.format(caller=front_door.CALLER_HEADER, names=names)
+    code = CALLER_SCRIPT.format(
+        caller=front_door.CALLER_HEADER,
+        names=names,
+        caller_of_id=OF_A_KEY if door.uses_keys else "id",
+        more="" if door.uses_keys else REMOVE_AUTHORIZATION,
+    )
     lua: list[Json] = [{"type": "Inline", "inline": code}]
     return _object("EnvoyExtensionPolicy", "callers", {"targetRefs": [TARGET], "lua": lua})
 

@@ -53,13 +53,12 @@ def route(model: ModelSettings) -> JsonObject:
     }
 
 
-def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject | None:
-    """Who may use the model; ``None`` where every caller may. It is merged with the door's own policy.
+def access(model: ModelSettings, door: FrontDoorSettings) -> JsonObject:
+    """Who may use the model, by name also where every caller may. It is merged with the door's own policy.
 
-    Without ``mergeType`` it would replace that, keys and all.
+    Without ``mergeType`` it would replace that, keys and all. A caller that is added may use a model once the model's
+    own policy names it: its key is valid earlier, and an update may fail in between.
     """
-    if not door.limits_access_to(model.name):
-        return None
     names: list[Json] = [caller.name for caller in door.callers_of(model.name)]
     name = naming.door_route(model.name)
     target: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "name": name}

@@ -21,8 +21,7 @@ class CallerSettings(Section):
     name: str
     """Name of the caller: lower-case letters, digits and hyphens, at most 40 characters."""
     priority: Annotated[int, Field(ge=-1000, le=1000)] = 0
-    """Which requests wait while a model is saturated: those of lower priority (default: 0). Requests with a negative
-    priority are rejected then."""
+    """Which requests wait while a model is saturated: those of lower priority (default: 0)."""
     requests_per_minute: Count | None = None
     """Requests per minute over all models (default: no limit)."""
     tokens_per_day: Count | None = None
@@ -102,7 +101,3 @@ class FrontDoorSettings(Section):
     def callers_of(self, model: str) -> Sequence[CallerSettings]:
         """Who may use a model."""
         return [caller for caller in self.callers if not caller.models or model in caller.models]
-
-    def limits_access_to(self, model: str) -> bool:
-        """Whether some caller may not use the model."""
-        return len(self.callers_of(model)) < len(self.callers)

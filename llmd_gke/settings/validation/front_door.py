@@ -43,6 +43,14 @@ def front_door(settings: StackSettings) -> Iterator[SettingFinding]:
             severity="warning",
         )
         yield SettingFinding(f"{KEY}.keepPaths", True, finding)
+    if settings.gateway.exposure == "external" and settings.gateway.tls is None:
+        finding = Finding(
+            "plain-http",
+            "callers' keys and tokens would cross the Internet in plain text: anyone on the way can use them",
+            fix="set llmd-gke:gateway.tls",
+            severity="warning",
+        )
+        yield SettingFinding(KEY, None, finding)
     yield from locate(f"{KEY}.redis", door.redis, checks.redis(door.redis))
     if isinstance(door.identity, str):
         return
@@ -77,7 +85,7 @@ def stand_ins(present: bool) -> Iterator[SettingFinding]:
             "caller-key",
             "these keys are only for the local stand-ins on this machine: everybody can read them in this repository",
             allowed="make up, make preview, or plain pulumi inside `make shell`",
-            fix="llmd-gke key new CALLER",
+            fix="pulumi config rm llmd-gke:callerKeys, then llmd-gke key new CALLER for each caller",
         )
         yield SettingFinding(checks.KEYS, None, finding)
 

@@ -217,3 +217,13 @@ def test_priorities_need_a_namespace_for_each_model(
     config["llmd-gke:models"][1]["namespace"] = "others"
     config["llmd-gke:tpuPools"][0]["maxNodes"] = 5
     assert accepted(door(config, *callers)).settings.front_door is not None
+
+
+def test_keys_that_cross_the_internet_in_plain_text_are_warned_about(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    assert config["llmd-gke:gateway"]["allowPlainHttp"], "an external gateway without HTTPS"
+    warned = [one for one in accepted(door(config)).warnings if one.key == "llmd-gke:frontDoor"]
+    assert ["in plain text" in one.finding.problem for one in warned] == [True]
+    config["llmd-gke:gateway"] = {"exposure": "internal"}
+    assert not [one for one in accepted(door(config)).warnings if one.key == "llmd-gke:frontDoor"]

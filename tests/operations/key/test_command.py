@@ -77,13 +77,18 @@ def test_a_key_is_revoked_by_its_name(clone: Clone, engine: Path) -> None:
     assert 'llmd-gke:callerKeys["team-a"]' in asked(engine)
 
 
+def test_who_loses_the_last_key_needs_a_new_one_before_up_takes_the_old_one_away(clone: Clone, engine: Path) -> None:
+    printed = json.loads(key(clone, engine, "revoke", "team-a", "--output", "json", keys=A).stdout)
+    assert printed["then"] == ["llmd-gke key new team-a --stack one", "pulumi up --stack one --policy-pack policies"]
+
+
 @pytest.mark.parametrize(
     ("arguments", "keys", "message"),
     [
         (("new", "team-c"), "", "Allowed: team-a, team-b"),
         (("new", "team-a"), A, "key rotate team-a"),
         (("rotate", "team-a"), "", "key new team-a"),
-        (("rotate", "team-a"), f"{A}, {NEXT}", "key revoke team-a"),
+        (("rotate", "team-a"), f"{A}, {NEXT}", "the one (team-a and team-a.next) that no client uses"),
         (("revoke", "team-b"), A, "Allowed: team-a"),
         (("new", "team-a"), "secure: v1:all", "one secret"),
     ],

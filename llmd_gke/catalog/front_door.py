@@ -105,5 +105,3 @@ MOST_COUNT = 2**32 - 1
 """The limiter counts with 32 bits."""
 SHORTEST_KEY = 32
 """Characters of a caller's key."""
-MOST_MATCHES = 128
-"""Matches of a rule, and so names of one model."""

@@ -47,7 +47,9 @@ def destination(endpoint: str | None, *, cloud_trace: bool) -> Iterator[Finding]
     if (endpoint is None) != cloud_trace:
         yield Finding(
             "traces-destination",
-            "traces go to nowhere" if endpoint is None else "traces go to one place, and here are two",
+            "no receiver of traces is set"
+            if endpoint is None
+            else "two receivers of traces are set, and only one is possible",
             allowed="either endpoint or cloudTrace: true",
             fix="set cloudTrace: true for Cloud Trace, or endpoint for a collector of your own",
         )

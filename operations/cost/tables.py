@@ -11,7 +11,7 @@ from operations.cost.estimate import NOT_INCLUDED, STATES, Amount, StackPrice, S
 from operations.cost.monitoring import HOURS_PER_MONTH
 
 NOTES = (
-    f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not included: {', '.join(NOT_INCLUDED)}.",
+    f"USD, list prices of {PRICES_AS_OF}, {HOURS_PER_MONTH} h per month. Not in the totals: {', '.join(NOT_INCLUDED)}.",
     *(f"{state}: {meaning}." for state, meaning in STATES.items()),
 )
 """Notes below every table."""

@@ -17,7 +17,8 @@ from localcloud.gke_gateway.resources.objects import ClusterSnapshot, snapshot_o
 from localcloud.gke_gateway.translate import GatewayProgram, translate
 from localcloud.kubernetes.fields import each, key, part, text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
-from tests.localcloud.gke_gateway.servers import eventually, free_port
+from tests.localcloud.gke_gateway.servers import free_port
+from tests.waiting import eventually
 
 ADDRESS = "127.0.0.1"
 

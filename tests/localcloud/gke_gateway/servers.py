@@ -9,7 +9,6 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TypeVar
@@ -27,17 +26,6 @@ def free_port() -> int:
                 continue
             return port
     raise AssertionError("a hundred ports are in use")
-
-
-def eventually(look: Callable[[], T | None], seconds: float = 15) -> T:
-    """The first answer that is true. Fails with the last one that was not."""
-    ends = time.monotonic() + seconds
-    while True:
-        result = look()
-        if result:
-            return result
-        assert time.monotonic() < ends, f"after {seconds} s still {result!r}"
-        time.sleep(0.02)
 
 
 class ModelServer:

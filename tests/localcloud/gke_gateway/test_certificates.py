@@ -14,7 +14,7 @@ from localcloud.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import ADDRESS, Lab
-from tests.localcloud.gke_gateway.servers import eventually
+from tests.waiting import eventually
 
 
 def secret(folder: Path, name: str, domain: str) -> JsonObject:

@@ -19,7 +19,8 @@ from localcloud.kubernetes.fields import key, text
 from localcloud.providers.google.references import CLUSTER
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import ADDRESS, running
-from tests.localcloud.gke_gateway.servers import ModelServer, eventually, free_port
+from tests.localcloud.gke_gateway.servers import ModelServer, free_port
+from tests.waiting import eventually
 
 REGION = "compute.googleapis.com/compute/v1/projects/p/regions/europe-west4"
 

@@ -14,7 +14,8 @@ from localcloud.providers.protocol.values import JsonObject
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import Lab
 from tests.localcloud.gke_gateway.picker import Picker
-from tests.localcloud.gke_gateway.servers import ModelServer, eventually, free_port
+from tests.localcloud.gke_gateway.servers import ModelServer, free_port
+from tests.waiting import eventually
 
 Serve = Callable[..., ModelServer]
 PICKER_ADDRESS = "127.0.2.1"

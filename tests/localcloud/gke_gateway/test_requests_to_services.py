@@ -12,7 +12,8 @@ from localcloud.gke_gateway.certificates import self_signed
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 from tests.localcloud.gke_gateway import builders as b
 from tests.localcloud.gke_gateway.lab import Lab
-from tests.localcloud.gke_gateway.servers import ModelServer, eventually, free_port
+from tests.localcloud.gke_gateway.servers import ModelServer, free_port
+from tests.waiting import eventually
 
 Serve = Callable[..., ModelServer]
 

@@ -14,7 +14,7 @@ from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
 from llmd_gke.manifests import egress, multi_host, naming, tracing, weights
 from llmd_gke.manifests.types import Json, JsonObject
 from llmd_gke.rules.environment import MAX_N, MAX_N_DEFAULT
-from llmd_gke.rules.platform import version_of
+from llmd_gke.rules.versions import version_of
 from llmd_gke.settings import (
     AcceleratorPool,
     EgressSettings,

@@ -1,19 +1,18 @@
-"""Rules about models and the server's arguments.
+"""Rules about models: where the weights are, whether they fit, and the server's image.
 
-Sources: kserve ``workload_storage.go`` (URI schemes); vllm-project/tpu-inference
-``tpu_inference/platforms/tpu_platform.py`` @b8692ff01 (arguments and quantization methods).
+Source of the URI schemes: kserve ``workload_storage.go``.
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, models
 from llmd_gke.catalog.accelerators import DEFAULT, Accelerator
+from llmd_gke.rules.buckets import bucket_uri
 from llmd_gke.rules.finding import Finding
 
 URI_SCHEMES = ("hf", "oci", "pvc", "s3")
@@ -27,87 +26,6 @@ MOVING_TAG = re.compile(
     r"(?:^|[-_.])(?:latest|nightly|head|snapshot|rolling)(?:$|[-_.])|^\d+\.\d+-(?:dev|edge|stable)$"
 )
 DIGEST = re.compile(r".+@sha(?:256|512):[0-9a-f]+")
-
-OWNED_ARGUMENTS: Mapping[str, str] = {
-    "--port": "the port is always 8000: KServe's Service, the InferencePool and the health checks rely on it",
-    "--tensor-parallel-size": "set tensorParallel",
-    "--served-model-name": "set servedModelName",
-    "--max-model-len": "set maxModelLen",
-    "--max-num-seqs": "set maxNumSeqs",
-    "--max-num-batched-tokens": "set maxNumBatchedTokens",
-    "--dtype": "set dtype",
-    "--enable-prefix-caching": "set prefixCaching",
-    "--no-enable-prefix-caching": "set prefixCaching",
-    "--ssl-certfile": "behind GKE's Gateway the servers use plain HTTP",
-    "--ssl-keyfile": "behind GKE's Gateway the servers use plain HTTP",
-    "--api-key": "arguments are readable in the pod's specification: authenticate clients in front of the Gateway",
-    "--host": "KServe's probes and the InferencePool expect the server's default address",
-    "--pipeline-parallel-size": "set pipelineParallel",
-    "--hf-token": "arguments are readable in the pod's specification: use the secret llmd-gke:hfToken",
-}
-"""Arguments that are set by a typed setting, or not allowed at all."""
-
-TWO_IN_ONE = re.compile(r"(--?[A-Za-z][\w-]*)\s+(?=\S)")
-"""An argument and its value in one entry of a list, which no shell splits."""
-
-SHORT_ARGUMENTS: Mapping[str, str] = {
-    "-tp": "--tensor-parallel-size",
-    "-pp": "--pipeline-parallel-size",
-    "-q": "--quantization",
-}
-"""vLLM's short names for arguments that rules are about (vllm-project/vllm ``vllm/engine/arg_utils.py``)."""
-
-
-BUCKET_NAME = re.compile(r"[a-z0-9][-_.a-z0-9]{1,61}[a-z0-9]")
-"""Without the longer names with dots that domain owners may have (https://cloud.google.com/storage/docs/buckets)."""
-
-
-def bucket(name: str) -> Iterator[Finding]:
-    """A bucket's name."""
-    if not BUCKET_NAME.fullmatch(name):
-        yield Finding(
-            "bucket-name",
-            f"{name!r} is not the name of a bucket",
-            allowed="3 to 63 lower-case letters, digits, dashes, underscores and dots; a letter or digit at both ends",
-            fix="for example my-project-weights",
-        )
-
-
-def bucket_uri(value: str) -> Iterator[Finding]:
-    """``gs://BUCKET`` or ``gs://BUCKET/PATH``."""
-    name = value.removeprefix("gs://").split("/")[0]
-    if not value.startswith("gs://") or not name:
-        yield Finding("bucket-uri", f"{value!r} names no bucket", "gs://BUCKET or gs://BUCKET/PATH", "gs://my-bucket")
-    else:
-        yield from bucket(name)
-    if ".." in value.split("/"):
-        problem = f"{value!r} contains `..`, which Cloud Storage does not resolve"
-        yield Finding("bucket-uri", problem, "gs://BUCKET/PATH", "remove `..` from the path")
-    if "," in value:
-        yield Finding(
-            "bucket-uri",
-            f"{value!r} contains a comma, which separates mount options",
-            fix="use a folder whose name has no comma",
-        )
-
-
-def shared_cache(owner: str, value: str, others: Mapping[str, str]) -> Iterator[Finding]:
-    """No model of another namespace writes the same compile cache, or one inside the other.
-
-    ``others`` maps ``NAMESPACE/NAME`` of models that were named before to their caches.
-    """
-    folder = f"{value.rstrip('/')}/"
-    for other, used in others.items():
-        theirs = f"{used.rstrip('/')}/"
-        apart = other.partition("/")[0] != owner.partition("/")[0]
-        if apart and (folder.startswith(theirs) or theirs.startswith(folder)):
-            yield Finding(
-                "shared-cache",
-                f"{owner} and {other} share a compile cache: each can change the compiled graphs that the other loads",
-                allowed="a separate path for each namespace",
-                fix=f"{value.rstrip('/')}/{owner}",
-                severity="warning",
-            )
 
 
 def weights_uri(value: str) -> Iterator[Finding]:
@@ -274,56 +192,3 @@ LONGEST_CONTEXT = 10_485_760
 """Tokens: the longest that a published model has (Llama 4 Scout)."""
 
 CHANGE_CONTEXT = ("--hf-overrides", "--hf_overrides", "--rope-scaling", "--rope_scaling")
-
-
-def _misspelt(name: str, kind: Accelerator) -> Iterator[Finding]:
-    meant = difflib.get_close_matches(name, (*OWNED_ARGUMENTS, *kind.refused_arguments), n=1, cutoff=0.92)
-    if name.startswith("--") and meant:
-        advice = OWNED_ARGUMENTS.get(meant[0], f"remove {meant[0]}")
-        yield Finding(
-            kind.rule("server-argument"),
-            f"{name} looks like a misspelling of {meant[0]}: the server exits on unknown arguments",
-            fix=advice,
-            severity="warning",
-        )
-
-
-def server_arguments(
-    arguments: Iterable[str], kind: Accelerator = DEFAULT, *, refuse_owned: bool = True
-) -> Iterator[Finding]:
-    """No argument that makes the server exit on the accelerator, or (``refuse_owned``) that a typed setting writes."""
-    argv = list(arguments)
-    for position, word in enumerate(argv):
-        name, _, value = word.partition("=")
-        name = SHORT_ARGUMENTS.get(name, name).replace("_", "-")
-        value = value or (argv[position + 1] if position + 1 < len(argv) else "")
-        if spaced := TWO_IN_ONE.match(word):
-            yield Finding(
-                kind.rule("server-argument"),
-                f"{spaced[1]} and its value are in one entry: the server treats the whole entry as the name of an "
-                "argument",
-                allowed=f"{spaced[1]}=VALUE, or two entries",
-                fix=f"write {spaced[1]}={word[spaced.end() :].strip()}",
-            )
-        elif name in kind.refused_arguments:
-            reason = kind.refused_arguments[name]
-            yield Finding(kind.rule("server-argument"), f"{name}: {reason}", fix=f"remove {name}")
-        elif refuse_owned and name in OWNED_ARGUMENTS:
-            reason = OWNED_ARGUMENTS[name]
-            yield Finding(kind.rule("server-argument"), f"{name} must not be set here: {reason}", fix=f"remove {name}")
-        elif name == "--quantization" and value not in kind.quantizations:
-            yield Finding(
-                kind.rule("server-argument"),
-                f"--quantization {value} does not run on {kind.name}",
-                allowed=", ".join(sorted(kind.quantizations)),
-                fix=f"use a quantization that {kind.name} supports, or remove the argument",
-            )
-        elif name == "--kv-transfer-config" and not any(f'"{connector}"' in value for connector in kind.kv_connectors):
-            yield Finding(
-                kind.rule("server-argument"),
-                f"--kv-transfer-config names a connector that does not run on {kind.name}",
-                allowed=", ".join(sorted(kind.kv_connectors)),
-                fix="remove --kv-transfer-config",
-            )
-        elif refuse_owned:
-            yield from _misspelt(name, kind)

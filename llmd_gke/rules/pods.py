@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from llmd_gke.catalog import accelerators, versions
 from llmd_gke.catalog.accelerators import Accelerator
-from llmd_gke.rules import environment, models, secret_texts
+from llmd_gke.rules import environment, models, secret_texts, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.rules.pod_shapes import containers
@@ -93,7 +93,9 @@ def _script_words(text: str) -> list[str]:
 def server_arguments(pod: Input, *, kind: Accelerator | None) -> Iterator[Finding]:
     """No argument that makes the server exit. On non-TPU nodes only arguments that vLLM never had are checked."""
     for container in containers(pod):
-        for finding in models.server_arguments(arguments(container), kind or accelerators.DEFAULT, refuse_owned=False):
+        for finding in vllm_arguments.server_arguments(
+            arguments(container), kind or accelerators.DEFAULT, refuse_owned=False
+        ):
             if kind is not None or "--prefix-cache-block-size" in finding.problem:
                 yield replace(finding, problem=f"{container.path}: {finding.problem}")
 

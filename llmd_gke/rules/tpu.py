@@ -13,7 +13,7 @@ from math import ceil
 from llmd_gke.catalog import accelerators, zones
 from llmd_gke.catalog.zones import Capacity
 from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.platform import version_of
+from llmd_gke.rules.versions import version_of
 from llmd_gke.wording import counted
 
 ZONE = re.compile(r"[a-z]+-[a-z]+\d+-[a-z0-9]+")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmd_gke.catalog import front_door, kserve, versions
-from llmd_gke.rules import platform
+from llmd_gke.rules import network_policies, platform
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
     ADMIN_POLICIES,
@@ -69,18 +69,18 @@ def _tls(subject: Subject, _settings: Settings) -> Iterator[Finding]:
 
 
 def _labels(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from platform.stale_labels(subject.spec)
+    yield from network_policies.stale_labels(subject.spec)
 
 
 def _open(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    checks = {NETWORK_POLICY: platform.open_policy, FQDN_POLICY: platform.open_names}
-    checks |= dict.fromkeys(ADMIN_POLICIES, platform.open_admin_policy)
+    checks = {NETWORK_POLICY: network_policies.open_policy, FQDN_POLICY: network_policies.open_names}
+    checks |= dict.fromkeys(ADMIN_POLICIES, network_policies.open_admin_policy)
     if subject.kind in checks:
         yield from checks[subject.kind](subject.spec)
         return
-    yield from platform.open_cluster_policy(subject.spec)
+    yield from network_policies.open_cluster_policy(subject.spec)
     for spec in subject.node.get("specs").each():
-        yield from platform.open_cluster_policy(spec)
+        yield from network_policies.open_cluster_policy(spec)
 
 
 NAMESPACE = Rule(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import environment, models, multi_host, names, paths, pods, scheduling
+from llmd_gke.rules import buckets, environment, models, multi_host, names, paths, pods, scheduling, vllm_arguments
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.settings.sections import ModelSettings, StackSettings
@@ -21,7 +21,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     yield from locate(f"{key}.uri", model.uri, models.weights_uri(model.uri))
     yield from locate(f"{key}.uri", model.uri, models.known_to_run(model.uri))
     yield from locate(f"{key}.image", model.image, models.image(model.image))
-    yield from locate(f"{key}.extraArgs", list(model.extra_args), models.server_arguments(model.extra_args))
+    yield from locate(f"{key}.extraArgs", list(model.extra_args), vllm_arguments.server_arguments(model.extra_args))
     for index, one in enumerate(model.env):
         findings = environment.variable(one.name, one.value, one.secret, one.key)
         yield from locate(f"{key}.env[{index}]", one.name, findings)
@@ -35,7 +35,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
         findings = models.context(model.uri, model.max_model_len, model.extra_args)
         yield from locate(f"{key}.maxModelLen", model.max_model_len, findings)
     if model.compile_cache is not None:
-        yield from locate(f"{key}.compileCache", model.compile_cache, models.bucket_uri(model.compile_cache))
+        yield from locate(f"{key}.compileCache", model.compile_cache, buckets.bucket_uri(model.compile_cache))
     for index, path in enumerate(model.paths):
         yield from locate(f"{key}.paths[{index}]", path, paths.path(path))
     yield from locate(f"{key}.paths", list(model.paths), paths.paths(model.paths, at_root=model.at_root))
@@ -97,7 +97,7 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
     used = {bucket for model in settings.models for bucket in (model.weights_bucket, model.cache_bucket)}
     for index, bucket in enumerate(settings.storage.buckets):
         key = f"llmd-gke:storage.buckets[{index}]"
-        yield from locate(key, bucket, models.bucket(bucket))
+        yield from locate(key, bucket, buckets.bucket(bucket))
         if bucket not in used:
             finding = Finding(
                 "unused-bucket",
@@ -110,7 +110,7 @@ def storage(settings: StackSettings) -> Iterator[SettingFinding]:
     for index, model in enumerate(settings.models):
         if model.compile_cache is not None:
             owner = f"{model.namespace}/{model.name}"
-            findings = models.shared_cache(owner, model.compile_cache, caches)
+            findings = buckets.shared_cache(owner, model.compile_cache, caches)
             yield from locate(f"llmd-gke:models[{index}].compileCache", model.compile_cache, findings)
             caches[owner] = model.compile_cache
 

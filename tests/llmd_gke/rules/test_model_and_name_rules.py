@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog.accelerators import TPU
-from llmd_gke.rules import models, names
+from llmd_gke.rules import models, names, vllm_arguments
 
 
 @pytest.mark.parametrize("uri", ["hf://Qwen/Qwen3-4B", "pvc://claim/path", "s3://bucket/model", "oci://host/image:v1"])
@@ -88,17 +88,17 @@ def test_an_untested_model_is_only_a_warning() -> None:
     assert list(models.known_to_run("pvc://claim/model")) == []
 
 
-@pytest.mark.parametrize("argument", [*TPU.refused_arguments, *models.OWNED_ARGUMENTS])
+@pytest.mark.parametrize("argument", [*TPU.refused_arguments, *vllm_arguments.OWNED_ARGUMENTS])
 @pytest.mark.parametrize("shape", ["{}", "{}=1"])
 def test_arguments_nobody_writes_by_hand_are_refused_in_every_spelling(argument: str, shape: str) -> None:
     for spelling in (argument, f"--{argument.removeprefix('--').replace('-', '_')}"):
-        (finding,) = models.server_arguments([shape.format(spelling)])
+        (finding,) = vllm_arguments.server_arguments([shape.format(spelling)])
         assert finding.rule == "tpu-server-argument"
         assert argument in finding.problem
 
 
 def test_the_seeds_argument_is_explained() -> None:
-    (finding,) = models.server_arguments(["--prefix-cache-block-size", "16"])
+    (finding,) = vllm_arguments.server_arguments(["--prefix-cache-block-size", "16"])
     assert "--block-size" in finding.problem
 
 
@@ -115,11 +115,11 @@ def test_the_seeds_argument_is_explained() -> None:
     ],
 )
 def test_arguments_with_values_of_other_accelerators_are_refused(arguments: list[str], fits: bool) -> None:
-    assert (list(models.server_arguments(arguments)) == []) is fits
+    assert (list(vllm_arguments.server_arguments(arguments)) == []) is fits
 
 
 def test_a_policy_can_allow_what_settings_write() -> None:
-    assert list(models.server_arguments(["--port", "8000", "--dtype", "auto"], refuse_owned=False)) == []
+    assert list(vllm_arguments.server_arguments(["--port", "8000", "--dtype", "auto"], refuse_owned=False)) == []
 
 
 @given(some.text(alphabet="abz019-AZ_.", max_size=50), some.integers(1, 40))

@@ -10,8 +10,8 @@ from pulumi.runtime.config import CONFIG, get_config_env, is_config_secret
 
 from llmd_gke.settings import Checked, SettingsError, StackSettings, parse
 from llmd_gke.settings.errors import describe
-from llmd_gke.settings.parse import plain_secrets
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
+from llmd_gke.settings.stack_secrets import plain_secrets
 
 _STRUCTURED = ("[", "{")
 

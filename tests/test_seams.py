@@ -44,7 +44,7 @@ OPENED_BY_AN_ACCELERATOR = {
     "__main__.py": "makes the pools",
     "llmd_gke/catalog/accelerators/__init__.py": "lists the kinds",
     "llmd_gke/settings/__init__.py": "exports the section of the pools",
-    "llmd_gke/settings/parse.py": "which keys each rule about pools depends on",
+    "llmd_gke/settings/partial_check.py": "which keys each rule about pools depends on",
     "llmd_gke/settings/schema.py": "machine types and topologies of the pools",
     "llmd_gke/settings/sections/__init__.py": "exports the section of the pools",
     "llmd_gke/settings/sections/pools.py": "the section of the pools",

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from llmd_gke.settings.errors import SettingsError
-from llmd_gke.settings.parse import Checked, parse, required_secrets
+from llmd_gke.settings.parse import Checked, parse
 from llmd_gke.settings.sections import (
     AcceleratorPool,
     CallerSettings,
@@ -29,6 +29,7 @@ from llmd_gke.settings.sections import (
     TracesSettings,
     VariableSettings,
 )
+from llmd_gke.settings.stack_secrets import required_secrets
 
 if TYPE_CHECKING:
     from llmd_gke.settings.load import load_stack

@@ -162,3 +162,9 @@ _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
     ),
 }
 """Settings that users expect but the program does not have, by section and key: problem, what is allowed, fix."""
+
+
+def below(key: str, parents: Collection[str]) -> bool:
+    """Whether ``key`` is one of ``parents``, or below one."""
+    separators = (index for index, character in enumerate(key) if character in ".[")
+    return key in parents or any(key[:index] in parents for index in separators)

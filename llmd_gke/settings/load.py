@@ -8,8 +8,9 @@ from typing import cast
 
 from llmd_gke.settings import stack_files
 from llmd_gke.settings.errors import SettingsError
-from llmd_gke.settings.parse import Checked, parse, plain_secrets
+from llmd_gke.settings.parse import Checked, parse
 from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_secret_key
+from llmd_gke.settings.stack_secrets import plain_secrets
 from llmd_gke.settings.validation import SettingFinding
 
 

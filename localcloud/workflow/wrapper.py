@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import cast
 
 from llmd_gke.problems import Problem
-from llmd_gke.settings.parse import NAMESPACE
+from llmd_gke.settings.secret_keys import NAMESPACE
 from localcloud.common.environment import clean
 from localcloud.common.project import project
 from localcloud.common.workdir import Workdir

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from llmd_gke.catalog import kserve, versions
-from llmd_gke.manifests import charts, multi_host, naming, serving
+from llmd_gke.manifests import charts, multi_host, naming, scheduler
 from llmd_gke.manifests.charts import Release
 from llmd_gke.rules.names import MODEL_NAME_LIMIT
 from llmd_gke.settings import ModelSettings
@@ -158,7 +158,7 @@ def test_the_pickers_configuration_has_the_fields_that_its_schema_has() -> None:
     model = ModelSettings.model_validate(
         {"name": "m", "uri": "hf://a/b", "pool": "p", "scheduler": {"saturation": saturation}}
     )
-    config = serving.scheduler_config(model)
+    config = scheduler.scheduler_config(model)
     assert set(config) - {"apiVersion", "kind"} <= go_fields(sources.INFERENCE_EXTENSION, file, "EndpointPickerConfig")
     (limits,) = [table(one) for one in cast("list[Table]", config["plugins"]) if "parameters" in one]
     assert set(limits) <= go_fields(sources.INFERENCE_EXTENSION, file, "PluginSpec")

@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.manifests import firewall, multi_host, naming, serving
+from llmd_gke.manifests import firewall, multi_host, naming, server_pod, serving
 from llmd_gke.settings import ModelSettings, NetworkSettings, TpuPoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool
 
@@ -44,7 +44,7 @@ def test_a_group_has_a_pod_for_each_host_and_its_server_spans_every_chip(
     for side in sides:
         chips *= side
     assert group["tensor"] * group["pipeline"] == chips
-    arguments = serving.server_arguments(big, pool)
+    arguments = server_pod.server_arguments(big, pool)
     assert arguments[arguments.index("--tensor-parallel-size") + 1] == str(chips)
     for role in ("template", "worker"):
         limits = spec_of(big, pool)[role]["containers"][0]["resources"]["limits"]
@@ -53,7 +53,7 @@ def test_a_group_has_a_pod_for_each_host_and_its_server_spans_every_chip(
 
 def test_layers_may_be_split_into_stages(make_model: MakeModel, slice_: TpuPoolSettings) -> None:
     model = make_model(pipeline_parallel=4, experimental_multi_host=True)
-    arguments = serving.server_arguments(model, slice_)
+    arguments = server_pod.server_arguments(model, slice_)
     assert arguments[arguments.index("--tensor-parallel-size") + 1] == "4"
     assert arguments[arguments.index("--pipeline-parallel-size") + 1] == "4"
 
@@ -73,7 +73,7 @@ def test_leader_and_worker_are_on_the_slice_and_differ_in_what_they_run(
     serves, joins = leader["containers"][0], worker["containers"][0]
     assert serves["command"][3:] == ["leader", "vllm", "serve", "/mnt/models"]
     assert joins["command"][3:] == ["worker"]
-    assert serves["args"] == serving.server_arguments(big, slice_)
+    assert serves["args"] == server_pod.server_arguments(big, slice_)
     assert "args" not in joins
     assert joins["image"] == serves["image"]
     assert joins["env"] == serves["env"]

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.manifests import serving
+from llmd_gke.manifests import server_pod, serving
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, MakePool, container
 
@@ -44,18 +44,18 @@ def test_a_pod_takes_every_chip_of_its_host_and_fits_beside_the_system(
     assert resources["requests"]["google.com/tpu"] == str(host.chips)
     assert 0 < int(resources["requests"]["cpu"]) < host.vcpus
     assert 0 < int(resources["requests"]["memory"].removesuffix("G")) < host.memory_gb
-    assert serving.tensor_parallel(make_model(), pool) == host.chips
+    assert server_pod.tensor_parallel(make_model(), pool) == host.chips
 
 
 def test_a_pod_selects_its_pool_accelerator_topology_and_count(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    assert serving.node_selector(pool) == {
+    assert server_pod.node_selector(pool) == {
         "cloud.google.com/gke-nodepool": pool.name,
         "cloud.google.com/gke-tpu-accelerator": "tpu-v6e-slice",
         "cloud.google.com/gke-tpu-topology": "2x2",
         "cloud.google.com/gke-accelerator-count": "4",
     }
     template = cast("Any", serving.runtime_config(model, pool))["spec"]["template"]
-    assert template["nodeSelector"] == serving.node_selector(pool)
+    assert template["nodeSelector"] == server_pod.node_selector(pool)
     assert template["tolerations"] == [{"key": "google.com/tpu", "operator": "Exists", "effect": "NoSchedule"}]
 
 
@@ -161,10 +161,10 @@ def test_running_requests_may_finish_when_a_pod_goes(
     make_model: MakeModel, pool: TpuPoolSettings, seconds: int
 ) -> None:
     model = make_model(drain_seconds=seconds)
-    arguments = serving.server_arguments(model, pool)
+    arguments = server_pod.server_arguments(model, pool)
     assert arguments[arguments.index("--shutdown-timeout") + 1] == str(seconds)
     pod_grace = spec_of(model, pool)["template"]["terminationGracePeriodSeconds"]
-    assert pod_grace > serving.PRE_STOP_SECONDS + seconds
+    assert pod_grace > server_pod.PRE_STOP_SECONDS + seconds
     picker = cast("Any", serving.service(model, pool))["spec"]["router"]["scheduler"]["template"]
     assert picker["terminationGracePeriodSeconds"] >= pod_grace
 

@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import pytest
 
-from llmd_gke.manifests import serving
+from llmd_gke.manifests import scheduler, server_pod, serving
 from llmd_gke.settings import ModelSettings, TpuPoolSettings
 from tests.llmd_gke.manifests.conftest import MakeModel, container
 
 
 def test_both_names_are_served(make_model: MakeModel, pool: TpuPoolSettings) -> None:
-    arguments = serving.server_arguments(make_model(served_model_name="Qwen/Qwen3-4B"), pool)
+    arguments = server_pod.server_arguments(make_model(served_model_name="Qwen/Qwen3-4B"), pool)
     assert arguments[:3] == ["--served-model-name", "Qwen/Qwen3-4B", "publishers/models/models/Qwen/Qwen3-4B"]
 
 
@@ -24,21 +24,21 @@ def test_the_name_clients_send_is_the_one_the_service_advertises(make_model: Mak
 
 def test_arguments_follow_the_settings(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     model = make_model(max_model_len=2048, max_num_seqs=64, max_num_batched_tokens=4096, dtype="bfloat16")
-    assert serving.server_arguments(model, pool)[3:] == [
+    assert server_pod.server_arguments(model, pool)[3:] == [
         "--port", "8000", "--tensor-parallel-size", "4", "--enable-prefix-caching", "--max-model-len", "2048",
         "--max-num-seqs", "64", "--max-num-batched-tokens", "4096", "--dtype", "bfloat16", "--shutdown-timeout", "60",
     ]  # fmt: skip
 
 
 def test_what_is_not_set_is_left_to_the_server(model: ModelSettings, pool: TpuPoolSettings) -> None:
-    result = set(serving.server_arguments(model, pool))
+    result = set(server_pod.server_arguments(model, pool))
     assert not result & {"--max-model-len", "--max-num-seqs", "--max-num-batched-tokens", "--dtype"}
 
 
 def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: TpuPoolSettings) -> None:
     model = make_model(extra_args=("--seed", "7", "--block-size", "32"))
-    assert serving.server_arguments(model, pool)[-4:] == ["--seed", "7", "--block-size", "32"]
-    assert container(model, pool)["args"] == serving.server_arguments(model, pool)
+    assert server_pod.server_arguments(model, pool)[-4:] == ["--seed", "7", "--block-size", "32"]
+    assert container(model, pool)["args"] == server_pod.server_arguments(model, pool)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_extra_arguments_come_last_and_in_order(make_model: MakeModel, pool: Tpu
 def test_prefix_caching_is_said_either_way(
     make_model: MakeModel, pool: TpuPoolSettings, caching: bool, argument: str
 ) -> None:
-    assert argument in serving.server_arguments(make_model(prefix_caching=caching), pool)
+    assert argument in server_pod.server_arguments(make_model(prefix_caching=caching), pool)
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_prefix_caching_is_said_either_way(
 def test_only_servers_that_know_the_drain_argument_get_it(
     make_model: MakeModel, pool: TpuPoolSettings, image: str, knows: bool
 ) -> None:
-    assert ("--shutdown-timeout" in serving.server_arguments(make_model(image=image), pool)) is knows
+    assert ("--shutdown-timeout" in server_pod.server_arguments(make_model(image=image), pool)) is knows
 
 
 def test_the_service_refers_to_route_and_gateway(model: ModelSettings, pool: TpuPoolSettings) -> None:
@@ -99,7 +99,7 @@ def test_no_token_is_in_the_configuration_of_a_gated_model(make_model: MakeModel
 
 @pytest.mark.parametrize("caching", [True, False])
 def test_the_picker_scores_prefixes_only_where_the_server_caches_them(make_model: MakeModel, caching: bool) -> None:
-    config = cast("Any", serving.scheduler_config(make_model(prefix_caching=caching)))
+    config = cast("Any", scheduler.scheduler_config(make_model(prefix_caching=caching)))
     scored = [plugin["pluginRef"] for plugin in config["schedulingProfiles"][0]["plugins"]]
     assert ("prefix-cache-scorer" in scored) is caching
     assert set(scored) <= {plugin["type"] for plugin in config["plugins"]}, "a profile names plugins that exist"
@@ -107,7 +107,7 @@ def test_the_picker_scores_prefixes_only_where_the_server_caches_them(make_model
 
 
 def weights_of(model: ModelSettings) -> list[tuple[str, int | None]]:
-    config = cast("Any", serving.scheduler_config(model))
+    config = cast("Any", scheduler.scheduler_config(model))
     assert config["plugins"][0] == {"type": "single-profile-handler"}
     return [(one["pluginRef"], one.get("weight")) for one in config["schedulingProfiles"][0]["plugins"]]
 
@@ -142,14 +142,14 @@ def test_plugins_of_ones_own_replace_the_profile(make_model: MakeModel) -> None:
     ]
     model = make_model(scheduler={"plugins": plugins})
     assert weights_of(model) == [("queue-scorer", 7), ("random-picker", None)]
-    assert {"type": "queue-scorer", "parameters": {"x": 1}} in cast("Any", serving.scheduler_config(model))["plugins"]
+    assert {"type": "queue-scorer", "parameters": {"x": 1}} in cast("Any", scheduler.scheduler_config(model))["plugins"]
 
 
 def test_thresholds_of_a_full_replica_are_the_pickers_unless_settings_say_otherwise(make_model: MakeModel) -> None:
-    silent = cast("Any", serving.scheduler_config(make_model()))
+    silent = cast("Any", scheduler.scheduler_config(make_model()))
     assert "saturationDetector" not in silent
     said = {"queue_depth_threshold": 20, "kv_cache_util_threshold": 0.9, "metrics_staleness_milliseconds": 500}
-    config = cast("Any", serving.scheduler_config(make_model(scheduler={"saturation": said})))
+    config = cast("Any", scheduler.scheduler_config(make_model(scheduler={"saturation": said})))
     assert config["saturationDetector"] == {"pluginRef": "utilization-detector"}
     assert config["plugins"][-1] == {
         "type": "utilization-detector",

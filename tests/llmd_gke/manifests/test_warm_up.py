@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from tenacity import retry, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from llmd_gke.manifests import serving
+from llmd_gke.manifests import server_pod
 
 
 class Server(HTTPServer):
@@ -64,7 +64,7 @@ def serving_thread(server: Server) -> Generator[Server]:
 @contextmanager
 def warm_up(port: int, mark: Path) -> Generator[subprocess.Popen[str]]:
     # Two seconds between questions are right for a pod, not for a test.
-    text = serving.WARM_UP.read_text().replace("PAUSE_SECONDS = 2", "PAUSE_SECONDS = 0.02")
+    text = server_pod.WARM_UP.read_text().replace("PAUSE_SECONDS = 2", "PAUSE_SECONDS = 0.02")
     process = subprocess.Popen(
         [sys.executable, "-c", text, str(port), "qwen", str(mark)], stdout=subprocess.PIPE, text=True
     )
@@ -123,4 +123,4 @@ def test_it_ends_when_it_is_told_to(server: Server, tmp_path: Path) -> None:
 
 
 def test_its_text_is_no_template_to_kserve() -> None:
-    assert "{{" not in serving.WARM_UP.read_text()
+    assert "{{" not in server_pod.WARM_UP.read_text()

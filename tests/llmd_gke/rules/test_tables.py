@@ -15,7 +15,7 @@ from hypothesis import strategies as some
 
 from llmd_gke.catalog import accelerators, kserve, zones
 from llmd_gke.catalog.accelerators import Family, Slice
-from llmd_gke.manifests import naming, serving
+from llmd_gke.manifests import naming, server_pod
 from llmd_gke.rules import multi_host, names, tpu_pools
 from llmd_gke.rules import tpu as rules
 from llmd_gke.rules.finding import Finding
@@ -168,7 +168,7 @@ def test_a_split_is_accepted_exactly_when_the_server_then_uses_every_chip(
     accepted = not list(multi_host.split(tensor, pipeline, shape))
     model = ModelSettings(name="m", uri="hf://a/b", pool="p", tensor_parallel=tensor, pipeline_parallel=pipeline)
     pool = TpuPoolSettings(name="p", machine_type=shape.machine.name, topology=shape.topology, max_nodes=shape.hosts)
-    arguments = serving.server_arguments(model, pool)
+    arguments = server_pod.server_arguments(model, pool)
     used = int(arguments[arguments.index("--tensor-parallel-size") + 1])
     if "--pipeline-parallel-size" in arguments:
         used *= int(arguments[arguments.index("--pipeline-parallel-size") + 1])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from llmd_gke.settings import Checked, SettingsError, parse
-from llmd_gke.settings.parse import plain_secrets
+from llmd_gke.settings.stack_secrets import plain_secrets
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.llmd_gke.settings.conftest import Config, Refuse
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from llmd_gke.manifests.serving import node_selector
+from llmd_gke.manifests.server_pod import node_selector
 from llmd_gke.settings import TpuPoolSettings
 from localcloud.nodes import nodes
 from localcloud.nodes.quantity import integer_of, value_of

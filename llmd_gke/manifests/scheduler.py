@@ -1,0 +1,86 @@
+"""The endpoint picker of a model: its containers, and its plugins with their weights."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from llmd_gke.catalog import front_door, scheduling
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import (
+    FrontDoorSettings,
+    ModelSettings,
+    PluginSettings,
+)
+from llmd_gke.settings.sections import SchedulerSettings
+
+
+def containers(scheduler: SchedulerSettings, door: FrontDoorSettings | None) -> list[Json]:
+    """The fields of the endpoint picker's containers that differ from KServe's preset.
+
+    The preset has its arguments in ``command``, so that ``args`` adds to them.
+    """
+    main: JsonObject = {"name": "main", "image": scheduler.image}
+    if door is not None:
+        main["args"] = [f"{front_door.PICKER_MESSAGE_FLAG}={front_door.PICKER_MESSAGE_BYTES}"]
+    if scheduler.tokenizer_image is None:
+        return [main]
+    return [main, {"name": "tokenizer", "image": scheduler.tokenizer_image}]
+
+
+def scheduler_config(model: ModelSettings, *, flow_control: bool = False) -> JsonObject:
+    """The endpoint picker's plugins and weights: one of upstream's profiles, or the list in the settings.
+
+    If it were omitted, KServe would keep the flags of the running Deployment, also across upgrades (kserve
+    ``scheduler.go``). Scorers of prefixes are left out if the server caches no prefixes. With ``flow_control`` requests
+    wait in the picker while all replicas are saturated, by priority, and callers of one priority take turns
+    (llm-d/llm-d-router v0.9.0 ``pkg/epp/flowcontrol``).
+    """
+    entries = _plugins(model)
+    if not any(plugin.type.endswith(scheduling.PICKER_SUFFIX) for plugin in entries):
+        entries = [*entries, PluginSettings(type=scheduling.DEFAULT_PICKER)]
+    declared: list[Json] = [{"type": scheduling.HANDLER}]
+    used: list[Json] = []
+    for plugin in entries:
+        declared.append(
+            {"type": plugin.type, **({"parameters": cast("Json", plugin.parameters)} if plugin.parameters else {})}
+        )
+        used.append({"pluginRef": plugin.type, **({} if plugin.weight is None else {"weight": plugin.weight})})
+    detector: JsonObject = {}
+    if (limits := _limits(model)) is not None:
+        declared.append({"type": scheduling.SATURATION_DETECTOR, "parameters": limits})
+        # The older place of the two that llm-d-router 0.9 reads, and the only one of a picker of the inference
+        # extension 1.5.
+        detector["saturationDetector"] = {"pluginRef": scheduling.SATURATION_DETECTOR}
+    return {
+        "apiVersion": "inference.networking.x-k8s.io/v1alpha1",
+        "kind": "EndpointPickerConfig",
+        **({"featureGates": ["flowControl"]} if flow_control else {}),
+        "plugins": declared,
+        "schedulingProfiles": [{"name": "default", "plugins": used}],
+        **detector,
+    }
+
+
+def _limits(model: ModelSettings) -> JsonObject | None:
+    """The parameters of the saturation detector; ``None`` if the settings have none."""
+    saturation = model.scheduler.saturation
+    if saturation is None:
+        return None
+    stale = saturation.metrics_staleness_milliseconds
+    limits: JsonObject = {
+        "queueDepthThreshold": saturation.queue_depth_threshold,
+        "kvCacheUtilThreshold": saturation.kv_cache_util_threshold,
+        "metricsStalenessThreshold": None if stale is None else f"{stale}ms",
+        "headroom": saturation.headroom,
+    }
+    return {key: value for key, value in limits.items() if value is not None}
+
+
+def _plugins(model: ModelSettings) -> list[PluginSettings]:
+    if model.scheduler.plugins:
+        return list(model.scheduler.plugins)
+    return [
+        PluginSettings(type=kind, weight=weight)
+        for kind, weight in scheduling.PROFILES[model.scheduler.profile]
+        if model.prefix_caching or kind not in scheduling.NEEDS_PREFIX_CACHE
+    ]

@@ -1,0 +1,172 @@
+"""The parts of a pod with a model server: arguments, probes, security, the container that warms up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from llmd_gke.catalog import front_door, kserve, versions
+from llmd_gke.catalog.accelerators import ACCELERATORS, POOL_LABEL
+from llmd_gke.manifests.types import JsonObject
+from llmd_gke.rules.versions import version_of
+from llmd_gke.settings import (
+    AcceleratorPool,
+    FrontDoorSettings,
+    ModelSettings,
+    VariableSettings,
+)
+
+PROBE_SECONDS = 10
+
+
+PRE_STOP_SECONDS = 15
+"""Seconds that KServe's presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
+
+
+SHUTDOWN_TIMEOUT_SINCE = (0, 18)
+"""First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
+
+
+NUMBERED_AS_VLLM = (
+    "vllm/vllm-openai",
+    *(versions.pinned_image(kind.image).home.partition("/")[2] for kind in ACCELERATORS),
+)
+"""Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
+``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
+
+
+WARM_UP = Path(__file__).with_name("warm_up.py")
+
+
+WARM_FOLDER = "/run/warm-up"
+
+
+WARM_MARK = f"{WARM_FOLDER}/done"
+
+
+NOBODY = 65534
+
+
+def tensor_parallel(model: ModelSettings, pool: AcceleratorPool) -> int:
+    """Chips that share each layer: those of the slice, over its pipeline stages, unless settings say otherwise."""
+    return model.tensor_parallel or pool.slice.chips // (model.pipeline_parallel or 1)
+
+
+def server_arguments(model: ModelSettings, pool: AcceleratorPool, door: FrontDoorSettings | None = None) -> list[str]:
+    """Arguments after ``vllm serve /mnt/models``.
+
+    Both names are served: the model's own, and the one that KServe advertises in ``status.addresses``. Where the
+    front door counts tokens, every stream reports them.
+    """
+    arguments = [
+        "--served-model-name",
+        model.served_name,
+        model.published_name,
+        "--port",
+        str(kserve.WORKLOAD_PORT),
+        "--tensor-parallel-size",
+        str(tensor_parallel(model, pool)),
+        "--enable-prefix-caching" if model.prefix_caching else "--no-enable-prefix-caching",
+    ]
+    optional = {
+        "--pipeline-parallel-size": model.pipeline_parallel,
+        "--max-model-len": model.max_model_len,
+        "--max-num-seqs": model.max_num_seqs,
+        "--max-num-batched-tokens": model.max_num_batched_tokens,
+        "--dtype": None if model.dtype == "auto" else model.dtype,
+    }
+    for name, value in optional.items():
+        if value is not None:
+            arguments += [name, str(value)]
+    if door is not None and door.counts_tokens:
+        arguments.append(front_door.FORCED_USAGE)
+    if _drains(model.image):
+        arguments += ["--shutdown-timeout", str(model.drain_seconds)]
+    return [*arguments, *model.extra_args]
+
+
+def _drains(image: str) -> bool:
+    """Whether the server knows ``--shutdown-timeout``; an image that does not say so by name and tag is not given
+    it.
+    """
+    name, _, tag = image.split("@")[0].rpartition(":")
+    if not any(f"/{name}".endswith(f"/{vllm_image}") for vllm_image in NUMBERED_AS_VLLM):
+        return False
+    version = version_of(tag)
+    return version is not None and version[:2] >= SHUTDOWN_TIMEOUT_SINCE
+
+
+def grace_seconds(model: ModelSettings) -> int:
+    """Seconds that a pod has to terminate: KServe's pause, ``drainSeconds`` for running requests, and 15 to exit."""
+    return PRE_STOP_SECONDS + model.drain_seconds + 15
+
+
+def node_selector(pool: AcceleratorPool) -> JsonObject:
+    """Selects the nodes of the model's pool, with the labels that GKE requires of pods with accelerators.
+
+    GKE rejects TPU pods without accelerator and topology, and a 2x4 is ambiguous without count. The pool's name
+    distinguishes two pools of one shape, such as a reserved and a spot one.
+    """
+    return {
+        POOL_LABEL: pool.name,
+        **pool.accelerator.node_labels(pool.family, pool.slice),
+    }
+
+
+def probe(**times: int) -> JsonObject:
+    """A probe of the server's ``/health``. ``times``: fields of the probe in seconds, or its thresholds."""
+    check: JsonObject = {"path": "/health", "port": kserve.WORKLOAD_PORT, "scheme": "HTTP"}
+    return {"httpGet": check, **times}
+
+
+def variable(given: VariableSettings) -> JsonObject:
+    """An environment variable of the settings: a value, or a reference to a key of a Secret."""
+    if given.secret is None:
+        return {"name": given.name, "value": given.value}
+    return {"name": given.name, "valueFrom": {"secretKeyRef": {"name": given.secret, "key": given.key}}}
+
+
+def security(model: ModelSettings) -> JsonObject:
+    """The server's security context: root, as the public image needs; GKE 1.28 and later require no more for TPUs.
+
+    KServe's preset drops every capability; those of the settings are added. A privileged container has all of them,
+    and Kubernetes rejects it without ``allowPrivilegeEscalation``.
+    """
+    context: JsonObject = {
+        "runAsNonRoot": False,
+        "allowPrivilegeEscalation": model.privileged,
+        "privileged": model.privileged,
+    }
+    if model.capabilities:
+        context["capabilities"] = {"add": [*model.capabilities]}
+    return context
+
+
+def warm_up(model: ModelSettings) -> JsonObject:
+    """A container that becomes ready once the server has answered a completion; only then is the pod ready.
+
+    A probe of the server cannot do that: httpGet sends GET only, and KServe's merge can neither remove the preset's
+    httpGet nor add an exec to it. A postStart hook could, but would hide the server's log until it ends.
+    """
+    return {
+        "name": "warm-up",
+        # The server's own image: it has Python, and it is on the node already.
+        "image": model.image,
+        "command": ["python3", "-c", WARM_UP.read_text(encoding="utf-8")],
+        "args": [str(kserve.WORKLOAD_PORT), model.served_name, WARM_MARK],
+        "readinessProbe": {"exec": {"command": ["test", "-e", WARM_MARK]}, "periodSeconds": 5},
+        "resources": {
+            "requests": {"cpu": "20m", "memory": "64Mi"},
+            "limits": {"memory": "256Mi"},
+        },
+        "volumeMounts": [{"name": "warm-up", "mountPath": WARM_FOLDER}],
+        # The image's user is root, and this container needs nothing of that.
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": NOBODY,
+            "runAsGroup": NOBODY,
+            "readOnlyRootFilesystem": True,
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }

@@ -1,0 +1,85 @@
+"""The secrets of a stack: which it needs, which are missing, and which the stack file shows to everyone."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from llmd_gke.rules import notification
+from llmd_gke.rules.finding import Finding
+from llmd_gke.settings.secret_keys import CALLER_KEYS, NAMESPACE, is_plain, is_secret_key
+from llmd_gke.settings.sections import StackSettings
+from llmd_gke.settings.validation import SettingFinding
+
+
+def plain_secrets(values: Mapping[str, object], encrypted: Collection[str]) -> list[SettingFinding]:
+    """Findings about secrets whose values are not encrypted, and thus readable in the repository and in the state."""
+    return [
+        SettingFinding(
+            key,
+            None,
+            Finding(
+                "plain-secret",
+                "the stack file contains a secret in plain text; treat it as leaked to everyone who can read the "
+                "repository",
+                fix=f"remove the line, create a new secret, and set it with `pulumi config set --secret {key}`",
+            ),
+        )
+        for key, value in values.items()
+        if is_secret_key(key) and is_plain(value) and (key not in encrypted or isinstance(value, Mapping))
+    ]
+
+
+def required_secrets(settings: StackSettings) -> list[str]:
+    """Full keys of the secrets that this stack needs."""
+    return list(_reasons(settings))
+
+
+_KEY = f"pulumi config set --secret --path '{NAMESPACE}:{CALLER_KEYS}[\"CALLER\"]' (then paste a key of 32 characters)"
+
+
+def _reasons(settings: StackSettings) -> dict[str, tuple[str, str]]:
+    """The secrets that the stack needs: full key to the reason and a description of the value to paste."""
+    reasons: dict[str, tuple[str, str]] = {}
+    gated = [model.name for model in settings.models if model.needs_token]
+    if gated:
+        reasons["hfToken"] = (
+            f"the weights of {', '.join(gated)} require an accepted licence",
+            "a Hugging Face token of an account that accepted the licence",
+        )
+    private = [model.name for model in settings.models if model.private_image]
+    if private:
+        reasons["pullSecret"] = (
+            f"privateImage of {', '.join(private)} requires it",
+            "the contents of a .dockerconfigjson",
+        )
+    if settings.gateway.tls is not None and settings.gateway.tls.from_config:
+        reasons["tlsCertificate"] = (
+            "llmd-gke:gateway.tls.fromConfig requires it",
+            "the certificate chain in PEM format",
+        )
+        reasons["tlsKey"] = ("llmd-gke:gateway.tls.fromConfig requires it", "the private key in PEM format")
+    if settings.front_door is not None and settings.front_door.uses_keys:
+        callers = ", ".join(caller.name for caller in settings.front_door.callers)
+        reasons[CALLER_KEYS] = (f"llmd-gke:frontDoor needs a key for each caller ({callers})", _KEY)
+    for index, channel in enumerate(settings.monitoring.notify):
+        for setting, name in channel.secrets.items():
+            why = f"llmd-gke:monitoring.notify[{index}].{setting} names it"
+            reasons.setdefault(name, (why, notification.PASTE[notification.SECRET_OF[setting]]))
+    return {f"{NAMESPACE}:{key}": reason for key, reason in reasons.items()}
+
+
+def missing_secrets(settings: StackSettings, secrets: Sequence[str]) -> list[SettingFinding]:
+    """A finding for each secret that the stack needs and that is not in ``secrets`` (full keys)."""
+    return [
+        SettingFinding(
+            key,
+            None,
+            Finding(
+                "missing-secret",
+                why,
+                fix=what if what == _KEY else f"pulumi config set --secret {key} (then paste {what})",
+            ),
+        )
+        for key, (why, what) in _reasons(settings).items()
+        if key not in secrets
+    ]

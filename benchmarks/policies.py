@@ -38,7 +38,8 @@ from localcloud.common.workdir import Workdir, cache_folder  # noqa: E402
 from localcloud.pulumi_cli import resolve  # noqa: E402
 from localcloud.workflow import commands, config, home  # noqa: E402
 from localcloud.workflow.runner import Runner  # noqa: E402
-from policies.pack import Analyzer, policy  # noqa: E402
+from policies.crossguard import policy  # noqa: E402
+from policies.pack import Analyzer  # noqa: E402
 from policies.rules import ALL  # noqa: E402
 from policies.stack_inputs import StackInputs  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Turns the rules into policies, and the policies into the server that the engine calls.
+"""The server that the engine calls, made of the policies of all rules.
 
 Every rule is a CrossGuard policy of its own, so that its name, level, severity and parameters are what the engine,
 ``--policy-pack-config`` and Pulumi Cloud show. The SDK's server hands every resource to every policy and deserialises
@@ -15,37 +15,21 @@ Rules about the whole program judge *inputs*, collected while the engine shows r
 from __future__ import annotations
 
 import difflib
-import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextvars import ContextVar
-from dataclasses import replace
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 import grpc
-import pulumi
 from google.protobuf import empty_pb2, json_format
 from pulumi.runtime import proto
-from pulumi_policy import (
-    EnforcementLevel,
-    Policy,
-    PolicyConfigSchema,
-    ReportViolation,
-    ResourceValidationArgs,
-    ResourceValidationPolicy,
-    Severity,
-    StackValidationArgs,
-    StackValidationPolicy,
-)
+from pulumi_policy import EnforcementLevel, Policy
 from pulumi_policy.policy import _PolicyAnalyzerServicer  # pyright: ignore[reportPrivateUsage]
-from pulumi_policy.proxy import UNKNOWN_STRING_VALUE, UnknownValueError
 
-from llmd_gke import redaction
-from llmd_gke.rules.finding import Finding
-from llmd_gke.rules.inputs import Input
 from policies import wire
+from policies.crossguard import level_of, policy, settings_of, shown
 from policies.extract import kind_in, subjects
-from policies.rules import ALL, page_of
-from policies.rules.rule import CRD, Rule, Settings, Subject
+from policies.messages import without_secrets
+from policies.rules import ALL
+from policies.rules.rule import CRD, Rule
 from policies.stack_inputs import StackInputs
 
 if TYPE_CHECKING:
@@ -56,135 +40,6 @@ VERSION = "0.1.0"
 
 CRD_FIELDS = ("apiVersion", "kind", "metadata")
 """The fields of a CustomResourceDefinition that rules read. Its schema may have several megabytes."""
-
-_shown: ContextVar[Sequence[Subject]] = ContextVar("_shown", default=())
-"""The objects of the resource that the SDK server is checking."""
-
-
-LONGEST_MESSAGE = 2048
-"""Maximum bytes of a message about one object."""
-
-
-class NotYetKnown(UnknownValueError):
-    """Raised at the end by a policy that could not check everything; the SDK turns it into an advisory message."""
-
-    def __init__(self, why: str) -> None:
-        super().__init__(UNKNOWN_STRING_VALUE, [])
-        self.message = why
-
-
-def message(rule: Rule, label: str, finding: Finding) -> str:
-    """The message: the problem and its location, what is allowed, the fix, and a link to the rule's documentation."""
-    parts = [f"{label}: {finding.problem}."]
-    if finding.allowed:
-        parts.append(f"Allowed: {finding.allowed}.")
-    if finding.fix:
-        parts.append(f"Fix: {finding.fix}.")
-    parts.append(f"See {page_of(rule)}")
-    return " ".join(parts)
-
-
-def policy(rule: Rule, stack_inputs: StackInputs) -> Policy:
-    """The CrossGuard policy for a rule."""
-    schema = PolicyConfigSchema({p.name: p.schema for p in rule.parameters}) if rule.parameters else None
-    level = _level(rule, rule.settings({}, _stack()))
-    validate = _validate(rule) if rule.check_resource is not None else _validate_program(rule, stack_inputs)
-    make = ResourceValidationPolicy if rule.check_resource is not None else StackValidationPolicy
-    return make(
-        rule.name,
-        rule.title,
-        validate,  # pyright: ignore[reportArgumentType]
-        enforcement_level=level,
-        config_schema=schema,
-        severity=Severity(rule.severity),
-        url=rule.sources[0],
-    )
-
-
-def _validate(rule: Rule) -> Callable[[ResourceValidationArgs, ReportViolation], None]:
-    check = rule.check_resource
-    assert check is not None  # noqa: S101 - narrowed by the caller
-
-    def validate(args: ResourceValidationArgs, report: ReportViolation) -> None:
-        settings = _settings(rule, args.get_config())
-        # Notes of one rule are nothing to the next: each gets nodes of its own.
-        checked = [replace(one, node=Input(one.node.value)) for one in _shown.get() if rule.covers(one)]
-        if not checked:
-            args.not_applicable(f"{rule.name} does not apply to this kind of object")
-        unknown: list[str] = []
-        for subject in checked:
-            for finding in _guarded(lambda subject=subject: check(subject, settings)):
-                if finding.severity == "error":
-                    report(message(rule, subject.label, finding), None)
-            notes = subject.node.notes
-            for wrong in notes.malformed:
-                report(message(rule, subject.label, _wrong_shape(rule, wrong)), None)
-            unknown += [f"{subject.label}: {path}" for path in notes.unknown]
-        if unknown:
-            raise NotYetKnown(f"not known yet: {', '.join(unknown)}. It is checked as soon as the value is known.")
-
-    return validate
-
-
-def _validate_program(rule: Rule, stack_inputs: StackInputs) -> Callable[[StackValidationArgs, ReportViolation], None]:
-    check_stack = rule.check_stack
-    assert check_stack is not None  # noqa: S101 - narrowed by the caller
-
-    def validate(args: StackValidationArgs, report: ReportViolation) -> None:
-        settings = _settings(rule, args.get_config())
-        program = stack_inputs.program()
-        uncertain: list[str] = []
-        try:
-            for stack_finding in check_stack(program, settings):
-                text = message(rule, stack_finding.subject.label, stack_finding.finding)
-                if stack_finding.uncertain_because:
-                    uncertain.append(f"{text} This is not certain: {stack_finding.uncertain_because}")
-                else:
-                    report(text, stack_finding.subject.urn)
-        except Exception as error:
-            report(_broken(error), None)
-        for subject in program.of(*rule.kinds):
-            uncertain += [f"{subject.label}: {path} is not known yet." for path in subject.node.notes.unknown]
-            for wrong in subject.node.notes.malformed:
-                report(message(rule, subject.label, _wrong_shape(rule, wrong)), subject.urn)
-        unseen = stack_inputs.unseen((resource.urn, resource.resource_type) for resource in args.resources)
-        uncertain += [f"{urn} was not shown to the pack." for urn in unseen]
-        if uncertain:
-            raise NotYetKnown(" ".join(uncertain))
-
-    return validate
-
-
-def _wrong_shape(rule: Rule, wrong: str) -> Finding:
-    return Finding(rule.name, wrong, fix="use the type that the API requires")
-
-
-def _guarded(check: Callable[[], Iterable[Finding]]) -> Iterable[Finding]:
-    findings: list[Finding] = []
-    try:
-        findings.extend(check())
-    except Exception as error:
-        findings.append(Finding("rule-failed", _broken(error)))
-    return findings
-
-
-def _broken(error: Exception) -> str:
-    # The text of the error may hold an input, and with it a secret: its type must do.
-    return f"this rule failed on the object ({type(error).__name__}): this is a bug in the rule, please report it"
-
-
-def _stack() -> str:
-    """The stack's name, which the engine passes to the pack's process."""
-    return os.environ.get("PULUMI_STACK", "")
-
-
-def _level(rule: Rule, settings: Settings) -> EnforcementLevel:
-    production = rule.level == "production" and settings.is_production
-    return EnforcementLevel.MANDATORY if rule.level == "mandatory" or production else EnforcementLevel.ADVISORY
-
-
-def _settings(rule: Rule, config: Mapping[str, object]) -> Settings:
-    return rule.settings(config, pulumi.get_stack())
 
 
 class PolicyServer(Protocol):
@@ -217,7 +72,7 @@ class _Servicer(_PolicyAnalyzerServicer):
         if rule.level != "production" or level != policy.enforcement_level:
             return level
         config = cast("Mapping[str, object]", self._get_policy_config(policy.name) or {})  # pyright: ignore[reportUnknownMemberType]
-        return _level(rule, _settings(rule, config))
+        return level_of(rule, settings_of(rule, config))
 
 
 class Analyzer(_PolicyAnalyzerServicer):
@@ -256,12 +111,12 @@ class Analyzer(_PolicyAnalyzerServicer):
         if not names:
             return proto.AnalyzeResponse()
         bare = proto.AnalyzeRequest(type=request.type, urn=request.urn, name=request.name, options=request.options)
-        token = _shown.set(extracted)
+        token = shown.set(extracted)
         try:
             response = self._server(names).Analyze(bare, _context)
         finally:
-            _shown.reset(token)
-        return _without_secrets(response, lambda: wire.secret_texts(inputs))
+            shown.reset(token)
+        return without_secrets(response, lambda: wire.secret_texts(inputs))
 
     def AnalyzeStack(self, request: analyzer_pb2.AnalyzeStackRequest, _context: object) -> analyzer_pb2.AnalyzeResponse:  # noqa: N802
         """Checks the program by the inputs collected so far. The outputs in the request are not read."""
@@ -272,7 +127,7 @@ class Analyzer(_PolicyAnalyzerServicer):
             ]
         )
         response = super().AnalyzeStack(bare, _context)  # pyright: ignore[reportUnknownMemberType]
-        return _without_secrets(response, lambda: self.stack_inputs.secrets)
+        return without_secrets(response, lambda: self.stack_inputs.secrets)
 
     def Remediate(self, request: analyzer_pb2.AnalyzeRequest, _context: object) -> analyzer_pb2.RemediateResponse:  # noqa: N802, ARG002
         """Does nothing, because no rule changes inputs. The SDK would deserialise every resource before finding that
@@ -302,27 +157,3 @@ class Analyzer(_PolicyAnalyzerServicer):
         for server in self._servers.values():
             server.Configure(request, _context)
         return super().Configure(request, _context)  # pyright: ignore[reportUnknownMemberType]
-
-
-def _without_secrets(
-    response: analyzer_pb2.AnalyzeResponse, secrets: Callable[[], Iterable[str]]
-) -> analyzer_pb2.AnalyzeResponse:
-    """Removes values that the wire marks as secret from every message, as a safety net: rules do not quote them.
-
-    Also removed are texts that look like secrets, and characters that control a terminal. A message has at most 2 KB.
-    """
-    if response.diagnostics:
-        texts = set(secrets())
-        for diagnostic in response.diagnostics:
-            text = redaction.without(diagnostic.message, texts, "[secret]")
-            diagnostic.message = _shortened(redaction.printable(redaction.masked(text)))
-    return response
-
-
-def _shortened(text: str) -> str:
-    """The text without its middle if it is too long: the end contains the fix."""
-    length = len(text)
-    while len(text.encode()) > LONGEST_MESSAGE:
-        length = length * 9 // 10
-        text = f"{text[: length * 2 // 3]} ... {text[-(length // 3) :]}"
-    return text

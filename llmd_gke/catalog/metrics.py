@@ -55,7 +55,7 @@ class Picker(StrEnum):
 
 
 class KubeState(StrEnum):
-    """Kube state metrics that GKE collects for us (``MONITORED`` in ``components/cluster.py``).
+    """Kube state metrics that GKE collects for us (``MONITORED`` in ``components/cluster_hardening.py``).
 
     GKE's are a selection: https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics
     """

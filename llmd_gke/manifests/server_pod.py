@@ -16,15 +16,11 @@ from llmd_gke.settings import (
 )
 
 PROBE_SECONDS = 10
-
-
 PRE_STOP_SECONDS = 15
 """Seconds that KServe's presets sleep before a container gets SIGTERM, so that no new requests arrive by then."""
 
-
 SHUTDOWN_TIMEOUT_SINCE = (0, 18)
 """First version of vLLM (major, minor) with ``--shutdown-timeout`` (vllm-project/vllm#36666)."""
-
 
 NUMBERED_AS_VLLM = (
     "vllm/vllm-openai",
@@ -33,16 +29,9 @@ NUMBERED_AS_VLLM = (
 """Ends of the names of images whose tags are vLLM's versions, also of mirrors. Others count on their own:
 ``rhaiis/vllm-tpu-rhel9:3.2.5`` contains a vLLM of 2025, which would exit on an argument that it does not know."""
 
-
 WARM_UP = Path(__file__).with_name("warm_up.py")
-
-
 WARM_FOLDER = "/run/warm-up"
-
-
 WARM_MARK = f"{WARM_FOLDER}/done"
-
-
 NOBODY = 65534
 
 

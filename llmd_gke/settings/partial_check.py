@@ -65,17 +65,9 @@ _PLACEHOLDERS: dict[str, object] = {
     "tpuPools": [{"name": "some", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 1000}],
     "models": [{"name": "some", "uri": "hf://Qwen/Qwen3-4B", "pool": "some"}],
 }
-
-
 _POOL = r"tpuPools(\[\d+\](\.({}))?)?"
-
-
 _MODEL = r"models(\[\d+\](\.({}))?)?"
-
-
 _ANY_POOL_OR_MODEL = r"(tpuPools|models).*"
-
-
 _DEPENDS_ON: Mapping[str, str] = {
     "tpu-topology": _POOL.format("machineType"),
     "tpu-zone": _POOL.format("machineType"),

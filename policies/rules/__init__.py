@@ -1,4 +1,4 @@
-"""The rules, one file per subject. They import no engine: see :mod:`policies.pack` for how they become policies."""
+"""The rules, one file per subject. They import no engine: :mod:`policies.crossguard` makes policies of them."""
 
 from __future__ import annotations
 

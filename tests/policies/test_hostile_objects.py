@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from llmd_gke.redaction import UNPRINTABLE
-from policies.pack import LONGEST_MESSAGE, Analyzer
+from policies.messages import LONGEST_MESSAGE
+from policies.pack import Analyzer
 from policies.rules import ALL
 from tests.policies.support import UNKNOWN, Resource, resources, run_pack, secret
 

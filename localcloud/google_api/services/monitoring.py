@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from localcloud.google_api.core.errors import ApiError
 from localcloud.google_api.core.request import Request, answers
 from localcloud.providers.google import monitoring, projects
+from localcloud.providers.google.monitoring_validation import SENSITIVE, dashboard_problems
 from localcloud.providers.google.resource_type import TargetResource, digits
 from localcloud.providers.protocol.values import JsonObject, JsonValue, merge, objects, text
 
@@ -71,7 +72,7 @@ def _channel(name: str, body: JsonObject) -> JsonObject:
     at: JsonObject = {"mutateTime": CHANGED_AT}
     return {
         "enabled": body.get("enabled", True),
-        "labels": {key: OBFUSCATED if key in monitoring.SENSITIVE else value for key, value in given.items()},
+        "labels": {key: OBFUSCATED if key in SENSITIVE else value for key, value in given.items()},
         "creationRecord": at,
         "mutationRecords": [at],
     }
@@ -144,7 +145,7 @@ def _collection(request: Request) -> MonitoringCollection:
 def _check_inputs(request: Request, collection: MonitoringCollection, key: str, body: JsonObject) -> None:
     """Raises :class:`ApiError` or ``Refused`` for what Google refuses."""
     if collection.token == monitoring.DASHBOARD:
-        for problem in monitoring.dashboard_problems(body):
+        for problem in dashboard_problems(body):
             raise ApiError(400, problem)
         return
     with request.cloud.state() as cloud_state:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path as FilePath
 
 from llmd_gke.pulumi_signatures import UNKNOWN
-from localcloud.providers.kubernetes import live, reach, release, waiting
+from localcloud.providers.kubernetes import live, reach, refusals, release, waiting
 from localcloud.providers.kubernetes.objects import (  # fmt: skip
     AUTONAMED,
     ClusterObjects,
@@ -87,10 +87,7 @@ class Kubernetes(Rules):
             return release.check(inputs, text(self._config, "namespace"))
         kind, inputs = kind_of(subject.type), new
         if kind.kind.endswith("List"):
-            raise ProviderRefusal(
-                "list resources exist for compatibility with YAML manifests and Helm charts, and cannot be created "
-                "directly. Use the underlying resource type instead"
-            )
+            raise refusals.a_list()
         check_crd(kind, inputs)
         if not is_named(inputs):
             if kind.patch:
@@ -126,7 +123,7 @@ class Kubernetes(Rules):
 
     def create(self, subject: ResourceSubject, inputs: Bag, timeout: float) -> tuple[str, JsonObject]:
         if failure := self._faults.create_failure(subject.type):
-            raise ProviderRefusal(_not_created(subject, failure))
+            raise refusals.not_created(subject, failure)
         where, google = reach.cluster_in(self._google.read(), self._config)
         if subject.type == release.TYPE:
             return self._create_release(where, inputs)
@@ -137,19 +134,15 @@ class Kubernetes(Rules):
             dig(google, "inputs", "gatewayApiConfig", "channel")
         ).endswith(("STANDARD", "EXPERIMENTAL")):
             # GKE installs these CRDs when the cluster's Gateway API channel is on (gateway-api how-to of GKE).
-            raise ProviderRefusal(
-                f'creation of resource "{subject.urn}" with kind {kind.key} failed because the Kubernetes API server '
-                "reported that the apiVersion for this resource does not exist. Verify that any required CRDs have "
-                f'been created: no matches for kind "{kind.kind}" in version "{kind.api_version}"'
-            )
+            raise refusals.no_such_kind(subject, kind)
         with self._cloud.edit() as content:
             cluster = ClusterObjects(content, where)
             namespace = namespace_of(kind, values)
             if not cluster.has_namespace(namespace):
-                raise ProviderRefusal(_not_created(subject, f'namespaces "{namespace}" not found'))
+                raise refusals.not_created(subject, f'namespaces "{namespace}" not found')
             if not kind.patch and cluster.get(kind.key, ident) is not None:
                 plural = f"{kind.kind.lower()}s{'.' if kind.group else ''}{kind.group}"
-                raise ProviderRefusal(_not_created(subject, f'{plural} "{name_of(values)}" already exists'))
+                raise refusals.not_created(subject, f'{plural} "{name_of(values)}" already exists')
             server: JsonObject = {"metadata": live.first_metadata()}
             cluster.put(kind.key, ident, self._record(subject, inputs, server))
             if kind.patch and kind.kind == "Namespace" and not cluster.has_namespace(ident):
@@ -167,9 +160,7 @@ class Kubernetes(Rules):
             cluster = ClusterObjects(content, where)
             record = cluster.get(key, subject.id)
             if record is None:
-                raise ProviderRefusal(
-                    f'resource "{subject.urn}" was not successfully updated: "{subject.id}" not found'
-                )
+                raise refusals.not_updated(subject)
             if subject.type == release.TYPE:
                 revision = (number(record, "server", "revision") or 0) + 1
                 cluster.put(key, subject.id, self._record(subject, inputs, {"revision": revision}))
@@ -184,11 +175,7 @@ class Kubernetes(Rules):
         except ProviderRefusal:
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return None
-            raise ProviderRefusal(
-                "failed to read resource state due to unreachable cluster. If the cluster was deleted, you can remove "
-                "this resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
-                'environment variable set to "true"'
-            ) from None
+            raise refusals.unreachable_to_read() from None
         is_release = subject.type == release.TYPE
         key = release.KEY if is_release else kind_of(subject.type).key
         record = ClusterObjects(self._cloud.read(), where).get(key, subject.id)
@@ -205,16 +192,10 @@ class Kubernetes(Rules):
             where, _ = reach.cluster_in(self._google.read(), self._config)
         except ProviderRefusal as error:
             if subject.type == release.TYPE:
-                raise ProviderRefusal(
-                    f"can't delete Helm Release with unreachable cluster. Reason: {str(error)!r}"
-                ) from None
+                raise refusals.unreachable_to_uninstall(error) from None
             if os.environ.get("PULUMI_K8S_DELETE_UNREACHABLE") == "true":
                 return
-            raise ProviderRefusal(
-                "configured Kubernetes cluster is unreachable. If the cluster was deleted, you can remove this "
-                "resource from Pulumi state by rerunning the operation with the PULUMI_K8S_DELETE_UNREACHABLE "
-                'environment variable set to "true"'
-            ) from None
+            raise refusals.unreachable_to_delete() from None
         if failure := text(self._faults.read(), "failDelete", subject.type):
             raise ProviderRefusal(failure)
         is_release = subject.type == release.TYPE
@@ -286,7 +267,3 @@ class Kubernetes(Rules):
             f"to fully initialize or become live: {ended}"
         )
         raise Incomplete(f"{message}: {cause}", ident, live.live(kind, inputs.values, state), [message, cause])
-
-
-def _not_created(subject: ResourceSubject, why: str) -> str:
-    return f'resource "{subject.urn}" was not successfully created by the Kubernetes API server: {why}'

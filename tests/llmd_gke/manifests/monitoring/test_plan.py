@@ -13,7 +13,7 @@ from llmd_gke.manifests import monitoring
 from llmd_gke.manifests.monitoring import MonitoringPlan, uptime
 from llmd_gke.settings import parse
 from localcloud.google_api.core import discovery
-from localcloud.providers.google import monitoring as rules
+from localcloud.providers.google import monitoring_validation
 
 MODEL: dict[str, Any] = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1"}
 TLS = {"certificateManager": ["llm-example-com"]}
@@ -36,12 +36,12 @@ def test_google_takes_every_policy_and_the_dashboard() -> None:
     assert len(plan.policies) >= 15
     for policy in plan.policies:
         assert list(discovery.problems("monitoring.v3", "AlertPolicy", dict(policy.body))) == [], policy.key
-        assert list(rules.policy_problems(dict(policy.body))) == [], policy.key
+        assert list(monitoring_validation.policy_problems(dict(policy.body))) == [], policy.key
         assert policy.channels == tuple(one.key for one in plan.channels)
     assert plan.dashboard is not None
     board = json.loads(plan.dashboard)
     assert list(discovery.problems("monitoring.v1", "Dashboard", board)) == []
-    assert list(rules.dashboard_problems(board)) == []
+    assert list(monitoring_validation.dashboard_problems(board)) == []
 
 
 def test_keys_are_unique() -> None:

@@ -1,0 +1,168 @@
+"""Panels about pods and hosts: where new pods wait, whether chips are used, what a token costs.
+
+After ``dashboards/google-kubernetes-engine/gke-tpu-node-pool-status.json`` of
+GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.metrics import (
+    NODE,
+    NODE_POOL,
+    Google,
+    KubeState,
+    Picker,
+    Server,
+)
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.dashboard.panel import Panel, Query
+from llmd_gke.settings import StackSettings
+
+KUBE_STATE = "https://cloud.google.com/kubernetes-engine/docs/how-to/kube-state-metrics"
+GKE = "https://cloud.google.com/monitoring/api/metrics_kubernetes"
+SERVER_PODS = ('container="main"', 'pod=~".+-kserve-.+"', 'pod!~".+-kserve-router-scheduler-.+"')
+"""Servers of models among all containers of their namespaces. KServe names Deployments ``NAME-kserve``, groups
+``NAME-kserve-mn`` and pickers ``NAME-kserve-router-scheduler`` (kserve ``workload.go``, ``scheduler.go``); the
+container is ``main`` in all of them."""
+
+
+def starts(settings: StackSettings) -> list[Panel]:
+    """What new pods wait for, and the nodes that there are."""
+    servers = promql.pods(settings, *SERVER_PODS)
+    pods = promql.pods(settings, *SERVER_PODS[1:])
+    waits = {
+        label: promql.pods(settings, *SERVER_PODS, promql.one_of("reason", reasons))
+        for label, reasons in (
+            ("image, volumes", ["ContainerCreating"]),
+            ("download of weights", ["PodInitializing"]),
+            ("crashed, waits to start again", ["CrashLoopBackOff"]),
+            ("image cannot be pulled", ["ImagePullBackOff", "ErrImagePull"]),
+        )
+    }
+    waiting = f"{KubeState.WAITING_REASON}{servers} == 1"
+    started = f"({KubeState.CONTAINER_READY}{servers} == 0) unless on (namespace, pod) ({waiting})"
+    stages = (
+        Query(f"sum by (namespace) ({KubeState.UNSCHEDULABLE}{pods})", "node ({{namespace}})"),
+        *(
+            Query(f"sum by (namespace) ({KubeState.WAITING_REASON}{selector})", f"{label} ({{{{namespace}}}})")
+            for label, selector in waits.items()
+        ),
+        Query(f"count by (namespace) ({started})", "loading and compiling ({{namespace}})"),
+    )
+    return [
+        Panel(
+            "start-stages",
+            "New pods by what they wait for",
+            "count",
+            stages,
+            "A new pod waits for a node, image and weights, and then loads and compiles. Nothing is drawn while all "
+            "are ready. A stage that does not end is the one to look into: `llmd-gke status`.",
+            KUBE_STATE,
+            "stacked",
+        ),
+        Panel(
+            "nodes",
+            "Nodes",
+            "count",
+            tuple(
+                Query(f"count({Google.NODE_CORES}{promql.resource(settings, NODE, names)})", label)
+                for names, label in (
+                    (f'node_name=~"{_hosts(settings)}"', "TPU hosts"),
+                    (f'node_name!~"{_hosts(settings)}"', "other nodes"),
+                )
+            ),
+            "TPU hosts come and go with replicas and are billed while they exist. Fewer than there should be replicas: "
+            "no capacity, or no quota.",
+            GKE,
+        ),
+        *_pool_status(settings),
+    ]
+
+
+def _hosts(settings: StackSettings) -> str:
+    """A regular expression (RE2) for the names of nodes with accelerators."""
+    return "|".join(sorted({pool.accelerator.node_names for pool in settings.pools}))
+
+
+def _pool_status(settings: StackSettings) -> list[Panel]:
+    spanning = [pool.name for pool in settings.pools if pool.slice.multi_host]
+    if not spanning:
+        return []
+    selector = promql.resource(settings, NODE_POOL, promql.one_of("node_pool_name", spanning))
+    return [
+        Panel(
+            "pool-status",
+            "State of TPU slices with several hosts",
+            "count",
+            (
+                Query(
+                    f"sum by (node_pool_name, status) ({Google.POOL_STATUS}{selector})", "{{node_pool_name}} {{status}}"
+                ),
+            ),
+            "A slice serves only while all its hosts are there: anything but RUNNING stops its replica.",
+            GKE,
+            "stacked",
+        )
+    ]
+
+
+def chips(settings: StackSettings, window: str) -> list[Panel]:
+    """Use of the chips, and the price of a token. ``window``: the range of rates, such as ``2m``."""
+    hosts = promql.resource(settings, NODE, f'node_name=~"{_hosts(settings)}"')
+    by_node = "by (node_name)"
+    used, total = (f"sum {by_node} ({name}{hosts})" for name in (Google.HBM_USED_BYTES, Google.HBM_TOTAL_BYTES))
+    return [
+        Panel(
+            "tensorcore",
+            "TensorCore utilization",
+            "percent",
+            (Query(f"avg {by_node} ({Google.TENSORCORE_PERCENT}{hosts})", "{{node_name}}"),),
+            "How much of the matrix units is used. Near 0 for hours: a host is billed and does nothing.",
+            GKE,
+        ),
+        Panel(
+            "hbm-bandwidth",
+            "HBM bandwidth",
+            "percent",
+            (Query(f"avg {by_node} ({Google.HBM_BANDWIDTH_PERCENT}{hosts})", "{{node_name}}"),),
+            "What decoding is usually limited by. Not every TPU type reports it: an empty panel says nothing.",
+            GKE,
+        ),
+        Panel(
+            "hbm-used",
+            "HBM in use",
+            "ratio",
+            (Query(f"{used} / {total}", "{{node_name}}"),),
+            "Weights and KV cache, which the server takes at its start: flat is as it should be.",
+            GKE,
+        ),
+        *_price(settings, window),
+    ]
+
+
+def _price(settings: StackSettings, window: str) -> list[Panel]:
+    """Panels on the price of tokens; none if no model has a public price. Stopped models are left out."""
+    queries: list[Query] = []
+    for model in settings.models:
+        pool = settings.pool(model.pool)
+        per_hour = pool.cost(pool.zone_in(settings.cluster.zone), pool.slice.hosts).usd_per_hour
+        if model.stopped or per_hour is None:
+            continue
+        one = f'{{cluster="{settings.cluster.name}",namespace="{model.namespace}",model="{model.name}"}}'
+        tokens = f"(sum {promql.BY_MODEL} (rate({Server.GENERATED_TOKENS}{one}[{window}])) > 0)"
+        queries.append(
+            Query(f"max {promql.BY_MODEL} ({Picker.READY}{one}) * {per_hour:g} * 1e6 / 3600 / {tokens}", "{{model}}")
+        )
+    if not queries:
+        return []
+    return [
+        Panel(
+            "price",
+            "Price of a million output tokens",
+            "USD",
+            tuple(queries),
+            "List price of the chips of ready replicas, by the tokens they make now. It falls with load; without "
+            "requests there is no line. Not in it: cluster, system nodes, traffic, and hosts that are still starting.",
+            "llmd_gke/catalog/zones.py",
+        )
+    ]

@@ -1,0 +1,210 @@
+"""Panels about requests: are they served, how fast, and what limits them.
+
+After ``dashboards/vllm/vllm-prometheus-2.json`` and
+``dashboards/gateway-api-inference-extension/inference-extension-prometheus-2.json`` of
+GoogleCloudPlatform/monitoring-dashboard-samples @25d8c3e8.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import upstream
+from llmd_gke.catalog.metrics import (
+    EXTERNAL_LB,
+    INTERNAL_LB,
+    SIMULATED,
+    Google,
+    KubeState,
+    Picker,
+    Server,
+)
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.dashboard.panel import Panel, Query
+from llmd_gke.settings import StackSettings
+
+VLLM = "https://docs.vllm.ai/en/latest/usage/metrics/"
+PICKER = upstream.inference_extension("site-src/guides/metrics-and-observability.md")
+LOAD_BALANCER = "https://cloud.google.com/load-balancing/docs/metrics"
+QUANTILES = (0.5, 0.95, 0.99)
+
+
+def service(settings: StackSettings, window: str) -> list[Panel]:
+    """Replicas, requests, errors, and what the gateway answers. ``window``: the range of rates, such as ``2m``."""
+    ours = promql.pods(settings)
+    wanted = promql.pods(settings, promql.one_of("deployment", [f"{model.name}-kserve" for model in settings.models]))
+    external = settings.gateway.exposure == "external"
+    requests = Google.EXTERNAL_REQUESTS if external else Google.INTERNAL_REQUESTS
+    duration = Google.EXTERNAL_MILLISECONDS if external else Google.INTERNAL_MILLISECONDS
+    edge = promql.load_balancer(settings, EXTERNAL_LB if external else INTERNAL_LB)
+    return [
+        Panel(
+            "ready-replicas",
+            "Ready replicas",
+            "count",
+            (
+                Query(f"max {promql.BY_MODEL} ({Picker.READY}{ours})", "{{model}} ready"),
+                Query(
+                    f"max by (namespace, deployment) ({KubeState.DEPLOYMENT_WANTED}{wanted})", "{{deployment}} wanted"
+                ),
+            ),
+            "Replicas that the endpoint picker sends requests to, and how many there should be. At 0 the model answers "
+            "nobody. Models that span hosts have no second line.",
+            PICKER,
+        ),
+        Panel(
+            "requests",
+            "Requests",
+            "per second",
+            (Query(f"sum {promql.BY_MODEL} (rate({Picker.REQUESTS}{ours}[{window}]))", "{{model}}"),),
+            "Requests that reached an endpoint picker.",
+            PICKER,
+        ),
+        Panel(
+            "errors",
+            "Errors by code",
+            "per second",
+            (
+                Query(
+                    f"sum by (namespace, model, error_code) (rate({Picker.ERRORS}{ours}[{window}]))",
+                    "{{model}} {{error_code}}",
+                ),
+            ),
+            "Requests that failed behind the gateway. No line is good: a code has none before its first error.",
+            PICKER,
+            "stacked",
+        ),
+        Panel(
+            "gateway-answers",
+            "Answers of the gateway",
+            "per second",
+            (Query(f"sum by (response_code_class) (rate({requests}{edge}[{window}]))", "{{response_code_class}}"),),
+            "Answers by class: 500 are errors of ours, 400 of clients. What the load balancer answers by itself is "
+            "here and nowhere else.",
+            LOAD_BALANCER,
+            "stacked",
+        ),
+        Panel(
+            "gateway-latency",
+            "Duration at the gateway",
+            "milliseconds",
+            tuple(
+                Query(
+                    f"histogram_quantile({share:g}, sum by (le) (rate({duration}_bucket{edge}[{window}])))",
+                    f"p{share * 100:g}",
+                )
+                for share in QUANTILES[:2]
+            ),
+            "From the request's first byte to the answer's last. More than the servers' own duration: waiting for a "
+            "place, or slow clients.",
+            LOAD_BALANCER,
+        ),
+    ]
+
+
+def _quantiles(histogram: str, selector: str, window: str) -> tuple[Query, ...]:
+    return tuple(
+        Query(
+            promql.quantile(share, histogram, selector, "namespace, model", window), f"{{{{model}}}} p{share * 100:g}"
+        )
+        for share in QUANTILES
+    )
+
+
+def latency(settings: StackSettings, window: str) -> list[Panel]:
+    """Durations of requests in server and picker. ``window``: the range of rates, such as ``2m``."""
+    ours = promql.pods(settings)
+    return [
+        Panel(
+            "first-token",
+            "Time to first token",
+            "seconds",
+            _quantiles(Server.FIRST_TOKEN_SECONDS, ours, window),
+            "Queue and prefill. It grows with the length of prompts, and suddenly once requests wait.",
+            VLLM,
+        ),
+        Panel(
+            "inter-token",
+            "Time between tokens",
+            "seconds",
+            _quantiles(Server.INTER_TOKEN_SECONDS, ours, window),
+            "The speed at which an answer appears. It grows with the number of requests a replica works on.",
+            VLLM,
+        ),
+        Panel(
+            "request-duration",
+            "Duration of a request in the server",
+            "seconds",
+            _quantiles(Server.REQUEST_SECONDS, ours, window),
+            "From arrival at the server to the last token: first token, and the others.",
+            VLLM,
+        ),
+        Panel(
+            "picker-decision",
+            "Decision of the endpoint picker",
+            "seconds",
+            _quantiles(Picker.DECISION_SECONDS, ours, window)[1:],
+            "What choosing a replica adds to each request. Milliseconds; more means a picker without CPU.",
+            PICKER,
+        ),
+    ]
+
+
+def _either(name: str, selector: str, window: str) -> str:
+    """The rate of a counter by model, or of the counter by which the simulator replaces it."""
+    expressions = [f"sum {promql.BY_MODEL} (rate({one}{selector}[{window}]))" for one in (name, SIMULATED[name])]
+    return f"({' or '.join(expressions)})"
+
+
+def load(settings: StackSettings, window: str) -> list[Panel]:
+    """Queue, KV cache and tokens of each replica. ``window``: the range of rates, such as ``2m``."""
+    ours = promql.pods(settings)
+    hits, asked = (_either(name, ours, window) for name in (Server.PREFIX_HITS, Server.PREFIX_QUERIES))
+    return [
+        Panel(
+            "requests-in-servers",
+            "Requests in each replica",
+            "count",
+            tuple(
+                Query(f"sum by (namespace, model, pod) ({name}{ours})", f"{{{{pod}}}} {label}")
+                for name, label in ((Server.RUNNING, "running"), (Server.WAITING, "waiting"))
+            ),
+            "Waiting above 0 for minutes: every replica is full, and more load only lengthens the queue.",
+            VLLM,
+        ),
+        Panel(
+            "kv-cache",
+            "KV cache in use",
+            "ratio",
+            (Query(f"max by (namespace, model, pod) ({Server.KV_CACHE}{ours})", "{{pod}}"),),
+            "At 1 the server puts requests back and computes them again. One replica far above the others: prefix "
+            "routing sends it too much.",
+            VLLM,
+        ),
+        Panel(
+            "prefix-hits",
+            "Prefix cache hits",
+            "ratio",
+            (Query(f"{hits} / ({asked} > 0)", "{{model}}"),),
+            "Share of prompt tokens that were in the cache. Near 0 with prefix caching on: prompts share no prefix, "
+            "or requests of one conversation go to different replicas.",
+            VLLM,
+        ),
+        Panel(
+            "tokens",
+            "Tokens",
+            "per second",
+            tuple(
+                Query(f"sum {promql.BY_MODEL} (rate({name}{ours}[{window}]))", f"{{{{model}}}} {label}")
+                for name, label in ((Server.PROMPT_TOKENS, "in"), (Server.GENERATED_TOKENS, "out"))
+            ),
+            "The work that is done. Flat while requests wait: this is the most the replicas can do.",
+            VLLM,
+        ),
+        Panel(
+            "preemptions",
+            "Preempted requests",
+            "per second",
+            (Query(f"sum by (namespace, model, pod) (rate({Server.PREEMPTIONS}{ours}[{window}]))", "{{pod}}"),),
+            "Requests that lost their KV cache to others. Anything but 0 for long: lower maxNumSeqs or maxModelLen.",
+            VLLM,
+        ),
+    ]

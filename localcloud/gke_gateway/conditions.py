@@ -6,7 +6,6 @@ import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from localcloud.gke_gateway.resources.objects import GATEWAY_GROUP
 from localcloud.kubernetes.fields import text
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
@@ -45,8 +44,3 @@ def _entry(condition: Condition, generation: int, before: JsonObject | None, now
 def timestamp() -> str:
     """Now, as Kubernetes writes times."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def kinds_of_routes() -> list[JsonValue]:
-    """``supportedKinds`` of a listener."""
-    return [{"group": GATEWAY_GROUP, "kind": "HTTPRoute"}]

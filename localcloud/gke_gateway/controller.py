@@ -84,17 +84,15 @@ class Controller:
 
     def translations(self, snapshot: ClusterSnapshot) -> list[Translation]:
         """Every Gateway of one of GKE's classes, translated."""
-        return [
-            translate(
-                gateway,
-                gateway_class,
-                address_of(gateway, gateway_class, dict(snapshot.addresses)),
-                snapshot,
-                self.files,
-            )
-            for gateway in snapshot.all(GATEWAY)
-            if (gateway_class := CLASSES.get(text(gateway, "spec", "gatewayClassName"))) and not being_deleted(gateway)
-        ]
+        result: list[Translation] = []
+        gateways = [gateway for gateway in snapshot.all(GATEWAY) if not being_deleted(gateway)]
+        taken = {text(one, "value") for gateway in gateways for one in each(gateway, "status", "addresses")}
+        for gateway in gateways:
+            if gateway_class := CLASSES.get(text(gateway, "spec", "gatewayClassName")):
+                address = address_of(gateway, gateway_class, dict(snapshot.addresses), taken)
+                taken.add(address)
+                result.append(translate(gateway, gateway_class, address, snapshot, self.files))
+        return result
 
     def _take(self, translations: list[Translation]) -> None:
         """Stores new programs; keeps those of rejected Gateways, and removes those of deleted ones."""

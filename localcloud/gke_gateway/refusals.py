@@ -14,7 +14,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from localcloud.gke_gateway.resources.classes import GatewayClass
-from localcloud.gke_gateway.resources.objects import SECRET, ClusterSnapshot, full_name
+from localcloud.gke_gateway.resources.grants import granted
+from localcloud.gke_gateway.resources.objects import GATEWAY, SECRET, ClusterSnapshot, full_name
 from localcloud.kubernetes.fields import each, namespace, number, part, text
 from localcloud.providers.protocol.values import JsonObject
 
@@ -26,12 +27,21 @@ FREEZE = "bkraad47/ramen docs/wiki/configuration.md, 1eaf7a17"
 every other route of its Gateway until it is put right."""
 
 
+UNRESOLVED = ("InvalidCertificateRef", "RefNotPermitted")
+"""Reasons of a listener's ResolvedRefs."""
+
+
 @dataclass(frozen=True)
 class Refusal:
     """Why GKE rejects an object: reason and message of its condition Accepted."""
 
     reason: str
     message: str
+
+    @property
+    def of_gateway(self) -> bool:
+        """Whether a Gateway with this reason is not Accepted, and its listeners are not to blame."""
+        return self.reason in ("InvalidParameters", "ListenersNotValid")
 
 
 RouteRule = Callable[[JsonObject, GatewayClass], Iterator[str]]
@@ -148,6 +158,29 @@ def _addresses(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refus
             yield Refusal("UnsupportedAddress", invalid)
 
 
+def _parameters(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
+    """``infrastructure.parametersRef``: GKE has no kind for it, and passes GatewayInvalidParametersRef (REPORTS).
+
+    No public source; wording inferred.
+    """
+    if reference := part(gateway, "spec", "infrastructure", "parametersRef"):
+        error = f'parametersRef "{text(reference, "group")}/{text(reference, "kind")}" is not supported'
+        invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
+        yield Refusal("InvalidParameters", invalid)
+
+
+def _protocols(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
+    """No listener with HTTP or HTTPS; GKE passes GatewayListenerUnsupportedProtocol (REPORTS).
+
+    No public source; wording inferred.
+    """
+    protocols = [text(listener, "protocol") for listener in each(gateway, "spec", "listeners")]
+    if not {"HTTP", "HTTPS"}.intersection(protocols):
+        error = f"no listener has a supported protocol: {', '.join(protocols)}"
+        invalid = f'Error GWCER106: Gateway "{full_name(gateway)}" is invalid, err: {error}.'
+        yield Refusal("ListenersNotValid", invalid)
+
+
 def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
     """Namespace and name of every Secret with a certificate that the listeners name."""
     return [
@@ -158,12 +191,22 @@ def certificate_secrets(gateway: JsonObject) -> list[tuple[str, str]]:
 
 
 def _secrets(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refusal]:
-    """A missing Secret stops the whole Gateway, its HTTP listeners too, with this message.
+    """A missing Secret stops the whole Gateway, its HTTP listeners too, with the last message below.
 
     Source: shivkumarkonnuri/linktracker-infra ``docs/linktracker-gitops-implementation.md``, d5c36974, issue 4. The
-    condition's reason is the Gateway API's.
+    condition's reason is the Gateway API's. Something else than a Secret, and a Secret that needs a ReferenceGrant
+    and has none: GKE passes GatewayInvalidTLSConfiguration and GatewaySecretMissingReferenceGrant (REPORTS); wording
+    inferred.
     """
+    for listener in each(gateway, "spec", "listeners"):
+        for ref in each(listener, "tls", "certificateRefs"):
+            kind, group = text(ref, "kind") or SECRET, text(ref, "group")
+            if (kind, group) != (SECRET, ""):
+                message = f'Error GWCER102: certificate of kind "{group}/{kind}" is not supported.'
+                yield Refusal("InvalidCertificateRef", message)
     for where, called in certificate_secrets(gateway):
+        if not granted(snapshot, (GATEWAY, namespace(gateway)), "", SECRET, (where, called)):
+            yield Refusal("RefNotPermitted", f"Error GWCER102: no ReferenceGrant in {where} permits Secret {called}.")
         if snapshot.get(SECRET, where, called) is None:
             yield Refusal("InvalidCertificateRef", f"Error GWCER102: Secret {where}/{called} not found.")
 
@@ -181,4 +224,4 @@ def _certificates(gateway: JsonObject, _: ClusterSnapshot) -> Iterator[Refusal]:
             yield Refusal("InvalidCertificateRef", invalid)
 
 
-GATEWAY_RULES: tuple[GatewayRule, ...] = (_addresses, _secrets, _certificates)
+GATEWAY_RULES: tuple[GatewayRule, ...] = (_parameters, _protocols, _addresses, _secrets, _certificates)

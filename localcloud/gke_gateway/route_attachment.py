@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from localcloud.gke_gateway.listener_conditions import supported_kinds
 from localcloud.gke_gateway.resources.objects import (
     GATEWAY,
     GATEWAY_GROUP,
@@ -72,10 +73,7 @@ def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, snapshot
 
 def admits(listener: JsonObject, route: JsonObject, gateway: JsonObject, snapshot: ClusterSnapshot) -> bool:
     """Whether ``allowedRoutes`` takes HTTPRoutes of the route's namespace; the default is the Gateway's own."""
-    if text(listener, "protocol") not in ("HTTP", "HTTPS"):
-        return False
-    kinds = [text(entry, "kind") for entry in each(listener, "allowedRoutes", "kinds")]
-    if kinds and HTTP_ROUTE not in kinds:
+    if not supported_kinds(listener):
         return False
     match text(listener, "allowedRoutes", "namespaces", "from") or "Same":
         case "All":

@@ -9,7 +9,8 @@ deprecated conditions Scheduled, Ready and Detached.
 
 from __future__ import annotations
 
-from localcloud.gke_gateway.conditions import Condition, kinds_of_routes, merged
+from localcloud.gke_gateway.conditions import Condition, merged
+from localcloud.gke_gateway.listener_conditions import is_served, listener_conditions, supported_kinds
 from localcloud.gke_gateway.resources.classes import CONTROLLER
 from localcloud.gke_gateway.resources.objects import GATEWAY, GATEWAY_GROUP, generation
 from localcloud.gke_gateway.translate import RouteBinding, Translation
@@ -31,8 +32,13 @@ def gateway_status(translation: Translation) -> JsonObject:
     A refused Gateway keeps its address: what it was programmed with before goes on serving.
     """
     gateway, refusal = translation.gateway, translation.refusal
-    conditions = [Condition("Accepted"), Condition("Programmed"), Condition(HEALTHY, reason="Healthy")]
+    # With some listeners that are not valid a Gateway stays accepted, and says so by its reason (Gateway API).
+    listeners_are_valid = all(is_served(one) for one in each(gateway, "spec", "listeners"))
+    accepted = Condition("Accepted", reason="" if listeners_are_valid else "ListenersNotValid")
+    conditions = [accepted, Condition("Programmed"), Condition(HEALTHY, reason="Healthy")]
     if refusal is not None:
+        if refusal.of_gateway:
+            conditions[0] = Condition("Accepted", status=False, reason=refusal.reason, message=refusal.message)
         conditions[1:] = [
             Condition("Programmed", status=False, reason="Invalid", message=refusal.message),
             Condition(HEALTHY, status=False, reason="Error", message=f"Gateway: Invalid : {refusal.message}"),
@@ -52,20 +58,13 @@ def _listener(listener: JsonObject, translation: Translation) -> JsonObject:
         for one in translation.bindings
         if called in [text(entry, "name") for entry in one.attachment.listeners]
     }
-    conditions = [Condition("ResolvedRefs"), Condition("Accepted"), Condition("Programmed")]
-    refusal = translation.refusal
-    if refusal is not None and translation.own_refusal:
-        wrong = Condition("Accepted", status=False, reason=refusal.reason, message=refusal.message)
-        conditions = [wrong, Condition("Programmed", status=False, reason="Invalid", message=refusal.message)]
-        if refusal.reason == "InvalidCertificateRef":
-            unresolved = Condition("ResolvedRefs", status=False, reason=refusal.reason, message=refusal.message)
-            conditions = [unresolved, Condition("Accepted"), conditions[1]]
+    conditions = listener_conditions(listener, translation.refusal if translation.own_refusal else None)
     listed = each(translation.gateway, "status", "listeners")
     before = next((entry for entry in listed if text(entry, "name") == called), None)
     return {
         "name": called,
         "attachedRoutes": len(attached),
-        "supportedKinds": kinds_of_routes(),
+        "supportedKinds": supported_kinds(listener),
         "conditions": merged(conditions, generation(translation.gateway), each(before, "conditions")),
     }
 
@@ -74,6 +73,7 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
     """The whole ``status.parents`` of a route: new entries of GKE's, unchanged ones of other controllers.
 
     While a Gateway is frozen, routes that are not rejected themselves keep their status: GKE does not process them.
+    A reference that does not resolve is reported all the same: conformance test GatewayWithAttachedRoutes.
     """
     before = each(route, "status", "parents")
     parents: list[JsonValue] = [entry for entry in before if text(entry, "controllerName") != CONTROLLER]
@@ -82,7 +82,8 @@ def route_parents(route: JsonObject, translations: list[Translation]) -> list[Js
             if one.attachment.route is not route and one.attachment.route != route:
                 continue
             previous = _previous_entry(before, one.attachment.parent)
-            if translation.refusal is not None and one.refusal is None and one.attachment.listeners:
+            keeps = one.refusal is None and one.broken is None and bool(one.attachment.listeners)
+            if translation.refusal is not None and keeps:
                 parents += [previous] if previous else []
                 continue
             entry: JsonObject = {

@@ -10,6 +10,7 @@ from localcloud.gke_gateway.envoy.clusters import backend_cluster, picker_cluste
 from localcloud.gke_gateway.envoy.files import EnvoyFiles
 from localcloud.gke_gateway.envoy.listeners import listener, route_configuration
 from localcloud.gke_gateway.envoy.routes import ResolvedRule, any_other_host, virtual_host
+from localcloud.gke_gateway.listener_conditions import is_served
 from localcloud.gke_gateway.refusals import Refusal, certificate_secrets, gateway_refusal, route_refusal
 from localcloud.gke_gateway.resources.backends import Reference, resolve
 from localcloud.gke_gateway.resources.classes import GatewayClass
@@ -111,7 +112,7 @@ def _program(
 ) -> GatewayProgram:
     program = GatewayProgram(uid(gateway))
     by_port: dict[int, list[JsonObject]] = {}
-    for one in each(gateway, "spec", "listeners"):
+    for one in filter(is_served, each(gateway, "spec", "listeners")):
         by_port.setdefault(number(one, "port") or 0, []).append(one)
     for port, of_port in by_port.items():
         called = f"{namespace(gateway)}_{name(gateway)}_{port}"

@@ -43,6 +43,8 @@ def route_configuration(name: str, hosts: Sequence[JsonObject]) -> JsonObject:
     return {
         **typed("envoy.config.route.v3.RouteConfiguration"),
         "name": name,
+        # A Host header's port is no part of the hostname, and reaches the backend unchanged.
+        "ignore_port_in_host_matching": True,
         "virtual_hosts": list[JsonValue](hosts),
     }
 
@@ -91,9 +93,10 @@ def _manager(name: str, routes: Path, access_log: Path) -> JsonObject:
         "via": "1.1 google",
         "server_header_transformation": "PASS_THROUGH",
         "use_remote_address": True,
+        # The listener's own port in a Host header would be in the Location of a redirect to another scheme.
+        "strip_matching_host_port": True,
         # Nobody's x-envoy-* headers are obeyed: no client is an internal one. (An empty list would mean the default.)
         "internal_address_config": {"cidr_ranges": [{"address_prefix": "255.255.255.255", "prefix_len": 32}]},
-        "strip_any_host_port": True,
         # The backend's timeout limits a stream, nothing else does.
         "stream_idle_timeout": seconds(0),
         "common_http_protocol_options": {"idle_timeout": seconds(CLIENT_IDLE_SECONDS)},

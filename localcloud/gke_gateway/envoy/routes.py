@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from localcloud.gke_gateway.envoy.common import NOWHERE, seconds, typed
 from localcloud.gke_gateway.resources.backends import PoolPicker, Reference
 from localcloud.gke_gateway.resources.objects import age
-from localcloud.kubernetes.fields import each, number, text, texts
+from localcloud.kubernetes.fields import each, number, part, text, texts
 from localcloud.providers.protocol.values import JsonObject, JsonValue
 
 PICKER_FILTER = "envoy.filters.http.ext_proc"
@@ -141,8 +141,7 @@ def _forward(match: JsonObject, rule: ResolvedRule) -> JsonObject:
         "retry_policy": _retry_policy(),
         **_rewrite(match, rule.rule),
     }
-    mirrors: list[JsonValue] = [{"cluster": mirror.backend.cluster} for mirror in rule.mirrors if mirror.backend]
-    if mirrors:
+    if mirrors := _mirrors(rule):
         action["request_mirror_policies"] = mirrors
     if len(rule.references) == 1:
         only = backends[0]
@@ -150,6 +149,25 @@ def _forward(match: JsonObject, rule: ResolvedRule) -> JsonObject:
         return {"route": action, "typed_per_filter_config": _ask(only.picker)}
     action["weighted_clusters"] = {"clusters": [_share(ref) for ref in rule.references if ref.weight > 0]}
     return {"route": action}
+
+
+def _mirrors(rule: ResolvedRule) -> list[JsonValue]:
+    """RequestMirror: all requests, or the share of them that ``percent`` or ``fraction`` says."""
+    entries = [part(entry, "requestMirror") for entry in each(rule.rule, "filters") if "requestMirror" in entry]
+    return [
+        {"cluster": mirror.backend.cluster, "runtime_fraction": {"default_value": _mirrored(entry)}}
+        for entry, mirror in zip(entries, rule.mirrors, strict=True)
+        if mirror.backend
+    ]
+
+
+def _mirrored(mirror: JsonObject) -> JsonObject:
+    """The mirrored share in Envoy's format, in millionths."""
+    of = number(mirror, "fraction", "denominator") or 100
+    share = number(mirror, "fraction", "numerator")
+    if share is None:
+        share, of = number(mirror, "percent"), 100
+    return {"numerator": 1_000_000 if share is None else share * 1_000_000 // of, "denominator": "MILLION"}
 
 
 def _share(reference: Reference) -> JsonObject:

@@ -8,12 +8,11 @@ from typing import Literal, TypeAlias
 from llmd_gke.gateways import INFERENCE_POOL_GROUP
 from localcloud.gke_gateway.resources.classes import GatewayClass
 from localcloud.gke_gateway.resources.endpoints import EndpointSource, service_port
+from localcloud.gke_gateway.resources.grants import granted
 from localcloud.gke_gateway.resources.objects import (
-    GATEWAY_GROUP,
     HEALTH_CHECK_POLICY,
     HTTP_ROUTE,
     POOL,
-    REFERENCE_GRANT,
     SERVICE,
     ClusterSnapshot,
     full_name,
@@ -27,7 +26,7 @@ from localcloud.gke_gateway.resources.policies import (
     health_check,
     policy_for,
 )
-from localcloud.kubernetes.fields import Key, each, key, name, namespace, number, text
+from localcloud.kubernetes.fields import Key, key, name, namespace, number, text
 from localcloud.providers.protocol.values import JsonObject
 
 Protocol: TypeAlias = Literal["HTTP", "HTTPS", "HTTP2", "H2C"]
@@ -84,7 +83,7 @@ def resolve(
         # GKE knows no v1alpha2 pool of group inference.networking.x-k8s.io by this route either. No public source;
         # wording inferred.
         return _broken(weight, route, "InvalidKind", f'backend kind "{group}/{kind}" is not supported')
-    if where != namespace(route) and not _granted(kind, group, where, route, snapshot):
+    if not granted(snapshot, (HTTP_ROUTE, namespace(route)), group, kind, (where, called)):
         return _broken(weight, route, "RefNotPermitted", f"no ReferenceGrant in {where} permits {kind} {called}")
     obj = snapshot.get(kind, where, called)
     if obj is None:
@@ -101,17 +100,6 @@ def _broken(weight: int, route: JsonObject, reason: str, error: str) -> Referenc
     # The frame as in kubernetes-sigs/gateway-api-inference-extension#1131: the route stays accepted.
     detail = f'Error GWCER104: HTTPRoute "{full_name(route)}" is misconfigured, err: {error}.'
     return Reference(weight, None, reason, f"error cause: reference-not-found: {detail}")
-
-
-def _granted(kind: str, group: str, where: str, route: JsonObject, snapshot: ClusterSnapshot) -> bool:
-    """Whether a ReferenceGrant in the target's namespace lets routes of this one refer to it."""
-    asker = (GATEWAY_GROUP, HTTP_ROUTE, namespace(route))
-    return any(
-        asker in [(text(f, "group"), text(f, "kind"), text(f, "namespace")) for f in each(grant, "spec", "from")]
-        and (group, kind) in [(text(to, "group"), text(to, "kind")) for to in each(grant, "spec", "to")]
-        for grant in snapshot.all(REFERENCE_GRANT)
-        if namespace(grant) == where
-    )
 
 
 def _service(

@@ -90,6 +90,19 @@ def test_a_route_whose_backend_is_missing_stays_accepted(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize(("called", "permitted"), [("", True), ("models", True), ("others", False)])
+def test_a_grant_with_a_name_covers_that_backend_only(tmp_path: Path, called: str, permitted: bool) -> None:
+    asker: JsonObject = {"group": "gateway.networking.k8s.io", "kind": "HTTPRoute", "namespace": "llm"}
+    to: JsonObject = {"group": "", "kind": "Service", **({"name": called} if called else {})}
+    home: JsonObject = {"namespace": "backends"}
+    grant = b.obj("ReferenceGrant", "grant", {"from": [asker], "to": [to]}, metadata=home)
+    models: JsonObject = {**b.service("models"), "metadata": {"name": "models", **home}}
+    route = b.route("r", b.rule("/", b.to_service("models", namespace="backends")))
+    translation = look(snapshot_of(b.gateway(), route, grant, models), tmp_path)
+    resolved = conditions(statuses.route_parents(route, [translation])[0])["ResolvedRefs"]
+    assert resolved == (("True", "ResolvedRefs") if permitted else ("False", "RefNotPermitted"))
+
+
 def test_a_pool_of_the_deprecated_group_does_not_resolve(tmp_path: Path) -> None:
     old: JsonObject = {"group": "inference.networking.x-k8s.io", "kind": "InferencePool", "name": "qwen"}
     gateway, route = b.gateway(), b.route("r", b.rule("/", old))

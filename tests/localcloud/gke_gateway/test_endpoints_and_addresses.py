@@ -81,3 +81,12 @@ def test_a_gateway_without_a_named_address_gets_one_and_keeps_it() -> None:
     named = b.gateway(addresses=[{"type": "NamedAddress", "value": "llm"}])
     assert address_of(named, CLASSES["gke-l7-rilb"], {"llm": "10.0.0.7"}) == "10.0.0.7"
     assert address_of(named, CLASSES["gke-l7-rilb"], {}) == ""
+
+
+def test_gateways_never_share_an_ephemeral_address_while_another_is_free() -> None:
+    taken: set[str] = set()
+    for number in range(200):
+        address = address_of(b.gateway(f"gateway-{number}"), CLASSES["gke-l7-rilb"], {}, taken)
+        assert address not in taken
+        taken.add(address)
+    assert address_of(b.gateway("one-more"), CLASSES["gke-l7-rilb"], {}, taken) in taken

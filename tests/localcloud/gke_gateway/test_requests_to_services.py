@@ -100,6 +100,45 @@ def test_weights_share_requests_out(lab: Lab, serve: Serve) -> None:
     assert len(few.asked) + len(many.asked) == 80
 
 
+def mirror(name: str, **share: JsonValue) -> JsonObject:
+    reference: JsonObject = {"backendRef": dict(b.to_service(name)), **share}
+    return {"type": "RequestMirror", "requestMirror": reference}
+
+
+def test_a_share_of_the_requests_is_mirrored(lab: Lab, serve: Serve) -> None:
+    port = free_port()
+    names = ("answers", "all", "none", "half")
+    servers = {name: serve(f"127.0.1.{n}", port) for n, name in enumerate(names, start=1)}
+    fraction: JsonObject = {"numerator": 25, "denominator": 50}
+    shares: dict[str, JsonObject] = {"all": {}, "none": {"percent": 0}, "half": {"fraction": fraction}}
+    objects: list[JsonObject] = []
+    for n, name in enumerate(names, start=1):
+        objects += [*serving(port, f"127.0.1.{n}", name=name), b.health_policy("Service", name)]
+    rules = [b.rule(f"/{name}", b.to_service("answers"), filters=[mirror(name, **shares[name])]) for name in shares]
+    lab.apply(b.gateway(port=lab.port), b.route("mirrored", *rules), *objects)
+    lab.await_healthy("_service_", 4)
+    for name in shares:
+        for _ in range(60):
+            assert lab.client.get(f"/{name}").json()["pod"] == servers["answers"].address
+    eventually(lambda: len(servers["all"].asked) == 60)
+    assert servers["none"].asked == []
+    assert 5 <= len(servers["half"].asked) <= 55
+
+
+def test_a_port_in_the_host_header_matches_and_reaches_the_backend(lab: Lab, serve: Serve) -> None:
+    server = serve("127.0.1.1", free_port())
+    lab.apply(
+        b.gateway(port=lab.port),
+        b.route("host", b.rule("/", b.to_service("models")), hostnames=["models.example.com"]),
+        *serving(server.port),
+        b.health_policy("Service", "models"),
+    )
+    lab.await_healthy("models")
+    answer = lab.client.get("/x", headers={"host": "models.example.com:1234"})
+    assert answer.status_code == 200
+    assert {"host": "models.example.com:1234"}.items() <= answer.json()["headers"].items()
+
+
 def test_a_redirect_goes_to_https_without_asking_any_backend(lab: Lab) -> None:
     to_https: JsonObject = {"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 301}}
     lab.apply(b.gateway(port=lab.port), b.route("redirect", {"filters": [to_https]}))

@@ -95,6 +95,17 @@ ERRORS: tuple[GoogleError, ...] = (
         "finish the destroy, then try again; to keep the cluster, delete the object or `helm uninstall` the release",
     ),
     GoogleError(
+        r"uninstall: Release not loaded: \S+ release: not found",
+        "the Helm release is in the state and no longer in the cluster: the answer to its deletion was lost, or "
+        "somebody uninstalled it",
+        "`pulumi refresh --stack {stack}`, which removes it from the state, then try again",
+    ),
+    GoogleError(
+        r"(?i)\binternal error\b(?! occurred)",  # "Internal error occurred: " is a Kubernetes API server's
+        "Google accepted the request, and its own service failed while it carried it out",
+        "wait a few minutes, then try again; if it fails again, report it to Google with the time and the resource",
+    ),
+    GoogleError(
         r"Error (while )?waiting (for|to) ",
         "Google accepted the request but failed later, for the reason in the message",
         "fix the cause that the message names",

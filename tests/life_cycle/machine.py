@@ -10,13 +10,16 @@ import time
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
 from localcloud.google_api.core.cloud import EmulatedCloud
 from localcloud.google_api.server import Emulator
-from localcloud.workflow import failures, processes, state
+from localcloud.providers.kubernetes.objects import ClusterObjects
+from localcloud.providers.protocol.cloud import CloudFile
+from localcloud.providers.protocol.values import JsonObject
+from localcloud.workflow import cloud_files, failures, processes, state
 from tests.life_cycle import invariants, running
 from tests.life_cycle.invariants import Entry, Seen
 from tests.life_cycle.observation import look
@@ -34,6 +37,8 @@ POOL, MODEL = "gcp:container/nodePool:NodePool", "serving.kserve.io/v1alpha2/LLM
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 GONE = f"with {DELETE_UNREACHABLE}=true"
 """What the fix says where a cluster was replaced, whose objects the engine deletes last: docs/stacks.md."""
+UNINSTALLED = "release: not found"
+"""What a Helm release's deletion ends with where the answer to an earlier one was lost."""
 
 
 @dataclass
@@ -163,8 +168,13 @@ class Machine:
     # -- parts of a step ---------------------------------------------------------------------------------------------
 
     def _command(self, command: str, kill: Kill | None) -> running.Ended:
-        """Runs it, and again as its message says where a cluster is gone whose objects are still in the state."""
+        """Runs it, and again as its message says where what is still in the state is gone: a cluster, or a release."""
         ended = self._once(command, kill)
+        if ended.status and not ended.killed and UNINSTALLED in ended.output:
+            self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
+            self.outcome.met["release gone"] += 1
+            self._once("refresh", None)
+            ended = self._once(command, None)
         if ended.status and not ended.killed and GONE in ended.output:
             self.outcome.wrong += invariants.failure_is_explained(ended.output, self._errors(ended))
             self.outcome.met["cluster gone"] += 1
@@ -256,10 +266,22 @@ class Machine:
     def _delete(self, entries: set[Entry]) -> None:
         """What a user does with an object that exists outside of the stack: deletes it, what is within it first."""
         emulator = Emulator(EmulatedCloud(self.rehearsal.workdir.cloud))
-        for _, ident in sorted(entries, key=lambda one: -len(one[1])):
+        for kind, ident in sorted(entries, key=lambda one: -len(one[1])):
+            if not kind.startswith("gcp:"):
+                self._delete_in_cluster(kind, ident)
+                continue
             if not ident.startswith("projects/"):
                 continue
             host = HOSTS[next((name for part, name in PARTS.items() if part in ident), "compute")]
             status, answer = emulator.answer("DELETE", f"{host}/{ident}", {}, {})
             assert status in (200, 404), answer
             self.outcome.by_hand += 1
+
+    def _delete_in_cluster(self, kind: str, ident: str) -> None:
+        """What `kubectl delete` or `helm uninstall` does."""
+        with CloudFile(self.rehearsal.workdir.cloud / cloud_files.FILES[1]).edit() as content:
+            for where in list(cast("JsonObject", content.get("clusters") or {})):
+                cluster = ClusterObjects(content, where)
+                if cluster.get(kind, ident) is not None:
+                    cluster.drop(kind, ident)
+                    self.outcome.by_hand += 1

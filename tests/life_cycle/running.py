@@ -16,7 +16,9 @@ from tests.published_provider.conftest import PLUGIN, Published
 
 LIMIT_SECONDS = 300.0
 POLL_SECONDS = 0.1
-MARKS: dict[Victim, str] = {"provider": PLUGIN, "emulator": "localcloud.google_api.plugin"}
+MARKS: dict[Victim, str] = {
+    "provider": PLUGIN, "emulator": "localcloud.google_api.plugin", "kubernetes": "localcloud.providers.kubernetes",
+}  # fmt: skip
 """A word of the command line. The provider itself is a child of the program that serves the emulator."""
 
 

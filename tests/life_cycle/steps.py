@@ -13,11 +13,12 @@ from typing import Any, Literal, cast, get_args
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
+from llmd_gke.catalog.accelerators import FAMILIES
 from tests.life_cycle.settings_changes import CHANGES
 
 Command = Literal["up", "refresh", "down"]
 Part = Literal["first", "later", "refresh", "down"]
-Victim = Literal["engine", "provider", "emulator"]
+Victim = Literal["engine", "provider", "emulator", "kubernetes"]
 Fault = dict[str, Any]
 VICTIMS: tuple[Victim, ...] = get_args(Victim)
 
@@ -106,6 +107,7 @@ METHODS: dict[Part, tuple[str, ...]] = {
     "refresh": READS,
 }  # fmt: skip
 """What the provider calls while a stack is made, changed, destroyed and refreshed."""
+V6E = next(one for one in FAMILIES if one.name == "v6e")
 APIS = ("compute.googleapis.com", "container.googleapis.com", "iam.googleapis.com")
 
 MESSAGES = {
@@ -148,13 +150,14 @@ def faults_of(phase: Part) -> dict[str, st.SearchStrategy[Fault]]:
         "slow": _fault("slow", method=accepted, seconds=_times(4), times=_times(3)),
     }
     if phase == "down":
-        return faults | {"in use": _fault("world", inUseAfterCluster=st.integers(2, 10))}
+        # Between cluster and network the rest of the network is deleted, which takes some seconds.
+        return faults | {"in use": _fault("world", inUseAfterCluster=st.integers(10, 20))}
     if phase == "first":
         apis = st.dictionaries(st.sampled_from(APIS), st.integers(2, 10), min_size=1, max_size=1)
         faults |= {"not usable yet": _fault("world", usableAfter=apis)}
     return faults | {
         "stockout": _fault("stockout", capacity=st.sampled_from(("spot", "*")), times=_times(2)),
-        "quota": _fault("world", quota=st.just({"CT6E": 0})),
+        "quota": _fault("world", quota=st.just(dict.fromkeys((V6E.quota_family, V6E.spot_quota), 0))),
         "reclaimed": _fault("reclaimed", resource=st.just("*/nodePools/v6e1"), seconds=_times(5), times=once),
     }
 

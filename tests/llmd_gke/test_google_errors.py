@@ -46,7 +46,10 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
             "is gone",
             "PULUMI_K8S_DELETE_UNREACHABLE=true",
         ),
-        ("Error while waiting to delete default node pool: internal error", "failed later", "the message names"),
+        ("Error while waiting to delete default node pool: backend down", "failed later", "the message names"),
+        ("uninstall: Release not loaded: lws: release: not found", "no longer in the cluster", "refresh --stack dev"),
+        ("Error waiting for Creating Router: internal error", "its own service failed", "try again"),
+        ("1 error occurred:\n\t* internal error\n", "its own service failed", "try again"),
         (
             'not successfully created by the Kubernetes API server: networkpolicies "x" already exists',
             "a destroy that was interrupted",
@@ -64,6 +67,7 @@ def test_a_known_error_has_a_cause_and_a_fix(message: str, cause: str, fix: str)
 
 def test_a_cause_is_said_once_and_what_is_not_google_s_is_left_alone() -> None:
     others = ["dial tcp 10.0.0.1:443: connection refused", 'namespaces "x" already exists', "update failed"]
+    others.append("Internal error occurred: failed calling webhook")  # of a Kubernetes API server
     assert len(list(explained([EXISTS, EXISTS, *others], "dev"))) == 1
 
 

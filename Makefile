@@ -84,10 +84,11 @@ test: known dev  ## run all tests of CLOUD (PYTEST_ARGS="-k name": only some; CL
 
 # SEED=N plays one again, as a failure prints it; without it, seeds are drawn.
 SEEDS ?= 5
-test-faults: dev  ## play SEEDS life cycles under random faults (SEED=N: from this one on; about a minute each)
+JOBS ?= 2
+test-faults: dev  ## play SEEDS life cycles under random faults, JOBS at a time (SEED=N: from this one on; about a minute each)
 	@.venv/bin/python -m localcloud setup --quiet
 	@.venv/bin/python -m localcloud programs pulumi-resource-gcp > /dev/null
-	@.venv/bin/python -m tests.life_cycle --seeds "$(SEEDS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
+	@.venv/bin/python -m tests.life_cycle --seeds "$(SEEDS)" --jobs "$(JOBS)" $(if $(SEED),--seed "$(SEED)") $(FAULTS_ARGS)
 
 lint: dev  ## check style and format with ruff
 	@.venv/bin/ruff check .

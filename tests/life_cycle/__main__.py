@@ -1,6 +1,7 @@
 """Life cycles under random faults: ``python -m tests.life_cycle --seeds 5``, from a seed that is drawn and printed.
 
-Every seed is played in a project of its own: about a minute each on two idle cores. ``--seed N`` plays one again,
+Every seed is played in a project of its own: about a minute each, half of which is waiting, so that ``--jobs 2`` plays
+two at a time on two cores. ``--seed N`` plays one again,
 ``--plan '[…]'`` a plan as it is printed, ``--shrink`` looks for a shorter one that fails, too (each attempt is a whole
 life cycle). Needs the Google provider: ``python -m localcloud programs pulumi-resource-gcp``.
 """
@@ -12,11 +13,14 @@ import json
 import random
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -99,6 +103,37 @@ def summary(results: list[Result]) -> str:
     )
 
 
+def side_by_side(numbers: Sequence[int], jobs: int, file: Path, more: Sequence[str]) -> list[Result]:
+    """Plays each seed in a process of its own, ``jobs`` at a time, and prints what each said when it has ended.
+
+    The processes add their results to ``file``; what has no line there, because its process was killed, is a failure.
+    """
+    running: list[subprocess.Popen[str]] = []
+
+    def play(number: int) -> str:
+        command = [sys.executable, "-m", "tests.life_cycle", "--seed", str(number), "--results", str(file), *more]
+        # In a session of its own, Ctrl-C does not reach it a second time.
+        process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
+        )
+        running.append(process)
+        return process.communicate()[0]
+
+    before = len(_results(file))
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        for said in pool.map(play, numbers):
+            print(said, end="", flush=True)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in running:
+            process.terminate()
+        pool.shutdown()
+    played = {one.seed: one for one in _results(file)[before:]}
+    lost = "its process ended without a result"
+    return [played.get(number) or Result(number, "", 0, 0, [lost]) for number in numbers]
+
+
 def main() -> int:
     """Plays, and says what came of it. Status 1 where something was wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -108,6 +143,7 @@ def main() -> int:
     parser.add_argument("--shrink", action="store_true", help="look for a shorter plan that fails")
     parser.add_argument("--results", type=Path, default=RESULTS, help="file that a line for each seed is added to")
     parser.add_argument("--resume", action="store_true", help="leave out seeds that have passed, by that file")
+    parser.add_argument("--jobs", type=int, default=1, help="how many seeds are played at a time")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # what a seed has started ends with it
     if resolve.ready(PLUGIN, cache_folder()) is None or engine_resolve.ready(cache_folder()) is None:
@@ -115,10 +151,12 @@ def main() -> int:
         return 2
     first: int = options.seed if options.seed is not None else random.SystemRandom().randrange(10**6)
     passed = _passed(options.results) if options.resume else set[int]()
+    numbers = [number for number in range(first, first + options.seeds) if number not in passed]
     results: list[Result] = []
-    for number in range(first, first + options.seeds):
-        if number in passed:
-            continue
+    if options.jobs > 1 and len(numbers) > 1 and not options.plan:
+        results = side_by_side(numbers, options.jobs, options.results, ["--shrink"] if options.shrink else [])
+        numbers = []
+    for number in numbers:
         plan = from_text(options.plan) if options.plan else plan_of(number)
         print(f"seed {number}: {as_text(plan)}", flush=True)
         result = of_seed(number, plan)
@@ -136,9 +174,13 @@ def main() -> int:
     return 1 if any(one.wrong for one in results) else 0
 
 
-def _passed(file: Path) -> set[int]:
+def _results(file: Path) -> list[Result]:
     lines = file.read_text().splitlines() if file.exists() else []
-    last = {one["seed"]: one["wrong"] for one in map(json.loads, lines)}
+    return [Result(**one) for one in map(json.loads, lines)]
+
+
+def _passed(file: Path) -> set[int]:
+    last = {one.seed: one.wrong for one in _results(file)}
     return {number for number, wrong in last.items() if not wrong}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -30,6 +31,36 @@ def test_seeds_whose_last_result_is_good_are_left_out(tmp_path: Path) -> None:
     file.write_text("".join(json.dumps(asdict(one)) + "\n" for one in played))
     assert command._passed(file) == {1}
     assert command._passed(tmp_path / "none") == set()
+
+
+PROGRAM = """
+import json, os, sys, time
+from pathlib import Path
+number, file = int(sys.argv[sys.argv.index("--seed") + 1]), Path(sys.argv[sys.argv.index("--results") + 1])
+Path(f"{file}-{number}").touch()
+deadline = time.monotonic() + 60
+while number < 3 and len(list(file.parent.glob("*-[12]"))) < 2 and time.monotonic() < deadline:
+    time.sleep(0.01)
+print("seed", number)
+if number != 3:
+    wrong = [] if time.monotonic() < deadline else ["alone"]
+    result = {"seed": number, "plan": "[]", "steps": 4, "seconds": 1, "wrong": wrong}
+    with file.open("a") as lines:
+        lines.write(json.dumps(result) + chr(10))
+"""
+"""In place of a life cycle: seeds 1 and 2 wait for each other, and 3 ends without a result."""
+
+
+def test_seeds_are_played_side_by_side_and_one_without_a_result_has_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    interpreter = tmp_path / "python"
+    interpreter.write_text(f"#!{sys.executable}\n{PROGRAM}")
+    interpreter.chmod(0o755)
+    monkeypatch.setattr(command.sys, "executable", str(interpreter))
+    results = command.side_by_side([1, 2, 3], 2, tmp_path / "results.jsonl", [])
+    assert {one.seed: one.wrong for one in results} == {1: [], 2: [], 3: ["its process ended without a result"]}
+    assert capsys.readouterr().out.splitlines() == ["seed 1", "seed 2", "seed 3"]
 
 
 def test_a_plan_is_shrunk_to_what_still_fails(monkeypatch: pytest.MonkeyPatch) -> None:

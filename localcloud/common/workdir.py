@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -56,26 +57,28 @@ class CloudTraits:
     """What folders, environment and messages depend on.
 
     ``label``: what people call it. ``make``: what selects it on a ``make`` command line. ``namespaced``: it runs in
-    Linux namespaces without a network.
+    Linux namespaces without a network. ``control_plane``: Kubernetes' own control plane runs in it.
     """
 
     label: str
     make: str = ""
     namespaced: bool = False
+    control_plane: bool = False
 
 
 TRAITS: dict[CloudKind, CloudTraits] = {
     "rehearsal": CloudTraits("rehearsal"),
-    "laptop": CloudTraits("laptop cloud", make="CLOUD=laptop", namespaced=True),
+    "laptop": CloudTraits("laptop cloud", make="CLOUD=laptop", namespaced=True, control_plane=True),
 }
 
 CLOUD = "LLMD_GKE_CLOUD"
 KINDS: tuple[CloudKind, ...] = get_args(CloudKind)
 
 
-def kind_of_environment() -> CloudKind:
+def kind_of_environment(environ: Mapping[str, str] = os.environ) -> CloudKind:
     """``$LLMD_GKE_CLOUD``, where it names one of the clouds of this machine; else the rehearsal."""
-    return "laptop" if os.environ.get(CLOUD) == "laptop" else "rehearsal"
+    kind: CloudKind | None = next((one for one in KINDS if one == environ.get(CLOUD)), None)
+    return kind or KINDS[0]
 
 
 @dataclass(frozen=True)

@@ -144,7 +144,9 @@ def _rule(route: ResourceNode) -> dict[str, object]:
 
 
 def test_the_picker_takes_bodies_of_32_mib(graph: Graph) -> None:
-    for service in of(kinds.SERVICE)(graph):
+    services = of(kinds.SERVICE)(graph)
+    assert services
+    for service in services:
         assert "'--grpc-max-recv-msg-size=33554432'" in str(spec(service)["router"])
 
 

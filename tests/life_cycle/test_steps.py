@@ -32,6 +32,7 @@ def test_a_seed_draws_the_same_plan_again_and_another_seed_another_one(plans: li
 
 
 def test_a_plan_is_replayed_from_its_text(plans: list[list[Step]]) -> None:
+    assert len(plans) == len(SEEDS)
     for plan in plans:
         assert steps.from_text(steps.as_text(plan)) == plan
 
@@ -48,7 +49,9 @@ def test_everything_is_drawn(plans: list[list[Step]]) -> None:
 @settings(max_examples=200)
 @given(st.one_of(*(one for part in steps.METHODS for one in steps.faults_of(part).values())))
 def test_the_emulator_accepts_every_fault(fault: steps.Fault) -> None:
-    ApiFaults().set([fault])
+    faults = ApiFaults()
+    faults.set([fault])
+    assert faults.shown() == [fault]
 
 
 @settings(max_examples=20, deadline=None)

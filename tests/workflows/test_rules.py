@@ -64,9 +64,10 @@ def test_no_permission_to_write_is_listed_that_no_job_has() -> None:
 
 
 def test_checkouts_leave_no_token_behind(workflow: Workflow) -> None:
-    for job, step in workflow.steps:
-        if str(step.get("uses")).startswith("actions/checkout@"):
-            assert step["with"]["persist-credentials"] is False, job
+    checkouts = [(job, step) for job, step in workflow.steps if "actions/checkout@" in str(step.get("uses"))]
+    assert len(checkouts) == workflow.text.count("actions/checkout@")
+    for job, step in checkouts:
+        assert step["with"]["persist-credentials"] is False, job
 
 
 def test_scripts_take_values_from_the_environment_never_from_expressions(workflow: Workflow) -> None:

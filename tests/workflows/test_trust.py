@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import pytest
 import yaml
 
 from tests.workflows.conftest import FILES, Workflow, read
@@ -16,6 +17,7 @@ from tests.workflows.test_rules import ENVIRONMENTS, trusted
 
 TRIGGERS = {"pull_request", "push", "schedule", "workflow_dispatch", "workflow_run"}
 TRUSTED = [(file, job) for file, jobs in ENVIRONMENTS.items() for job in jobs]
+EVERY_TRUSTED = pytest.mark.parametrize(("file", "name"), TRUSTED)
 
 
 def uses(job: dict[str, Any]) -> list[str]:
@@ -35,20 +37,20 @@ def test_no_trigger_runs_a_strangers_code_with_the_repositorys_rights(workflow: 
         assert all(set(step["with"]) == {"persist-credentials"} for step in checkouts)
 
 
-def test_a_trusted_job_takes_nothing_that_an_untrusted_one_could_have_left() -> None:
-    for file, name in TRUSTED:
-        job = read(file).jobs[name]
-        assert not {"actions/cache", "actions/cache/restore", "actions/download-artifact"} & set(uses(job)), file
-        for step in job["steps"]:
-            options = step.get("with", {})
-            assert "cache" not in options or options["cache"] is False, f"{file}: {step.get('uses')}"
+@EVERY_TRUSTED
+def test_a_trusted_job_takes_nothing_that_an_untrusted_one_could_have_left(file: str, name: str) -> None:
+    job = read(file).jobs[name]
+    assert not {"actions/cache", "actions/cache/restore", "actions/download-artifact"} & set(uses(job)), file
+    for step in job["steps"]:
+        options = step.get("with", {})
+        assert "cache" not in options or options["cache"] is False, f"{file}: {step.get('uses')}"
 
 
-def test_a_trusted_job_stops_at_its_first_failure() -> None:
-    for file, name in TRUSTED:
-        text = yaml.safe_dump(read(file).jobs[name])
-        assert "continue-on-error" not in text
-        assert "always()" not in text
+@EVERY_TRUSTED
+def test_a_trusted_job_stops_at_its_first_failure(file: str, name: str) -> None:
+    text = yaml.safe_dump(read(file).jobs[name])
+    assert "continue-on-error" not in text
+    assert "always()" not in text
 
 
 def test_secrets_are_in_the_environment_of_one_step_and_nowhere_else(workflow: Workflow) -> None:
@@ -81,9 +83,9 @@ def test_no_artifact_is_a_whole_checkout(workflow: Workflow) -> None:
     assert all(".git" not in path for path in paths)
 
 
-def test_a_secret_of_a_fork_free_job_is_not_reachable_without_its_environment() -> None:
-    for file, name in TRUSTED:
-        job = read(file).jobs[name]
-        environment = job["environment"]
-        assert "${{ matrix.stack }}" in environment
-        assert environment.removesuffix("${{ matrix.stack }}") in ("", "preview-", "drift-")
+@EVERY_TRUSTED
+def test_a_secret_of_a_fork_free_job_is_not_reachable_without_its_environment(file: str, name: str) -> None:
+    job = read(file).jobs[name]
+    environment = job["environment"]
+    assert "${{ matrix.stack }}" in environment
+    assert environment.removesuffix("${{ matrix.stack }}") in ("", "preview-", "drift-")

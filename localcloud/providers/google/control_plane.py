@@ -17,6 +17,7 @@ from llmd_gke.catalog import zones
 from llmd_gke.problems import Problem
 from localcloud.common import cluster_renewal as renew
 from localcloud.common.layout import Layout
+from localcloud.common.workdir import TRAITS, kind_of_environment
 from localcloud.providers.google.references import CLUSTER
 from localcloud.providers.google.resource_type import CloudState, TargetResource, digits
 from localcloud.providers.protocol.cloud import CloudFile
@@ -30,8 +31,8 @@ START = "Fix: make up CLOUD=laptop"
 
 
 def is_real(environ: Mapping[str, str] = os.environ) -> bool:
-    """Whether this process belongs to a laptop cloud."""
-    return environ.get("LLMD_GKE_CLOUD") == "laptop"
+    """Whether this process belongs to a cloud in which a control plane of Kubernetes runs."""
+    return TRAITS[kind_of_environment(environ)].control_plane
 
 
 def facts_file(environ: Mapping[str, str] = os.environ) -> Path:

@@ -30,7 +30,9 @@ def test_there_are_seven_questions_each_with_a_key_of_its_own(settings: StackSet
 
 
 def test_every_query_is_about_this_cluster_or_its_network_only(settings: StackSettings) -> None:
-    for one in logs.queries(settings):
+    queries = logs.queries(settings)
+    assert queries
+    for one in queries:
         name = f'"{settings.cluster.name}"'
         assert f"cluster_name={name}" in one.filter or f"network_name={name}" in one.filter
 
@@ -48,7 +50,9 @@ def test_the_namespaces_of_all_models_are_looked_into(settings: StackSettings) -
 
 
 def test_parentheses_and_quotes_are_closed(settings: StackSettings) -> None:
-    for one in logs.queries(settings):
+    queries = logs.queries(settings)
+    assert queries
+    for one in queries:
         assert one.filter.count("(") == one.filter.count(")")
         assert all(line.count('"') % 2 == 0 for line in one.filter.splitlines())
 

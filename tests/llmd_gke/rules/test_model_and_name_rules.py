@@ -6,7 +6,7 @@ import re
 from ipaddress import IPv4Network
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as some
 
 from llmd_gke.catalog.accelerators import TPU
@@ -130,7 +130,9 @@ def test_a_name_is_accepted_exactly_if_it_is_a_short_dns_label(name: str, limit:
 
 @given(some.text(max_size=30))
 def test_the_name_that_is_proposed_is_a_valid_one(name: str) -> None:
-    for finding in names.label(name, "name", 200):
+    findings = list(names.label(name, "name", 200))
+    assume(findings)
+    for finding in findings:
         assert list(names.label(finding.fix.removeprefix("for example "), "name", 200)) == []
 
 

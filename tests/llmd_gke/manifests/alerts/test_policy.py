@@ -62,7 +62,9 @@ def test_limits_that_the_api_states_are_kept(make_stack: MakeStack) -> None:
 
 
 def test_a_policy_asks_the_expression_and_may_exist_before_its_metric(stack: StackSettings) -> None:
-    for alert, policy in zip(alerts(stack), policies(stack), strict=True):
+    pairs = list(zip(alerts(stack), policies(stack), strict=True))
+    assert pairs
+    for alert, policy in pairs:
         asked = condition(policy)
         assert asked["query"] == alert.expression
         assert asked["duration"] == f"{alert.seconds}s"

@@ -51,7 +51,9 @@ def test_keys_and_titles_are_unique_also_with_several_models(make_stack: MakeSta
 
 
 def test_every_alert_says_what_it_means_and_what_to_do_and_where_that_is_from(stack: StackSettings) -> None:
-    for alert in alerts(stack):
+    all_of_them = alerts(stack)
+    assert all_of_them
+    for alert in all_of_them:
         assert alert.means.endswith("."), alert.name
         assert alert.do, alert.name
         assert all(step.endswith((".", "?")) for step in alert.do), alert.name

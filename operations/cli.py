@@ -40,9 +40,11 @@ COMMANDS: dict[str, Command] = {
     "status": Command(
         "operations.status.command", "Show the status on one screen: nodes, pods, routes and a test request."
     ),
-    "alerts": Command("operations.alerts.command", "A stack's alerts as a Prometheus rules file."),
-    "dashboard": Command("operations.dashboard.command", "The link to a stack's dashboard; its panels for Grafana."),
-    "logs": Command("operations.logs.command", "Queries of logs for the most asked questions."),
+    "alerts": Command("operations.alerts.command", "Print a stack's alerts as a Prometheus rules file."),
+    "dashboard": Command(
+        "operations.dashboard.command", "Show the link to a stack's dashboard; export its panels for Grafana."
+    ),
+    "logs": Command("operations.logs.command", "Print log queries for the most frequent questions."),
     "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),

@@ -104,4 +104,4 @@ def prune(cache: Path, console: Console, ask: Ask) -> None:
 
 
 def _busy(pid: str) -> NoReturn:
-    raise Busy(f"Process {pid} builds programs.\nFix: wait until it ends, then run the command again.")
+    raise Busy(f"Process {pid} is building programs.\nFix: wait until it ends, then run the command again.")

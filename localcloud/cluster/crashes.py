@@ -143,7 +143,7 @@ class Watch:
         worst = next((one for one in crashed if one.ends >= TOO_OFTEN), None)
         if worst:
             self.cause = str(worst)
-            message = f"\ncluster: {worst}: this update waits for something that cannot happen. Stopping it."
+            message = f"\ncluster: {worst}: this update cannot succeed, so it is stopped."
             self.console.print(message, highlight=False, soft_wrap=True, markup=False)
         return bool(worst)
 

@@ -81,7 +81,7 @@ async def read(as_collector: Kube, key: SecretKey) -> str:
     try:
         return base64.b64decode(encoded, validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
-        raise UnreadableSecret(f"{where}: key {key.key} is no text") from None
+        raise UnreadableSecret(f"{where}: key {key.key} is not text") from None
 
 
 async def _may_watch(as_collector: Kube, key: SecretKey) -> bool:

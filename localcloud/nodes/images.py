@@ -108,10 +108,10 @@ class ImageTable:
             try:
                 return self._program(name)
             except Exception as error:
-                raise NoImage(f"Program {name} is not there: {error}") from None
+                raise NoImage(f"Program {name} is missing: {error}") from None
         source = STAND_INS / f"{rest}.py" if kind == "stand-in" else Path(rest)
         if not source.exists():
-            raise NoImage(f'"{name}" is not there: {source} does not exist.')
+            raise NoImage(f'"{name}" is missing: {source} does not exist.')
         return source
 
 

@@ -73,7 +73,7 @@ def assemble(more: Mapping[str, bytes], kept: Mapping[str, Path], out: Path, tar
     version = ask_version(out / "pulumi")
     if version != f"v{engine_cli()}":
         raise SetUpFailed(
-            f"The built engine says version {version!r} instead of v{engine_cli()}. Fix: remove {kept['pulumi']}."
+            f"The built engine reports version {version!r} instead of v{engine_cli()}. Fix: remove {kept['pulumi']}."
         )
     (out / cache_key.COMPLETE).write_text(f"built with Go {go_toolchain.name(go.version)}\n")
     shutil.rmtree(target, ignore_errors=True)

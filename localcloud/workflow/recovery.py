@@ -45,13 +45,13 @@ def is_alive(lock: state.Lock, workdir: Workdir) -> bool:
 
 
 def clear_locks(runner: Runner, stack: str, console: Console) -> None:
-    """Removes locks of dead engines and ends what they left running. Raises ``Busy`` where the engine lives."""
+    """Removes the locks of dead engines and ends their leftover processes. Raises ``Busy`` if the engine is alive."""
     held = state.locks(runner.workdir, stack)
     for lock in held:
         if is_alive(lock, runner.workdir):
             where = "" if lock.host == socket.gethostname() else f" on {lock.host}"
             raise Busy(
-                f"Process {lock.pid}{where} is working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
+                f"Process {lock.pid}{where} has been working on stack {stack} since {lock.since:%H:%M:%S} UTC.\n"
                 f"Fix: wait until it exits, then run the command again. (Lock: {lock.file})"
             )
     if not processes.engines(runner.workdir):
@@ -78,14 +78,14 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
     for one in present.pending:
         name = one.urn.rpartition("::")[2]
         if one.kind != CREATING:
-            lines.append(f"  {name}: {one.kind} was in progress; compared with the cloud")
+            lines.append(f"  {name}: {one.kind} was in progress; the state is refreshed from the cloud")
         elif one.urn in present.urns:
-            lines.append(f"  {name}: was created and is in the state")
+            lines.append(f"  {name}: was created, and the state contains it")
         elif ident := cloud_files.find(runner.workdir, one):
             taken_over[one.urn] = {"id": ident, **cloud_files.noted(runner.workdir, one)}
-            lines.append(f"  {name}: was created meanwhile; imported with ID {ident}")
+            lines.append(f"  {name}: was created, but the state lacked it; imported with ID {ident}")
         else:
-            lines.append(f"  {name}: was not created; will be created now")
+            lines.append(f"  {name}: was not created; this run creates it")
     console.print("recovery: an earlier run was interrupted during:", highlight=False, soft_wrap=True)
     console.print("\n".join(lines), highlight=False, soft_wrap=True, markup=False)
     edit(runner, stack, taken_over)
@@ -105,10 +105,9 @@ def settle(runner: Runner, stack: str, config_file: str, console: Console) -> No
 
 
 def edit(runner: Runner, stack: str, taken_over: Mapping[str, Mapping[str, object]]) -> None:
-    """Moves pending creates of which is known what they made into the state's resources; every pending operation is
-    gone then.
+    """Adds the resources of completed creates (``taken_over``) to the state, and removes all pending operations.
 
-    Goes through ``stack export`` and ``stack import``, so that secrets stay encrypted and the engine checks the result.
+    Uses ``stack export`` and ``stack import``, so that secrets stay encrypted and the engine checks the result.
     """
     exported = cast("dict[str, object]", json.loads(runner.ask("stack", "export", "--stack", stack)))
     deployment = cast("dict[str, object]", exported["deployment"])

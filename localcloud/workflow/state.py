@@ -127,11 +127,11 @@ def locks(workdir: Workdir, stack: str) -> list[Lock]:
 
 
 def mend(workdir: Workdir, stack: str) -> list[str]:
-    """Puts right what an engine left that was killed while it wrote the state; says what was done. No engine may run.
+    """Repairs the state after an engine was killed while it wrote it; returns what was done. No engine may be running.
 
-    A state that is cut off is replaced by the one before, which the engine keeps beside it; what it lacks is an
-    unfinished operation there. The attributes of a file lie beside it, too: an empty file of them keeps the engine from
-    reading the state ("failed to load checkpoint: EOF"), a missing one does not (gocloud.dev blob/fileblob/attrs.go).
+    A truncated state is replaced by the previous one, which the engine keeps as a backup; the difference is a pending
+    operation there. Each file has a second one with its attributes: if that is empty, the engine cannot read the state
+    ("failed to load checkpoint: EOF"); it may be missing (gocloud.dev blob/fileblob/attrs.go).
     """
     stored = folder(workdir)
     for kept in (stored, _locks(workdir, stack)):
@@ -143,7 +143,7 @@ def mend(workdir: Workdir, stack: str) -> list[str]:
     file, before = stored / f"{stack}.json", stored / f"{stack}.json.bak"
     if file.exists() and not _is_json(file) and _is_json(before):
         shutil.copyfile(before, file)
-        return ["the state was cut off; took the one before"]
+        return ["the state file was truncated; restored the previous state from its backup"]
     return []
 
 

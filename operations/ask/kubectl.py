@@ -70,7 +70,7 @@ class Kubectl:
             late.cancel()
             if opened is None:
                 _kill(process)
-                error = " ".join(process.communicate()[1].split())[-300:] or f"nothing within {ANSWER_SECONDS} s"
+                error = " ".join(process.communicate()[1].split())[-300:] or f"no output within {ANSWER_SECONDS} s"
                 raise Failed(
                     f"kubectl port-forward to {namespace}/{pod} failed: {error}\n"
                     f"Fix: kubectl -n {namespace} describe pod {pod}; the caller needs container.pods.portForward"

@@ -15,7 +15,7 @@ from operations.exits import BadInput
 FORMAT = 1
 
 LAPTOP = "taken on the laptop cloud, where a simulator answers; the numbers say nothing about TPUs"
-OTHER = "taken at an address given by hand; what answered there is unknown"
+OTHER = "taken at the URL set with --url; which server answered is unknown"
 
 
 @dataclass(frozen=True)

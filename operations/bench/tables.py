@@ -45,7 +45,7 @@ def run(result: BenchResult, today: date) -> list[Table | str]:
                 "-" if price is None else f"{price:,.2f}",
                 style="bold" if level is best else "",
             )
-        parts += [table, f"Stopped: {result.stopped.get(kind, 'the highest concurrency asked for')}."]
+        parts += [table, f"Stopped: {result.stopped.get(kind, 'the maximum concurrency (--most) was reached')}."]
     parts += gain(result)
     if result.usd_per_hour is None and not result.mark:
         parts.append("No price: there is no public price for this capacity and region.")

@@ -28,7 +28,7 @@ def command(
     render: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Compare nothing: render what `--output json` wrote. Its text is not trusted."
+            metavar="FILE", help="Render what `--output json` wrote, instead of comparing. Its text is not trusted."
         ),
     ] = None,
     fork: Annotated[

@@ -53,7 +53,9 @@ class MonitoringPrice:
         spans = ""
         if self.usd_per_million_spans is not None:
             free = catalogue.FREE_SPANS / MILLION
-            spans = f" Traces: {self.usd_per_million_spans:.2f} USD a million spans, {free:g} million are free."
+            spans = (
+                f" Traces: {self.usd_per_million_spans:.2f} USD per million spans; the first {free:g} million are free."
+            )
         amount = f"about {self.usd_per_month:,.2f} USD a month ({', '.join(items)})"
         later = (
             f" Alerts are free; from {catalogue.ALERTS_BILLED_FROM} about {self.alerts_usd_per_month:,.2f} USD more."

@@ -65,7 +65,7 @@ def _one_thing(open_: bool, grafana: Path | None, picture: Path | None) -> None:
     given = {"--open": open_, "--grafana": grafana is not None, "--picture": picture is not None}
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
-        raise BadInput(f"{' and '.join(names)} do different things.\nFix: call the command once for each")
+        raise BadInput(f"{' and '.join(names)} cannot be combined.\nFix: run the command once for each")
 
 
 def _draw(picture: Path, stack: str, cloud: Cloud | None, minutes: float, output: Output) -> None:
@@ -104,9 +104,7 @@ def _write(option: str, file: Path, text: str, stack: str, title: str, output: O
     try:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
-        raise BadInput(
-            f"{option} {file}: {error.strerror}\nFix: name a file in a folder that exists and may be written to"
-        ) from None
+        raise BadInput(f"{option} {file}: {error.strerror}\nFix: use a file in an existing, writable folder") from None
     show(output, {"stack": stack, "file": str(file), "title": title}, f"Wrote {file}: {title}")
 
 
@@ -139,8 +137,8 @@ def _open(target: Target, link: str) -> None:
         from operations.exits import BadInput
 
         raise BadInput(
-            f"--open: stack {target.stack} is in the {target.cloud} of this machine, which has no console.\n"
+            f"--open: stack {target.stack} is in a local cloud ({target.cloud}), which has no console.\n"
             "Fix: import the panels into Grafana: --grafana FILE"
         )
     if not webbrowser.open(link):
-        raise SetUpFailed("There is no browser that could be opened here.\nFix: open the link above yourself")
+        raise SetUpFailed("No browser can be opened on this machine.\nFix: open the link above yourself")

@@ -42,7 +42,7 @@ def of(target: Target, minutes: float) -> tuple[Answers, Span]:
         return asyncio.run(asking())
     except NotAnswered as problem:
         raise Unreachable(
-            f"The metrics of stack {target.stack} cannot be asked: {problem}\n"
+            f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
             f"Fix: {access.NEEDED} (roles/monitoring.viewer) for Google Cloud; "
             "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
         ) from None

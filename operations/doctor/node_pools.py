@@ -40,7 +40,7 @@ class NodePool:
     @property
     def message(self) -> str:
         """Its state and the reason."""
-        return f"{self.name} is {self.state}: {self.cause or 'GKE names no reason'}"
+        return f"{self.name} is {self.state}: {self.cause or 'GKE gives no reason'}"
 
     def fix(self, stack: str) -> str:
         """The fix for the cause, and how to recreate the pool."""

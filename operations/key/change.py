@@ -39,8 +39,8 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
     """Creates, rotates or revokes a key. Raises ``BadInput`` for what does not fit the stack's callers and keys."""
     if target.cloud is not Cloud.GOOGLE:
         raise BadInput(
-            "In a local cloud each caller has the key rehearsal-dummy-key-of-the-caller-NAME.\n"
-            "Fix: name a stack of Google Cloud with --stack"
+            "In a local cloud the key of each caller is rehearsal-dummy-key-of-the-caller-NAME and cannot be changed.\n"
+            "Fix: use a stack on Google Cloud: --stack"
         )
     config = _config(target)
     names = _names(config)
@@ -54,13 +54,14 @@ def change(target: Target, action: str, caller: str) -> KeyChange:
         )
     own = [name for name in names if caller_of(name) == caller]
     if action == "new" and own:
-        raise BadInput(f"{caller} has a key already.\nFix: llmd-gke key rotate {caller} --stack {target.stack}")
+        raise BadInput(f"Caller {caller} already has a key.\nFix: llmd-gke key rotate {caller} --stack {target.stack}")
     if action == "rotate" and len(own) != 1:
         have = " and ".join(own) or "no key"
         # Only the operator knows which of two keys the clients use by now.
         fix = f"new {caller}" if not own else f"revoke KEY, where KEY is the one ({have}) that no client uses any more,"
         raise BadInput(
-            f"{caller} has {have}; a rotation starts with one.\nFix: llmd-gke key {fix} --stack {target.stack}"
+            f"Caller {caller} has {have}; a rotation requires exactly one key.\n"
+            f"Fix: llmd-gke key {fix} --stack {target.stack}"
         )
     name = caller if caller not in own else f"{caller}.{NEXT}"
     value = secrets.token_urlsafe(KEY_BYTES)

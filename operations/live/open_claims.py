@@ -84,7 +84,7 @@ def _ready(seen: Evidence) -> Answer:
     states = [text(conditions(service).get("Ready"), "status") for service in services]
     if states and all(state == "True" for state in states):
         return "yes", f"{len(states)} LLMInferenceService(s) Ready"
-    return "open", f"Ready is {', '.join(state or 'not said' for state in states)}"
+    return "open", f"Ready is {', '.join(state or 'not reported' for state in states)}"
 
 
 def _took(resource: str) -> Callable[[Evidence], Answer]:
@@ -152,7 +152,7 @@ def _if(
 
 def _left(seen: Evidence) -> Answer:
     if seen.left is None:
-        return "open", "not checked: Google must not be asked, or the cloud is not Google's"
+        return "open", "not checked: the stack is not on Google Cloud, or Google must not be queried"
     return (
         ("no", seen.left) if seen.left else ("yes", "no firewall rule, endpoint group, address or disk of the cluster")
     )

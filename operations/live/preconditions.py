@@ -68,7 +68,7 @@ def check_destroyable(target: Target) -> None:
 def preflight(target: Target) -> Step:
     """Runs ``doctor``; skipped on clouds where it has nothing to check."""
     if target.cloud is Cloud.REHEARSAL:
-        return Step("preflight", "skipped", f"nothing to ask: stack {target.stack} is on {target.cloud.value}")
+        return Step("preflight", "skipped", f"nothing to check: stack {target.stack} is on {target.cloud.value}")
     started = time.monotonic()
     done = call(target, "doctor", "--output", "json")
     took = time.monotonic() - started

@@ -22,7 +22,7 @@ def address(target: Target) -> str:
     if target.cloud is Cloud.LAPTOP:
         return f"{prometheus.URL}/api/v1/"
     if target.cloud is not Cloud.GOOGLE:
-        raise NotThere("the rehearsal measures nothing")
+        raise NotThere("the rehearsal has no metrics")
     google = os.environ.get(ENDPOINT)
     host = "https://monitoring.googleapis.com" if google is None else f"{google}/monitoring.googleapis.com"
     return f"{host}/v1/projects/{target.settings.project}/location/global/prometheus/api/v1/"

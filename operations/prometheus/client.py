@@ -106,7 +106,7 @@ def _series(answer: httpx.Response) -> list[Series]:
             return []
         return [_one(one) for one in entries]
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise NotAnswered("the answer is not one of Prometheus") from None
+        raise NotAnswered("the answer is not a Prometheus response") from None
 
 
 def _one(one: Mapping[str, object]) -> Series:

@@ -31,7 +31,7 @@ def command(
     from operations.progress import working
 
     if differs is None:
-        raise BadInput("The command must know what the comparison found.\nFix: --differs or --same")
+        raise BadInput("Neither --differs nor --same is set.\nFix: --differs or --same, as the comparison found")
     with working(f"reporting to Cloud Monitoring for stack {stack}", quiet_seconds=0):
         from operations.options import Cloud
         from operations.target import Target
@@ -39,8 +39,8 @@ def command(
         target = Target.choose(stack, cloud)
         if target.cloud is not Cloud.GOOGLE:
             raise BadInput(
-                f"Stack {stack} is in the {target.cloud} of this machine, which has no Cloud Monitoring.\n"
-                "Fix: name a stack with a project of yours, such as --stack prod"
+                f"Stack {stack} is in a local cloud ({target.cloud}), which has no Cloud Monitoring.\n"
+                "Fix: use a stack on Google Cloud, such as --stack prod"
             )
         _write(target, int(differs))
     from operations.printing import show
@@ -70,12 +70,12 @@ def _write(target: Target, value: int) -> None:
         google.ask("monitoring.projects.timeSeries.create", name=f"projects/{project}", body={"timeSeries": [series]})
     except ApiOff:
         raise SetUpFailed(
-            f"The API monitoring is off in project {project}.\n"
+            f"The API monitoring.googleapis.com is disabled in project {project}.\n"
             f"Fix: gcloud services enable monitoring.googleapis.com --project {project}"
         ) from None
     except Denied as error:
         raise SetUpFailed(
-            f"Cloud Monitoring refuses the point: {error}.\nFix: the caller needs {ROLE} in project {project}"
+            f"Cloud Monitoring rejects the point: {error}.\nFix: grant the caller {ROLE} in project {project}"
         ) from None
     except GoogleRequestError as error:
-        raise Unreachable(f"Cloud Monitoring did not take the point: {error}.\nFix: run the command again") from None
+        raise Unreachable(f"Cloud Monitoring did not accept the point: {error}.\nFix: run the command again") from None

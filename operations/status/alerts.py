@@ -122,7 +122,7 @@ async def lines(prometheus: Prometheus, settings: StackSettings, now: float, clo
     quiet = len(asked) - len(shown)
     summary = f"{counted(quiet, 'condition')} of {len(asked)} do not hold"
     if (others := len(all_of_them) - len(asked)) > 0:
-        summary += f"; {others} more are of metrics that only Google Cloud has"
+        summary += f"; {others} more need metrics that only Google Cloud has"
     return [*(line(one) for one in shown), *([Line("alerts", State.GOOD, summary)] if asked else [])]
 
 
@@ -176,6 +176,6 @@ def _unseen(target: Target, problem: NotAnswered) -> Line:
         return Line("alerts", State.UNKNOWN, "no Prometheus runs in this laptop cloud", START)
     if isinstance(problem, NotAllowed):
         return Line(
-            "alerts", State.UNKNOWN, f"cannot be asked: {problem}; needs {access.NEEDED} (roles/monitoring.viewer)"
+            "alerts", State.UNKNOWN, f"cannot be queried: {problem}; needs {access.NEEDED} (roles/monitoring.viewer)"
         )
-    return Line("alerts", State.UNKNOWN, f"cannot be asked: {problem}")
+    return Line("alerts", State.UNKNOWN, f"cannot be queried: {problem}")

@@ -25,4 +25,4 @@ def section(settings: StackSettings, stack: str) -> list[Line]:
     try:
         return lines(node_pools(GoogleClient(settings.project, login()), settings), stack)
     except GoogleRequestError as error:
-        return [Line("node pools", State.UNKNOWN, f"cannot be asked: {error}")]
+        return [Line("node pools", State.UNKNOWN, f"cannot be queried: {error}")]

@@ -64,7 +64,7 @@ def headline(sections: Sequence[ScreenSection]) -> str:
     lines = [line for section in sections for line in section.lines]
     bad = sum(line.state is State.BAD for line in lines)
     if bad:
-        return f"{counted(bad, 'item')} will not get better without help; the command for each is below it."
+        return f"{counted(bad, 'item')} will not recover without help; the command to run is below each of them."
     busy = sum(line.state is State.BUSY for line in lines)
     return f"In progress: waiting for {counted(busy, 'item')}." if busy else "Everything is as it should be."
 

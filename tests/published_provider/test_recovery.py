@@ -18,7 +18,7 @@ def test_what_a_killed_engine_had_made_is_taken_over_and_made_once(published: Pu
             engine.kill()
         assert first.wait(60) == 1
     again = published.up("dev")
-    assert "was created meanwhile; imported" in again.stdout
+    assert "was created, but the state lacked it; imported" in again.stdout
     assert "alreadyExists" not in again.stdout
     accounts = [name for name in published.kept()["resources"] if "/serviceAccounts/" in name]
     assert len(accounts) == 1

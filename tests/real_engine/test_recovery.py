@@ -61,7 +61,7 @@ def test_after_a_killed_engine_up_says_what_it_found_and_makes_nothing_twice(sma
     fast(small)
     again = small.up()
     assert f"removed the lock of an engine that is no longer running (process {engine.pid})" in again.stdout
-    assert "net: was created meanwhile; imported with ID projects/" in again.stdout
+    assert "net: was created, but the state lacked it; imported with ID projects/" in again.stdout
     assert "alreadyExists" not in again.stdout
     after = small.state()
     assert after is not None
@@ -79,7 +79,7 @@ def test_a_create_that_had_not_happened_yet_is_done_after_a_killed_engine(small:
     shutil.rmtree(small.workdir.cloud)  # as if the create had never reached the cloud
     fast(small)
     again = small.up()
-    assert "net: was not created; will be created now" in again.stdout
+    assert "net: was not created; this run creates it" in again.stdout
     assert len(small.cloud()) == 3
 
 
@@ -122,7 +122,7 @@ def test_a_plain_command_that_runs_is_named_too(small_running: Rehearsal) -> Non
         until(lambda: state.locks(small.workdir, "local"), "the plain command holds the engine's lock")
         done = small.up(check=False)
         assert done.returncode == 5
-        assert f"Process {only_engine(small).pid} is working on stack local" in done.stdout
+        assert f"Process {only_engine(small).pid} has been working on stack local" in done.stdout
         plain.send_signal(signal.SIGINT)
         plain.send_signal(signal.SIGINT)
         plain.wait(60)

@@ -192,7 +192,7 @@ def test_an_engine_killed_while_it_makes_a_model_is_recovered_from_and_nothing_i
 
         again = laptop.up().stdout
         assert "recovery: removed the lock of an engine that is no longer running" in again
-        assert "small-service: was created meanwhile; imported with ID models/small" in again
+        assert "small-service: was created, but the state lacked it; imported with ID models/small" in again
         after = laptop.state()
         assert after is not None
         assert after.pending == ()

@@ -16,20 +16,22 @@ def all_of(kind: str, faults: Faults) -> dict[str, JsonObject]:
     """The objects of a type by id, as records of the cloud.
 
     A subnet is given by id with its inputs as pulumi-gcp names them; ``network`` is the name of a network of the
-    subnet's own project. A network exists because a subnet names it. Raises ``ValueError`` for an entry that says less.
+    subnet's own project. A network exists if a subnet names it. Raises ``ValueError`` for an incomplete entry.
     """
     if kind not in (NETWORK, SUBNETWORK):
         return {}
     listed = faults.read().get("existingSubnets", {})
     if not isinstance(listed, dict):
-        raise ValueError("LLMD_GKE_FAULTS: existingSubnets is a table: id of a subnet to its inputs")
+        raise ValueError(
+            "LLMD_GKE_FAULTS: existingSubnets must be an object that maps the ID of a subnet to its inputs"
+        )
     objects: dict[str, JsonObject] = {}
     for ident, inputs in listed.items():
         parts, network = ident.split("/"), text(inputs, "network")
         if parts[::2] != ["projects", "regions", "subnetworks"] or not isinstance(inputs, dict) or not network:
             raise ValueError(
-                f"LLMD_GKE_FAULTS: existingSubnets: {ident!r} needs the form projects/PROJECT/regions/REGION/"
-                'subnetworks/NAME and inputs with "network"'
+                f"LLMD_GKE_FAULTS: existingSubnets: {ident!r} must have the form projects/PROJECT/regions/REGION/"
+                'subnetworks/NAME, and its inputs must contain "network"'
             )
         network_id = f"projects/{parts[1]}/global/networks/{network}"
         if kind == SUBNETWORK:

@@ -32,9 +32,9 @@ def kind_of(name: str) -> ResourceType:
     kind = KINDS.get(name)
     if kind is None:
         raise ProviderRefusal(
-            f"the gcp stand-in does not know {name}, so it refuses it. To add it: list it in RESOURCES of "
+            f"the gcp stand-in does not know {name}, so it rejects it. To add it: list it in RESOURCES of "
             "localcloud/providers/google/generate.py, run `python -m localcloud.providers.google.generate`, "
-            "and write a Kind with its rules in the module of its group"
+            "and write a ResourceType with its rules in the module of its group"
         )
     return kind
 

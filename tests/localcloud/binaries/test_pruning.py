@@ -113,7 +113,7 @@ def test_a_program_that_runs_stays(cache: Path, runs: int, capsys: pytest.Captur
 
 
 def test_nothing_is_removed_while_programs_are_built(cache: Path) -> None:
-    with lock.builder(cache, lambda _: None), pytest.raises(Busy, match="builds programs"):
+    with lock.builder(cache, lambda _: None), pytest.raises(Busy, match="is building programs"):
         prune(cache, Console(), lambda _: True)
     assert OLD in there(cache)
 

@@ -141,7 +141,7 @@ def test_a_program_that_is_not_built_says_how_to(tmp_path) -> None:
 
     entries = ImageTable(tmp_path, absent)
     entry = entries.find("registry.k8s.io/lws/lws:v0.9.0")
-    with pytest.raises(NoImage, match="Program lws-manager is not there: build lws-manager so"):
+    with pytest.raises(NoImage, match="Program lws-manager is missing: build lws-manager so"):
         entries.sees(entry)
 
 

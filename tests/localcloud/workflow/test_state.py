@@ -51,7 +51,7 @@ def test_a_state_that_is_cut_off_is_replaced_by_the_one_before(workdir: Workdir,
     before = contents(workdir)
     (state.folder(workdir) / "dev.json").write_text(text)
     (said,) = state.mend(workdir, "dev")
-    assert "took the one before" in said
+    assert "restored the previous state from its backup" in said
     assert contents(workdir) == before
 
 

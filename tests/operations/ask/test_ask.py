@@ -201,7 +201,7 @@ def test_a_plugin_that_waits_for_a_password_is_ended_with_kubectl(
     machine.pods(qwen_kserve_abc_1=None)
     (machine.folder / "ports.json").write_text(json.dumps({GOOD: "signing in"}))
     assert ask("--context", "mine") == 1
-    assert "nothing within 2 s" in capsys.readouterr().out
+    assert "no output within 2 s" in capsys.readouterr().out
     plugin = Path(f"/proc/{(machine.folder / 'plugin').read_text().strip()}/stat")
     eventually(lambda: has_ended(plugin))
 

@@ -119,7 +119,7 @@ qwen of stack eu4a: prompts with a common prefix
 │       1 │      100 │      0 │             105 │    50 ms │ 100 ms │          10 ms │    88% │         94.29 │
 │       2 │      100 │      0 │             209 │    30 ms │  60 ms │          10 ms │    90% │         47.37 │
 └─────────┴──────────┴────────┴─────────────────┴──────────┴────────┴────────────────┴────────┴───────────────┘
-Stopped: the highest concurrency asked for.
+Stopped: the maximum concurrency (--most) was reached.
 Common prefix compared with control: 1 concurrent: first token -50%, throughput +5%; 2 concurrent: first token -75%, \
 throughput +10%.
 Price: 12 chips at 35.64 USD per hour, list price of 2026-08.

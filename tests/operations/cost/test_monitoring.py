@@ -80,7 +80,7 @@ def test_alerts_are_free_for_now_and_their_later_price_is_said() -> None:
 def test_spans_have_a_price_where_they_go_to_cloud_trace(clone: Clone) -> None:
     assert estimate(settings(clone)).usd_per_million_spans is None
     traced = estimate(settings(clone, monitoring={"traces": {"cloudTrace": True}}))
-    assert "0.20 USD a million spans, 2.5 million are free" in str(traced)
+    assert "0.20 USD per million spans; the first 2.5 million are free" in str(traced)
 
 
 def test_the_command_shows_it_beside_the_totals_and_not_in_them(clone: Clone) -> None:

@@ -69,7 +69,7 @@ def test_without_a_browser_the_link_is_printed_all_the_same(
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     done = run("dashboard", "--stack", "one", "--open", root=clone.root)
     assert (done.returncode, done.stdout) == (3, f"{LINK}\n")
-    assert "no browser" in done.stderr
+    assert "No browser can be opened" in done.stderr
 
 
 def test_a_cloud_of_this_machine_has_no_console_to_be_opened(

@@ -62,8 +62,8 @@ def test_an_expression_without_series_has_none() -> None:
         (401, {}, NotAllowed, "Unauthorized"),
         (400, {"status": "error", "error": "parse error"}, NotAnswered, "status 400: parse error"),
         (500, None, NotAnswered, "status 500: Internal Server Error"),
-        (200, {"status": "success"}, NotAnswered, "not one of Prometheus"),
-        (200, [1], NotAnswered, "not one of Prometheus"),
+        (200, {"status": "success"}, NotAnswered, "not a Prometheus response"),
+        (200, [1], NotAnswered, "not a Prometheus response"),
     ],
 )
 def test_every_refusal_says_why(status: int, body: object, kind: type[NotAnswered], reason: str) -> None:

@@ -59,7 +59,7 @@ def test_without_the_right_the_role_is_named(google: emulated.Google, stack: Pat
     google.fails("monitoring.projects.timeSeries.create", 403, "Permission monitoring.timeSeries.create denied")
     done = run("report-drift", "--stack", "one", "--same", root=stack)
     assert (done.returncode, done.stdout) == (3, "")
-    assert "Fix: the caller needs roles/monitoring.metricWriter in project some-project" in done.stderr
+    assert "Fix: grant the caller roles/monitoring.metricWriter in project some-project" in done.stderr
 
 
 def test_an_error_of_googles_is_none_of_the_stack(google: emulated.Google, stack: Path) -> None:
@@ -67,7 +67,7 @@ def test_an_error_of_googles_is_none_of_the_stack(google: emulated.Google, stack
     assert run("report-drift", "--stack", "one", "--same", root=stack).returncode == 8
 
 
-def test_it_must_be_said_what_was_found(google: emulated.Google, stack: Path) -> None:
+def test_a_call_must_say_what_was_found(google: emulated.Google, stack: Path) -> None:
     done = run("report-drift", "--stack", "one", root=stack)
     assert done.returncode == 2
     assert "Fix: --differs or --same" in done.stderr

@@ -151,7 +151,7 @@ def test_a_caller_without_rights_is_told_which_one_is_missing(monkeypatch: pytes
         (line,) = seen(Target("eu4a", Cloud.GOOGLE, ROOT))["Alerts"]
     assert line.state is State.UNKNOWN
     assert (
-        line.text == "cannot be asked: Permission denied.; needs monitoring.timeSeries.list (roles/monitoring.viewer)"
+        line.text == "cannot be queried: Permission denied.; needs monitoring.timeSeries.list (roles/monitoring.viewer)"
     )
 
 
@@ -183,7 +183,7 @@ def test_a_laptop_cloud_is_not_asked_for_what_only_google_measures(monkeypatch: 
     google = {one.expression for one in all_alerts(target.settings) if one.origin == "google"}
     left_out = google - {form["query"] for _, form, _ in stand_in.asked}
     assert len(left_out) > 3
-    assert f"; {len(left_out)} more are of metrics that only Google Cloud has" in line.text
+    assert f"; {len(left_out)} more need metrics that only Google Cloud has" in line.text
 
 
 def test_the_rehearsal_has_neither() -> None:

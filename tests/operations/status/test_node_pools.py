@@ -77,7 +77,7 @@ def test_a_cluster_that_is_not_there_is_unknown(google: Google, settings: StackS
     del google
     (line,) = node_pools.section(settings, "eu4a")
     assert line.state is State.UNKNOWN
-    assert "cannot be asked" in line.text
+    assert "cannot be queried" in line.text
 
 
 def test_doctor_warns_of_a_pool_that_the_next_up_would_count_as_made(google: Google, settings: StackSettings) -> None:

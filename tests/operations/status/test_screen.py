@@ -79,7 +79,7 @@ Events of the last hour
                           main)
                           → kubectl -n models logs qwen-kserve-abc-2 --all-containers --previous
  -     events             events cannot be read: forbidden
-1 item will not get better without help; the command for each is below it.
+1 item will not recover without help; the command to run is below each of them.
 """
 
 

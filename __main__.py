@@ -3,6 +3,7 @@
 import pulumi
 
 from components import configuration
+from components.autoscaler import Autoscaler, AutoscalerArgs
 from components.cloud_monitoring import CloudMonitoring, CloudMonitoringArgs
 from components.cluster import Cluster, ClusterArgs
 from components.dns_record import DnsRecord, DnsRecordArgs
@@ -55,6 +56,8 @@ cluster = Cluster(
         project.node_service_account,
         names_policies=settings.network.egress.mode == "names",
         cloud_trace=settings.monitoring.cloud_trace,
+        scaled=bool(settings.autoscaled),
+        managed_metrics=settings.scales_by("gke"),
     ),
     after(network),
 )
@@ -105,6 +108,25 @@ if gateway.domain is not None and gateway.dns_zone is not None:
         after(project, network),
     )
 
+autoscalers = (
+    [
+        Autoscaler(
+            "autoscaler",
+            AutoscalerArgs(
+                settings.platform,
+                settings.network,
+                settings.registry,
+                cluster_settings.private_nodes,
+                settings.project,
+                prefix,
+                cluster,
+            ),
+            after(platform),
+        )
+    ]
+    if settings.scales_by("keda")
+    else []
+)
 pools = {
     pool.name: TpuPool(
         pool.name,
@@ -172,11 +194,14 @@ models = {
             cluster.provider,
             settings.monitoring.traces,
             door,
+            settings.project,
+            settings.scaling_source(model),
         ),
         after(
             platform,
             edge,
             *front_doors,
+            *autoscalers,
             namespaces[model.namespace],
             pools[model.pool],
             *([storage] if storage is not None and model.uses_buckets else []),

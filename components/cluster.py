@@ -12,7 +12,7 @@ from components.fresh_apis import patient
 from components.google import impersonated
 from components.lazy_sdk import container
 from components.network import Network
-from llmd_gke.catalog import tracing
+from llmd_gke.catalog import scaling, tracing
 from llmd_gke.manifests import access
 from llmd_gke.settings import ClusterSettings
 
@@ -25,7 +25,8 @@ SLOW = pulumi.CustomTimeouts(create="60m", update="60m", delete="60m")
 @dataclass(frozen=True)
 class ClusterArgs:
     """``node_service_account`` is the e-mail address nodes run as. ``names_policies`` enables FQDNNetworkPolicies,
-    ``cloud_trace`` runs GKE's own OpenTelemetry collector.
+    ``cloud_trace`` runs GKE's own OpenTelemetry collector. ``scaled`` collects the states of autoscalers, and
+    ``managed_metrics`` prepares for GKE's managed adapter of metrics.
     """
 
     settings: ClusterSettings
@@ -34,6 +35,8 @@ class ClusterArgs:
     node_service_account: pulumi.Output[str]
     names_policies: bool = False
     cloud_trace: bool = False
+    scaled: bool = False
+    managed_metrics: bool = False
 
 
 class Cluster(pulumi.ComponentResource):
@@ -77,6 +80,9 @@ class Cluster(pulumi.ComponentResource):
             managed_opentelemetry_config=container.ClusterManagedOpentelemetryConfigArgs(scope=tracing.MANAGED_SCOPE)
             if args.cloud_trace
             else None,
+            pod_autoscaling=container.ClusterPodAutoscalingArgs(hpa_profile=scaling.HPA_PROFILE)
+            if args.managed_metrics
+            else None,
             release_channel=container.ClusterReleaseChannelArgs(channel=settings.release_channel),
             min_master_version=settings.min_version,
             workload_identity_config=container.ClusterWorkloadIdentityConfigArgs(
@@ -88,7 +94,7 @@ class Cluster(pulumi.ComponentResource):
                 enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION"
             ),
             enable_shielded_nodes=True,
-            **hardening(settings),
+            **hardening(settings, scaled=args.scaled),
             private_cluster_config=container.ClusterPrivateClusterConfigArgs(
                 enable_private_nodes=settings.private_nodes,
                 enable_private_endpoint=None if by_dns else settings.endpoint == "private",

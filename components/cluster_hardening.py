@@ -39,8 +39,11 @@ class ClusterHardening(TypedDict):
     maintenance_policy: container.ClusterMaintenancePolicyArgs | None
 
 
-def hardening(settings: ClusterSettings) -> ClusterHardening:
-    """The hardening of every cluster (``docs/security.md``), and the options that the settings enable."""
+def hardening(settings: ClusterSettings, *, scaled: bool = False) -> ClusterHardening:
+    """The hardening of every cluster (``docs/security.md``), and the options that the settings enable.
+
+    ``scaled``: whether states of autoscalers are collected, too.
+    """
     keys = settings.encryption
     return {
         "anonymous_authentication_config": container.ClusterAnonymousAuthenticationConfigArgs(mode="LIMITED"),
@@ -59,7 +62,7 @@ def hardening(settings: ClusterSettings) -> ClusterHardening:
         # Never switched off: with Dataplane V2 it may be GKE's own default.
         "enable_intranode_visibility": True if settings.audit else None,
         "monitoring_config": container.ClusterMonitoringConfigArgs(
-            enable_components=MONITORED,
+            enable_components=sorted([*MONITORED, "HPA"]) if scaled else MONITORED,
             managed_prometheus=container.ClusterMonitoringConfigManagedPrometheusArgs(enabled=True),
         ),
         "cost_management_config": container.ClusterCostManagementConfigArgs(enabled=True),

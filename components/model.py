@@ -10,7 +10,8 @@ import pulumi_kubernetes as k8s
 
 from components.custom_resources import custom_resource, network_policy
 from components.lazy_sdk import core
-from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, serving, tracing
+from llmd_gke.catalog.scaling import Source
+from llmd_gke.manifests import client_request, egress, firewall, identity, naming, routing, scaling, serving, tracing
 from llmd_gke.manifests.front_door import models as behind_door
 from llmd_gke.settings import (
     AcceleratorPool,
@@ -30,7 +31,8 @@ class ModelArgs:
     """``settings`` of the model and of the ``pool`` whose hosts it uses. ``gateway`` and ``gateway_ip``: where
     requests enter; ``network``: their source addresses, and the egress for downloads. The name of the pods' service
     account contains ``prefix``, the cluster's name. ``traces``: where those of requests go, if anywhere. ``door``: the
-    front door that requests come through, if there is one.
+    front door that requests come through, if there is one. ``project`` and ``source``: where an autoscaled model's load
+    is read, and by whom.
     """
 
     settings: ModelSettings
@@ -42,6 +44,8 @@ class ModelArgs:
     provider: k8s.Provider
     traces: TracesSettings | None = None
     door: FrontDoorSettings | None = None
+    project: str = ""
+    source: Source = "keda"
 
 
 class Model(pulumi.ComponentResource):
@@ -50,9 +54,10 @@ class Model(pulumi.ComponentResource):
     Creates the pods' service account, the LLMInferenceServiceConfig of its runtime, two NetworkPolicies (three if it
     spans hosts, and one if it is traced), the HTTPRoute, two HealthCheckPolicies, two GCPBackendPolicies
     (InferencePool and workload Service), and the LLMInferenceService, which waits for ``Ready`` (``wait_for``: for
-    its pods only). Behind a front door an AIGatewayRoute takes the place of route and GKE policies, with a
-    SecurityPolicy where not every caller may use the model, and InferenceObjectives where callers have priorities. A
-    stopped model has no routes and no GKE policies. The GKE policies do not wait for the service,
+    its pods only). What scales an autoscaled model comes after that, and waits for its pods. Behind a front door an
+    AIGatewayRoute takes the place of route and GKE policies, with a SecurityPolicy where not every caller may use the
+    model, and InferenceObjectives where callers have priorities. A stopped model has no routes and no GKE policies.
+    The GKE policies do not wait for the service,
     which becomes healthy only with them. Outputs: ``endpoint`` (``url``, ``servedModelName``, which clients send, and
     ``namespace``; ``stopped`` if it has no replicas). ``curl`` is a shell command that sends a request to it; ``None``
     for a stopped model.
@@ -97,21 +102,26 @@ class Model(pulumi.ComponentResource):
             if door is not None:
                 routes += _behind_door(name, model, door, child)
         wait = f"{model.startup_budget + NODE_MINUTES}m"
-        custom_resource(
+        times = pulumi.CustomTimeouts(create=wait, update=wait, delete="15m")
+        service = custom_resource(
             f"{name}-service",
-            serving.service(model, pool, out, args.traces, door),
+            serving.service(model, pool, out, args.traces, door, source=args.source),
             pulumi.ResourceOptions(
                 parent=self,
                 provider=args.provider,
                 # KServe makes neither pool nor picker before the route exists, and nothing works without its config.
                 depends_on=[account, runtime, *routes, *guards],
-                custom_timeouts=pulumi.CustomTimeouts(create=wait, update=wait, delete="15m"),
+                custom_timeouts=times,
                 # KServe refuses another number of pods in a group: a model that moves to another slice is recreated.
                 hooks=pulumi.ResourceHookBinding(on_error=[pulumi.ErrorHook(f"{name}-not-ready", not_ready(model))]),
                 replace_on_changes=["spec.parallelism.pipeline"],
                 delete_before_replace=True,
             ),
         )
+        scaled: list[pulumi.Resource] = [service]
+        for key, manifest in scaling.objects(model, args.source, args.prefix, args.project).items():
+            after = pulumi.ResourceOptions(depends_on=[*scaled], custom_timeouts=times)
+            scaled.append(custom_resource(f"{name}-{key}", manifest, pulumi.ResourceOptions.merge(child, after)))
         host = args.gateway_ip if gateway.domain is None else pulumi.Output.from_input(gateway.domain)
         url = pulumi.Output.concat(f"{gateway.scheme}://", host, model.path if door is None else "")
         self.curl = (

@@ -50,8 +50,7 @@ def _settings(stack: str, settings: StackSettings) -> Table:
     speech = "plain HTTP" if edge.tls is None else "HTTPS"
     table.add_row("gateway", f"{edge.exposure}, {speech}{f', {edge.domain}' if edge.domain else ''}")
     for model in settings.models:
-        replicas = "1 replica" if model.replicas == 1 else f"{model.replicas} replicas"
-        table.add_row("model", f"{model.name}: {model.uri}, {replicas} on {model.pool}, at {model.path}")
+        table.add_row("model", f"{model.name}: {model.uri}, {model.replicas_text} on {model.pool}, at {model.path}")
     return table
 
 

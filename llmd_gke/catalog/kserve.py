@@ -66,6 +66,8 @@ PICKER_HEALTH_PORT = 9003
 PICKER_METRICS_PORT = 9090
 
 POOL_SUFFIX = "-inference-pool"
+DEPLOYMENT_SUFFIX = "-kserve"
+"""End of the name of the Deployment with a model's servers."""
 WORKLOAD_SUFFIX = "-kserve-workload-svc"
 ROUTE_SUFFIX = "-kserve-route"
 

@@ -9,6 +9,7 @@ from llmd_gke.catalog import versions
 REPOSITORIES = {
     "github.com/envoyproxy/ai-gateway": "envoyproxy/ai-gateway",
     "github.com/envoyproxy/gateway": "envoyproxy/gateway",
+    "github.com/kedacore/keda/v2": "kedacore/keda",
     "github.com/kserve/kserve": "kserve/kserve",
     "sigs.k8s.io/gateway-api": "kubernetes-sigs/gateway-api",
     "sigs.k8s.io/gateway-api-inference-extension": "kubernetes-sigs/gateway-api-inference-extension",

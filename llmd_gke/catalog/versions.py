@@ -13,7 +13,8 @@ FILE = Path(__file__).with_name("versions.toml")
 
 @dataclass(frozen=True)
 class Chart:
-    """A Helm chart: ``home`` is its OCI address, ``version`` the chart's version as published.
+    """A Helm chart: ``home`` is where it is published, an OCI address unless it is an archive, ``version`` the chart's
+    version as published.
 
     ``digest``: of that version, where it was recorded.
     """
@@ -56,6 +57,15 @@ def charts() -> tuple[Chart, ...]:
     return tuple(chart(name) for name in _table()["charts"])
 
 
+def archive(name: str) -> Chart:
+    """The pinned chart of that name that is published as an archive only; ``home`` is its address.
+
+    Raises ``KeyError`` for a chart that ``versions.toml`` does not list.
+    """
+    entry = cast("dict[str, str]", _table()["archives"][name])
+    return Chart(name, home=f"{entry['home']}/{name}-{entry['version']}.tgz", version=entry["version"])
+
+
 def pinned_image(name: str) -> Image:
     """The pinned container image of that name. Raises ``KeyError`` for one that ``versions.toml`` does not list."""
     entry = cast("dict[str, str]", _table()["images"][name])
@@ -93,6 +103,11 @@ def gke_floor() -> str:
 def gke_default() -> str:
     """The GKE version a new cluster asks for: a minor version, so that its newest patch is taken."""
     return str(_table()["gke"]["default"])
+
+
+def gke_autoscaling_metric() -> str:
+    """The oldest GKE control plane with the managed adapter of metrics, generally available."""
+    return str(_table()["gke"]["autoscaling_metric"])
 
 
 def engine_floor() -> str:

@@ -82,6 +82,14 @@ def default_deny(namespace: str) -> JsonObject:
     )
 
 
+def identity_server() -> list[Json]:
+    """Egress rules for pods that get a Google identity from the metadata server."""
+    return [
+        {"to": blocks("169.254.169.252/32"), "ports": ports(987, 988)},
+        {"to": blocks(METADATA), "ports": ports(80)},
+    ]
+
+
 def group_policy(model: ModelSettings, outside: list[Json]) -> JsonObject:
     """Lets the pods of a model that spans hosts reach each other on every port.
 
@@ -120,12 +128,8 @@ def model_policies(
     picker: JsonObject = {"podSelector": {"matchLabels": naming.picker_labels(model.name)}}
     workload: JsonObject = {"podSelector": {"matchLabels": naming.workload_labels(model.name)}}
     downloads = egress.downloads(network.egress)
-    identity: list[Json] = [
-        {"to": blocks("169.254.169.252/32"), "ports": ports(987, 988)},
-        {"to": blocks(METADATA), "ports": ports(80)},
-    ]
     # Only pods that mount a bucket need a Google identity.
-    metadata = identity if model.uses_buckets else []
+    metadata = identity_server() if model.uses_buckets else []
     group = {"allow-group": group_policy(model, [*downloads, *metadata])} if spans_hosts else {}
     return {
         **group,

@@ -44,6 +44,16 @@ def door_route(model: str) -> str:
     return f"{model}-door"
 
 
+def autoscaler(model: str) -> str:
+    """Name of what scales the model's replicas. Not ``-kserve-hpa`` or ``-kserve-keda``: KServe deletes those."""
+    return f"{model}-replicas"
+
+
+def load(model: str) -> str:
+    """Name of the object that says which metrics of the model's servers are its load."""
+    return f"{model}-load"
+
+
 def service_labels(model: str) -> JsonObject:
     """Labels KServe sets on every pod of a service, its endpoint picker's among them."""
     return {kserve.NAME: model, kserve.PART_OF: kserve.PART}

@@ -7,6 +7,7 @@ which no NetworkPolicy keeps out (https://kubernetes.io/docs/concepts/services-n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from ipaddress import IPv4Network
 
 from llmd_gke.manifests import charts, egress, firewall
@@ -24,9 +25,21 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
 
     With ``private_nodes`` the control plane has a private address; otherwise it may have a public one.
     """
+    return {
+        "default-deny": firewall.default_deny(namespace),
+        "allow-control-plane": control_plane_policy(
+            namespace, network, (charts.WEBHOOK_PORTS[namespace],), private_nodes=private_nodes
+        ),
+    }
+
+
+def control_plane_policy(
+    namespace: str, network: NetworkSettings, ports: Sequence[int], *, private_nodes: bool
+) -> JsonObject:
+    """Admits the control plane to ``ports`` of every pod of the namespace, and the pods to the API server."""
     webhook: JsonObject = {
         "from": control_plane_sources(network),
-        "ports": [{"protocol": "TCP", "port": charts.WEBHOOK_PORTS[namespace]}],
+        "ports": [{"protocol": "TCP", "port": port} for port in ports],
     }
     outside: list[Json] = [{"ipBlock": {"cidr": "0.0.0.0/0"}}]
     api_server: JsonObject = {
@@ -39,10 +52,7 @@ def policies(namespace: str, network: NetworkSettings, *, private_nodes: bool) -
         "ingress": [webhook],
         "egress": [api_server],
     }
-    return {
-        "default-deny": firewall.default_deny(namespace),
-        "allow-control-plane": firewall.policy("allow-control-plane", namespace, allowed),
-    }
+    return firewall.policy("allow-control-plane", namespace, allowed)
 
 
 def control_plane_sources(network: NetworkSettings) -> list[Json]:

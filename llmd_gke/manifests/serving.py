@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import cast
 
 from llmd_gke.catalog import front_door, kserve
-from llmd_gke.manifests import egress, multi_host, naming, scheduler, tracing, weights
+from llmd_gke.catalog.scaling import Source
+from llmd_gke.manifests import egress, multi_host, naming, scaling, scheduler, tracing, weights
 from llmd_gke.manifests.server_pod import (
     PROBE_SECONDS,
     grace_seconds,
@@ -34,6 +35,9 @@ from llmd_gke.settings import (
 WAIT_FOR = {"ready": "condition=Ready", "workloads": "condition=WorkloadsReady"}
 """KServe's ``Ready`` also needs route and pool, whose statuses GKE writes and KServe compares field by field (kserve
 ``pkg/controller/v1alpha2/llmisvc/router_discovery.go``); ``WorkloadsReady`` is about pods alone."""
+
+ROUTER_READY = "condition=RouterReady"
+"""The part of ``Ready`` that is about Gateway, route, pool and endpoint picker."""
 
 
 def runtime_config(
@@ -124,18 +128,30 @@ def runtime_config(
     }
 
 
+def _waiting(model: ModelSettings) -> JsonObject:
+    """What an update waits for. A service is not ``Ready`` while an autoscaler adds a replica, which takes as long as a
+    TPU host needs to start, or does not end without stock: its pods are waited for by what scales them.
+    """
+    if not model.autoscaled:
+        return {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
+    return {"pulumi.com/waitFor": ROUTER_READY} if model.wait_for == "ready" else {}
+
+
 def service(
     model: ModelSettings,
     pool: AcceleratorPool,
     out: EgressSettings | None = None,
     traces: TracesSettings | None = None,
     door: FrontDoorSettings | None = None,
+    *,
+    source: Source = "keda",
 ) -> JsonObject:
     """The LLMInferenceService.
 
     It refers to our route and Gateway: a route that KServe manages has timeouts on every rule, which GKE rejects
     (GWCER104), and refers to the v1alpha2 InferencePool, which GKE does not have. ``out`` as in
-    :func:`runtime_config`; ``traces``: where traces go (default: nowhere).
+    :func:`runtime_config`; ``traces``: where traces go (default: nowhere). Of an autoscaled model the service has no
+    number of replicas, so that KServe leaves that of the Deployment alone; ``source``: who reads its load.
     """
     gateway: JsonObject = {"name": naming.GATEWAY_NAME, "namespace": naming.GATEWAY_NAMESPACE}
     route = naming.route(model.name)
@@ -143,9 +159,7 @@ def service(
         gateway = {"name": front_door.NAME, "namespace": front_door.NAMESPACE}
         route = naming.door_route(model.name)
     # A stopped service is never Ready.
-    annotations: JsonObject = (
-        {kserve.STOP: "true"} if model.stopped else {"pulumi.com/waitFor": WAIT_FOR[model.wait_for]}
-    )
+    annotations: JsonObject = {kserve.STOP: "true"} if model.stopped else _waiting(model)
     if model.needs_token:
         annotations[kserve.SECRET_NAME] = naming.TOKEN_SECRET
     spans_hosts = pool.slice.multi_host
@@ -153,10 +167,12 @@ def service(
         annotations |= multi_host.placement()
     spec: JsonObject = {
         "model": {"uri": model.uri, "name": model.served_name},
-        "replicas": model.replicas,
+        **({} if model.autoscaled else {"replicas": model.replicas}),
         "parallelism": multi_host.parallelism(pool) if spans_hosts else {"tensor": tensor_parallel(model, pool)},
         "baseRefs": [{"name": naming.runtime_config(model.name, pool.accelerator)}],
     }
+    if labels := scaling.pod_labels(model, source):
+        spec["labels"] = labels
     if spans_hosts:
         # Its presence makes the service a LeaderWorkerSet; the rest of it is in the configuration.
         spec["worker"] = {"containers": [{"name": "main"}]}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ipaddress import IPv4Network
 
 from llmd_gke.catalog import kserve
+from llmd_gke.catalog.scaling import KEDA_NAMESPACE
 from llmd_gke.rules.finding import Finding
 
 DNS_LABEL = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
@@ -57,7 +58,9 @@ def workload_policy(policy: str, pool: str) -> Iterator[Finding]:
         )
 
 
-RESERVED_NAMESPACES = frozenset({"default", kserve.NAMESPACE, "cert-manager", "lws-system", "inference-gateway"})
+RESERVED_NAMESPACES = frozenset(
+    {"default", kserve.NAMESPACE, "cert-manager", "lws-system", "inference-gateway", KEDA_NAMESPACE}
+)
 """Namespaces that the platform or the cluster owns."""
 
 

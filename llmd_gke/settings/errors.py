@@ -146,13 +146,18 @@ def _setting_finding(detail: ErrorDetails, keys: dict[str, tuple[str, ...]]) -> 
 
 
 _NOT_OFFERED: Mapping[tuple[str, str], tuple[str, str, str]] = {
+    ("models.scaling", "wva"): (
+        "KServe's own `scaling` works only through an autoscaler that llm-d has deprecated (ScalingCRDNotFound); this "
+        "program makes an autoscaler of its own",
+        "minReplicas and maxReplicas of the model",
+        "remove wva",
+    ),
     **dict.fromkeys(
-        [("models", "scaling"), ("models", "minReplicas"), ("models", "maxReplicas")],
+        [("models.scaling", "minReplicas"), ("models.scaling", "maxReplicas")],
         (
-            "replicas are not autoscaled: KServe's `scaling` works only through an autoscaler that llm-d has "
-            "retired (ScalingCRDNotFound), and a custom autoscaler needs the servers' metrics",
-            "replicas, a fixed number",
-            "set replicas; the pool's nodes follow, between minNodes and maxNodes",
+            "the bounds are settings of the model, beside `scaling`",
+            "minReplicas and maxReplicas of the model",
+            "move it out of scaling",
         ),
     ),
     ("models", "kvCacheOffloading"): (

@@ -9,4 +9,4 @@ from llmd_gke.settings import ModelSettings, StackSettings
 def of_model(settings: StackSettings, model: ModelSettings) -> Totals:
     """Chips and price of the hosts of a model's replicas, without GKE's fee, system nodes and traffic."""
     pool = settings.pool(model.pool)
-    return pool.cost(pool.zone_in(settings.cluster.zone), model.replicas * pool.slice.hosts)
+    return pool.cost(pool.zone_in(settings.cluster.zone), model.most_replicas * pool.slice.hosts)

@@ -250,6 +250,9 @@ BY_HAND: Mapping[int, str] = {
     62: "needs a stack with a front door: its Envoys' backend is healthy, and a streamed answer passes",
     63: "needs a stack with a front door: the picker's log names neither an unknown flag nor an unknown resource",
     64: "needs a stack with a front door: the output `curl` with and without a key",
+    65: "needs an autoscaled model on GKE 1.37 or newer: kubectl get hpa shows numbers",
+    66: "needs a model that KEDA scales: kubectl get scaledobject says ACTIVE True",
+    67: "needs an autoscaled model: pulumi up and refresh while a pod is Pending",
 }
 """Points that a run cannot answer, and what would answer them."""
 

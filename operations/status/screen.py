@@ -40,7 +40,7 @@ def sections(snapshot: Snapshot, settings: StackSettings, outputs: Outputs, stac
     shown = [ScreenSection("Nodes", nodes.lines(snapshot.nodes, snapshot.pods, pools))]
     for model in settings.models:
         lines = services.lines(
-            snapshot, model.namespace, model.name, model.replicas, stopped=model.stopped, stack=stack
+            snapshot, model.namespace, model.name, model.fewest_replicas, stopped=model.stopped, stack=stack
         )
         if not model.stopped:
             lines += gateway.model_lines(snapshot, model.namespace, model.name, stack)

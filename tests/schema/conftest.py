@@ -10,6 +10,7 @@ from typing import cast
 
 import pytest
 
+from llmd_gke.catalog import versions
 from llmd_gke.graph.recording import load
 from llmd_gke.settings.validation import CLOUD_VARIABLE
 from tests.schema import sources
@@ -25,6 +26,17 @@ ROOT = Path(__file__).parents[2]
 STACKS = sorted(file.name.split(".")[1] for file in ROOT.glob("Pulumi.*.yaml"))
 
 QWEN: Table = {"name": "qwen", "uri": "hf://Qwen/Qwen2.5-3B-Instruct", "pool": "v6e4", "replicas": 3}
+SCALING: Table = {
+    **{key: value for key, value in QWEN.items() if key != "replicas"},
+    "minReplicas": 1,
+    "maxReplicas": 3,
+    "maxNumSeqs": 128,
+}
+SCALED: dict[str, tuple[str, ...]] = {
+    "autoscaled by KEDA": ("ScaledObject", "ClusterTriggerAuthentication"),
+    "autoscaled by GKE": ("AutoscalingMetric",),
+}
+"""Variants with autoscaled models, and the kinds that scale them."""
 CLUSTER: Table = {"name": "llmd-eu4a", "zone": "europe-west4-a"}
 POOLS: list[Table] = [
     {"name": "v6e4", "machineType": "ct6e-standard-4t", "topology": "2x2", "maxNodes": 8},
@@ -37,6 +49,14 @@ VARIANTS: dict[str, tuple[str, Table]] = {
         {
             "llmd-gke:models": [{**QWEN, "uri": "hf://meta-llama/Llama-3.1-8B-Instruct"}],
             "llmd-gke:hfToken": "hf_a_token_of_tests",
+        },
+    ),
+    "autoscaled by KEDA": ("eu4a", {"llmd-gke:models": [SCALING]}),
+    "autoscaled by GKE": (
+        "eu4a",
+        {
+            "llmd-gke:models": [SCALING],
+            "llmd-gke:cluster": {**CLUSTER, "minVersion": versions.gke_autoscaling_metric()},
         },
     ),
     "model at the root": ("eu4a", {"llmd-gke:models": [{**QWEN, "atRoot": True}]}),

@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from llmd_gke.catalog import front_door, versions
-from localcloud.gke_gateway.crds import pod_monitoring
+from localcloud.gke_gateway.crds import autoscaling_metric, pod_monitoring
 from tests.schema import record_gke
 
 ROOT = Path(__file__).parents[2]
@@ -27,6 +27,7 @@ GATEWAY_API = "sigs.k8s.io/gateway-api"
 INFERENCE_EXTENSION = "sigs.k8s.io/gateway-api-inference-extension"
 LWS = "sigs.k8s.io/lws"
 ENVOY_GATEWAY = "github.com/envoyproxy/gateway"
+KEDA = "github.com/kedacore/keda/v2"
 AI_GATEWAY = "github.com/envoyproxy/ai-gateway"
 
 
@@ -86,6 +87,8 @@ _KSERVE = "config/crd/full/llmisvc/serving.kserve.io_{}.yaml"
 _ENVOY_GATEWAY = "charts/gateway-crds-helm/templates/generated/gateway.envoyproxy.io_{}.yaml"
 _AI_GATEWAY = "manifests/charts/ai-gateway-crds-helm/templates/aigateway.envoyproxy.io_{}.yaml"
 
+_KEDA = "config/crd/bases/keda.sh_{}.yaml"
+
 _LOCATIONS: dict[str, tuple[str, str]] = {
     "AIGatewayRoute": (AI_GATEWAY, _AI_GATEWAY.format("aigatewayroutes")),
     "Backend": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("backends")),
@@ -95,6 +98,8 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "EnvoyProxy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("envoyproxies")),
     "HTTPRouteFilter": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("httproutefilters")),
     "SecurityPolicy": (ENVOY_GATEWAY, _ENVOY_GATEWAY.format("securitypolicies")),
+    "ClusterTriggerAuthentication": (KEDA, _KEDA.format("clustertriggerauthentications")),
+    "ScaledObject": (KEDA, _KEDA.format("scaledobjects")),
     "BackendTLSPolicy": (GATEWAY_API, _GATEWAY_API.format("backendtlspolicies")),
     "GRPCRoute": (GATEWAY_API, _GATEWAY_API.format("grpcroutes")),
     "ListenerSet": (GATEWAY_API, _GATEWAY_API.format("listenersets")),
@@ -106,7 +111,7 @@ _LOCATIONS: dict[str, tuple[str, str]] = {
     "LLMInferenceService": (KSERVE, _KSERVE.format("llminferenceservices")),
     "LLMInferenceServiceConfig": (KSERVE, _KSERVE.format("llminferenceserviceconfigs")),
 }
-KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "InferenceObjective")
+KINDS = (*_LOCATIONS, *record_gke.PLURALS, "PodMonitoring", "AutoscalingMetric", "InferenceObjective")
 OUR_CHART = ROOT / "charts" / front_door.CRDS_CHART / "templates"
 
 
@@ -119,6 +124,8 @@ def crd(kind: str) -> dict[str, object]:
         return record_gke.definition(record_gke.read(), kind)
     if kind == "PodMonitoring":
         return cast("dict[str, object]", pod_monitoring.definition())
+    if kind == "AutoscalingMetric":
+        return cast("dict[str, object]", autoscaling_metric.definition())
     if kind == "InferenceObjective":
         return read(OUR_CHART / "inferenceobjective.yaml")
     path, file = _LOCATIONS[kind]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import re
 from collections.abc import Callable
 from typing import cast
@@ -14,7 +15,7 @@ from tests.schema import conftest, record_front_door, rules, sources, structural
 from tests.schema.structural import Table, table
 
 BUILT_IN = frozenset({"APIService", "Namespace", "NetworkPolicy", "Secret", "ServiceAccount"}) | frozenset(
-    {"ClusterRole", "ClusterRoleBinding", "Deployment", "Role", "RoleBinding", "Service"}
+    {"ClusterRole", "ClusterRoleBinding", "HorizontalPodAutoscaler", "Deployment", "Role", "RoleBinding", "Service"}
 )
 
 DOCUMENTED = frozenset({"FQDNNetworkPolicy"})
@@ -86,6 +87,19 @@ def test_health_checks_and_backend_policies_fit_gkes_crds(emitted: list[Table]) 
 
 def test_what_is_scraped_fits_the_definition_of_managed_prometheus(emitted: list[Table]) -> None:
     validate(emitted, "PodMonitoring")
+
+
+@pytest.mark.parametrize(("variant", "kinds"), conftest.SCALED.items())
+def test_what_scales_replicas_fits_the_definitions_of_gke_and_keda(variant: str, kinds: tuple[str, ...]) -> None:
+    validate(conftest.emitted_by(variant), *kinds)
+
+
+def test_a_label_that_the_managed_adapter_refuses_is_refused_here() -> None:
+    (metric,) = [one for one in conftest.emitted_by("autoscaled by GKE") if one["kind"] == "AutoscalingMetric"]
+    spoilt = copy.deepcopy(metric)
+    (entry,) = cast("list[Table]", table(spoilt["spec"])["metrics"])
+    table(table(entry["pod"])["selector"])["matchLabels"] = {"app.kubernetes.io/name": "qwen"}
+    assert any("letters, digits, hyphens and underscores only" in error for error in errors(spoilt))
 
 
 DOOR = frozenset(

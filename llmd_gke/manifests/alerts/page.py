@@ -1,6 +1,7 @@
 """``docs/alerts.md``, the runbook: ``python -m llmd_gke.manifests.alerts.page`` (``--check``).
 
-Expressions are those of an example: one model behind an external gateway with HTTPS, so that every alert exists.
+Expressions are those of an example: one autoscaled model behind an external gateway with HTTPS, so that every alert
+exists.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def example() -> StackSettings:
                 "domain": "llm.example.com",
                 "tls": {"certificateManager": ["llm-example-com"]},
             },
-            "llmd-gke:models": [{"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "replicas": 3}],
+            "llmd-gke:models": [
+                {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "minReplicas": 1, "maxReplicas": 3}
+            ],
         },
         "example",
     ).settings

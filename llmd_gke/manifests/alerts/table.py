@@ -2,12 +2,12 @@
 
 Metrics have names that both endpoint pickers in use export (:mod:`llmd_gke.catalog.metrics`). ``model`` and
 ``namespace`` come from the PodMonitorings (:mod:`llmd_gke.manifests.scraping`), so that no client can invent a series
-by the ``model`` of a request. Alerts on an autoscaler of replicas are missing because the program has none.
+by the ``model`` of a request.
 """
 
 from __future__ import annotations
 
-from llmd_gke.manifests.alerts import edge, objectives, project, replicas
+from llmd_gke.manifests.alerts import edge, objectives, project, replicas, scaling
 from llmd_gke.manifests.alerts.alert import Alert
 from llmd_gke.settings import StackSettings
 
@@ -24,6 +24,7 @@ def alerts(settings: StackSettings) -> tuple[Alert, ...]:
     everything = (
         *(replicas.alerts(settings, running) if running else ()),
         *(alert for model in running for alert in objectives.alerts(settings, model)),
+        *scaling.alerts(settings),
         *edge.alerts(settings),
         *project.alerts(settings),
     )

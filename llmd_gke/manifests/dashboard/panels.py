@@ -1,6 +1,6 @@
 """The panels of a stack, by question: are requests served, how fast, what limits them, what do they cost.
 
-There is no panel for an autoscaler of replicas: the program makes none.
+Autoscalers have no panel of their own: that of replicas shows what is wanted and what is available.
 """
 
 from __future__ import annotations

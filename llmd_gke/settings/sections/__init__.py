@@ -28,6 +28,7 @@ from llmd_gke.settings.sections.notification import (
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
 from llmd_gke.settings.sections.platform import PlatformSettings
 from llmd_gke.settings.sections.pools import AcceleratorPool, ReservationSettings, TpuPoolSettings
+from llmd_gke.settings.sections.scaling import ScalingSettings
 from llmd_gke.settings.sections.scheduler import PluginSettings, SaturationSettings, SchedulerSettings
 from llmd_gke.settings.sections.stack import StackSettings
 from llmd_gke.settings.sections.storage import StorageSettings
@@ -55,6 +56,7 @@ __all__ = [
     "PubSubSettings",
     "ReservationSettings",
     "SaturationSettings",
+    "ScalingSettings",
     "SchedulerSettings",
     "Section",
     "SlackSettings",

@@ -10,7 +10,9 @@ from llmd_gke.catalog import models, versions
 from llmd_gke.catalog.accelerators import DEFAULT
 from llmd_gke.settings.sections.base import Section, Word
 from llmd_gke.settings.sections.objectives import ObjectivesSettings
+from llmd_gke.settings.sections.scaling import ScalingSettings
 from llmd_gke.settings.sections.scheduler import SchedulerSettings
+from llmd_gke.wording import counted
 
 
 def bucket_of(uri: str) -> str | None:
@@ -45,7 +47,14 @@ class ModelSettings(Section):
     pool: str
     """Name of the TPU pool in ``tpuPools`` that the model runs on."""
     replicas: Annotated[int, Field(ge=1, le=1000)] = 1
-    """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``."""
+    """Number of servers (default: 1); each uses one slice of the pool. To run none, set ``stopped``. Not together with
+    ``minReplicas`` and ``maxReplicas``."""
+    min_replicas: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Fewest servers of a model whose number follows its load; set it with ``maxReplicas``, instead of ``replicas``."""
+    max_replicas: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Most servers of such a model; only with ``minReplicas``. The pool needs a host for each, and one for updates."""
+    scaling: ScalingSettings | None = None
+    """When servers are added and removed (default: thresholds and pace for TPU hosts); only with ``maxReplicas``."""
     served_model_name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._/-]{0,127}$")] | None = None
     """What clients send as ``model`` (default: ``name``)."""
     tensor_parallel: Annotated[int, Field(ge=1)] | None = None
@@ -135,9 +144,41 @@ class ModelSettings(Section):
         return self.weights_bucket is not None or self.cache_bucket is not None
 
     @property
+    def autoscaled(self) -> bool:
+        """Whether an autoscaler owns the number of replicas."""
+        return self.max_replicas is not None
+
+    @property
+    def most_replicas(self) -> int:
+        """Replicas of the model when it is not stopped: the fixed number, or the autoscaler's maximum."""
+        return self.replicas if self.max_replicas is None else self.max_replicas
+
+    @property
+    def fewest_replicas(self) -> int:
+        """Replicas without load, when it is not stopped: the fixed number, or the autoscaler's minimum."""
+        return self.replicas if self.max_replicas is None else self.min_replicas or 1
+
+    @property
     def running_replicas(self) -> int:
-        """Replicas that hold TPU nodes."""
-        return 0 if self.stopped else self.replicas
+        """Replicas that hold TPU nodes, at most."""
+        return 0 if self.stopped else self.most_replicas
+
+    @property
+    def least_replicas(self) -> int:
+        """Replicas that hold TPU nodes, at least."""
+        return 0 if self.stopped else self.fewest_replicas
+
+    @property
+    def pace(self) -> ScalingSettings:
+        """When replicas are added and removed, with defaults."""
+        return self.scaling or ScalingSettings()
+
+    @property
+    def replicas_text(self) -> str:
+        """The number of replicas for people: ``3 replicas``, ``1 to 4 replicas``."""
+        if self.autoscaled and self.fewest_replicas != self.most_replicas:
+            return f"{self.fewest_replicas} to {self.most_replicas} replicas"
+        return counted(self.most_replicas, "replica")
 
     @property
     def served_name(self) -> str:

@@ -7,6 +7,8 @@ from pydantic import Field
 from llmd_gke.catalog.apis import needed
 from llmd_gke.catalog.cost import Totals, total
 from llmd_gke.catalog.front_door import PROXIES_NAMESPACE
+from llmd_gke.catalog.scaling import Source
+from llmd_gke.rules.scaling import effective_source
 from llmd_gke.settings.sections.base import Section
 from llmd_gke.settings.sections.cluster import ClusterSettings
 from llmd_gke.settings.sections.front_door import FrontDoorSettings
@@ -63,6 +65,12 @@ class StackSettings(Section):
         return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
 
     @property
+    def least_totals(self) -> Totals:
+        """Chips and hourly price with autoscaled models at their fewest replicas."""
+        nodes = [(pool, self.least_nodes(pool)) for pool in self.pools]
+        return total([pool.cost(pool.zone_in(self.cluster.zone), count) for pool, count in nodes])
+
+    @property
     def apis(self) -> tuple[str, ...]:
         """The Google APIs that the project needs, without ``.googleapis.com``."""
         cluster, tls = self.cluster, self.gateway.tls
@@ -84,6 +92,24 @@ class StackSettings(Section):
         """Number of nodes of a pool while all replicas run: the autoscaler removes idle ones."""
         hosts = sum(model.running_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
         return max(pool.min_nodes, min(hosts, pool.max_nodes))
+
+    def least_nodes(self, pool: AcceleratorPool) -> int:
+        """Number of nodes of a pool while autoscaled models have their fewest replicas."""
+        hosts = sum(model.least_replicas * pool.slice.hosts for model in self.models if model.pool == pool.name)
+        return max(pool.min_nodes, min(hosts, pool.max_nodes))
+
+    @property
+    def autoscaled(self) -> tuple[ModelSettings, ...]:
+        """The models whose replicas follow their load now: stopped ones have none."""
+        return tuple(model for model in self.models if model.autoscaled and not model.stopped)
+
+    def scaling_source(self, model: ModelSettings) -> Source:
+        """Who reads a model's load: what the settings say, or else the managed adapter where the cluster has it."""
+        return effective_source(model.pace.source, self.cluster.min_version)
+
+    def scales_by(self, source: Source) -> bool:
+        """Whether a model that is not stopped is scaled by that source."""
+        return any(self.scaling_source(model) == source for model in self.autoscaled)
 
     def pool(self, name: str) -> AcceleratorPool:
         """The pool of that name. Raises ``StopIteration`` for a name that validation would have rejected."""

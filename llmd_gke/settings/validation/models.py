@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from llmd_gke.catalog import accelerators
-from llmd_gke.rules import buckets, environment, models, multi_host, names, paths, pods, scheduling, vllm_arguments
+from llmd_gke.rules import (
+    buckets,
+    environment,
+    models,
+    multi_host,
+    names,
+    paths,
+    pods,
+    scaling,
+    scheduling,
+    vllm_arguments,
+)
 from llmd_gke.rules.finding import Finding
 from llmd_gke.rules.inputs import Input
 from llmd_gke.settings.sections import ModelSettings, StackSettings
@@ -31,6 +42,7 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     loosened = Input({"containers": [{"securityContext": context}]})
     warned = [replace(finding, severity="warning") for finding in pods.privileges(loosened)]
     yield from locate(f"{key}.privileged", model.privileged, iter(warned))
+    yield from _replicas(key, model, settings)
     if model.max_model_len is not None:
         findings = models.context(model.uri, model.max_model_len, model.extra_args)
         yield from locate(f"{key}.maxModelLen", model.max_model_len, findings)
@@ -57,6 +69,8 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     shape = accelerators.find_slice(pool.machine_type, pool.topology)
     if shape is None:
         return
+    if model.autoscaled:
+        yield from locate(f"{key}.maxReplicas", model.max_replicas, scaling.single_host(pool.name, shape))
     yield from locate(
         f"{key}.pool", model.pool, multi_host.opt_in(pool.name, shape, opted=model.experimental_multi_host)
     )
@@ -73,6 +87,20 @@ def model_rules(key: str, model: ModelSettings, settings: StackSettings) -> Iter
     if model.uri.startswith("hf://"):
         yield from locate(f"{key}.uri", model.uri, models.disk(model.uri, pool.disk_gb))
     yield from locate(f"{key}.uri", model.uri, models.weights(model.uri, pool.machine_type, pool.topology))
+
+
+def _replicas(key: str, model: ModelSettings, settings: StackSettings) -> Iterator[SettingFinding]:
+    fixed = "replicas" in model.model_fields_set
+    bounds = scaling.bounds(model.min_replicas, model.max_replicas, fixed=fixed)
+    given = "minReplicas" if model.max_replicas is None else "maxReplicas"
+    yield from locate(f"{key}.{given}", model.max_replicas or model.min_replicas, bounds)
+    if not model.autoscaled:
+        if model.scaling is not None and model.min_replicas is None:
+            yield from locate(f"{key}.scaling", None, scaling.without_bounds())
+        return
+    chosen, version = model.pace.source, settings.cluster.min_version
+    findings = scaling.source(chosen, version, scrape=settings.monitoring.scrape)
+    yield from locate(f"{key}.scaling.source", chosen, findings)
 
 
 def _scheduler(key: str, model: ModelSettings) -> Iterator[SettingFinding]:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from localcloud.providers.protocol.values import JsonObject
 
 
-def definition(group: str, kind: str, plural: str, schema: JsonObject, labels: Mapping[str, str]) -> JsonObject:
-    """A namespaced kind with one version, ``v1``, and a status of its own."""
+def definition(
+    group: str, kind: str, plural: str, schema: JsonObject, labels: Mapping[str, str], version: str = "v1"
+) -> JsonObject:
+    """A namespaced kind with one ``version``, and a status of its own."""
     metadata: JsonObject = {"name": f"{plural}.{group}"}
     if labels:
         metadata["labels"] = dict(labels)
@@ -22,7 +24,7 @@ def definition(group: str, kind: str, plural: str, schema: JsonObject, labels: M
             "scope": "Namespaced",
             "versions": [
                 {
-                    "name": "v1",
+                    "name": version,
                     "served": True,
                     "storage": True,
                     "schema": {"openAPIV3Schema": schema},

@@ -149,15 +149,6 @@ PLUGINS = "  llmd-gke:models[0].scheduler.plugins = "
             "    fix:     remove utilization-detector from plugins",
         ),
         (
-            {"scaling": {"maxReplicas": 4}},
-            '  llmd-gke:models[0].scaling = {"maxReplicas": 4}\n'
-            "    replicas are not autoscaled: KServe's `scaling` works only through an autoscaler that llm-d has "
-            "retired (ScalingCRDNotFound), and a custom autoscaler needs the servers' metrics  "
-            "[not-offered]\n"
-            "    allowed: replicas, a fixed number\n"
-            "    fix:     set replicas; the pool's nodes follow, between minNodes and maxNodes",
-        ),
-        (
             {"kvCacheOffloading": {"cpu": "8Gi"}},
             '  llmd-gke:models[0].kvCacheOffloading = {"cpu": "8Gi"}\n'
             "    KServe turns this into a GPU-only KV connector, which the TPU backend does not support  "

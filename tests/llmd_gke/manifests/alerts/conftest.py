@@ -13,6 +13,11 @@ from llmd_gke.settings import StackSettings, parse
 MakeStack = Callable[..., StackSettings]
 
 MODEL: Mapping[str, Any] = {"name": "qwen", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e1", "replicas": 2}
+AUTOSCALED: Mapping[str, Any] = {
+    **{key: value for key, value in MODEL.items() if key != "replicas"},
+    "minReplicas": 2,
+    "maxReplicas": 4,
+}
 BASE: Mapping[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b", "deletionProtection": False},

@@ -37,6 +37,12 @@ SPOT_LIMIT = f"serviceruntime_googleapis_com:quota_limit{{{SPOT}}}"
 FAMILY_USED = f"compute_googleapis_com:quota_tpus_per_tpu_family_usage{{{FAMILY}}}"
 FAMILY_LIMIT = f"compute_googleapis_com:quota_tpus_per_tpu_family_limit{{{FAMILY}}}"
 
+HPA = f'{KUBE},horizontalpodautoscaler="qwen-replicas"'
+DESIRED = f"kube_horizontalpodautoscaler_status_desired_replicas{{{HPA}}}"
+MAXIMUM = f"kube_horizontalpodautoscaler_spec_max_replicas{{{HPA}}}"
+READS_LOAD = f'kube_horizontalpodautoscaler_status_condition{{{HPA},condition="ScalingActive",status="true"}}'
+READS_NOTHING = f'kube_horizontalpodautoscaler_status_condition{{{HPA},condition="ScalingActive",status="false"}}'
+
 PODS = ("qwen-kserve-1", "qwen-kserve-2")
 FIRST_TOKEN = ("0.5", "1", "2.5", "5", "7.5", "10", "+Inf")
 INTER_TOKEN = ("0.05", "0.1", "0.2", "0.3", "0.5", "+Inf")
@@ -112,6 +118,10 @@ def healthy() -> dict[str, str]:
         ASKED: steady(120),
         AVAILABLE: level(2),
         WANTED: level(2),
+        DESIRED: level(2),
+        MAXIMUM: level(4),
+        READS_LOAD: level(1),
+        READS_NOTHING: level(0),
         RESTARTS: level(1),
         KUBE_RESTARTS: level(1),
         CERTIFICATE: level(80),

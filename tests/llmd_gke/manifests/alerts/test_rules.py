@@ -18,7 +18,7 @@ from llmd_gke.problems import SetUpFailed
 from llmd_gke.settings import StackSettings
 from localcloud import binaries
 from tests.llmd_gke.manifests.alerts import series as s
-from tests.llmd_gke.manifests.alerts.conftest import BASE, MODEL, MakeStack
+from tests.llmd_gke.manifests.alerts.conftest import AUTOSCALED, BASE, MODEL, MakeStack
 
 BEGIN = 20
 """Minute at which each fault begins."""
@@ -67,6 +67,18 @@ FAULTS: Mapping[str, Fault] = {
         BEGIN + 19,
         BEGIN + 20,
         {"ModelPodUnschedulable": {"namespace": "models", "pod": "qwen-kserve-3"}},
+    ),
+    "an autoscaler wants all that it may have": Fault(
+        {s.DESIRED: s.level(2, BEGIN, 4)},
+        BEGIN + 29,
+        BEGIN + 30,
+        {"AutoscalerAtMaximum": {"namespace": "models", "horizontalpodautoscaler": "qwen-replicas"}},
+    ),
+    "an autoscaler no longer reads the load": Fault(
+        {s.READS_LOAD: s.level(1, BEGIN, 0), s.READS_NOTHING: s.level(0, BEGIN, 1)},
+        BEGIN + 14,
+        BEGIN + 15,
+        {"AutoscalerBlind": {"namespace": "models", "horizontalpodautoscaler": "qwen-replicas"}},
     ),
     "the picker is gone": Fault(
         {s.READY: f"2x{BEGIN - 1} {GONE}"},
@@ -229,7 +241,7 @@ def promtool() -> Path:
 def every(make_stack: MakeStack) -> StackSettings:
     """A stack that has every alert and both kinds of quotas."""
     pool = BASE["llmd-gke:tpuPools"][0]
-    return make_stack(tpuPools=[pool, {**pool, "name": "spot", "capacity": "spot"}])
+    return make_stack(tpuPools=[pool, {**pool, "name": "spot", "capacity": "spot"}], models=[AUTOSCALED])
 
 
 Check = Callable[..., None]

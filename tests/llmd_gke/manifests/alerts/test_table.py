@@ -9,7 +9,7 @@ import pytest
 from llmd_gke.catalog import metrics
 from llmd_gke.manifests.alerts import alerts
 from llmd_gke.settings import StackSettings
-from tests.llmd_gke.manifests.alerts.conftest import MODEL, MakeStack
+from tests.llmd_gke.manifests.alerts.conftest import AUTOSCALED, MODEL, MakeStack
 
 NAMES = {name.value for kind in (metrics.Server, metrics.Picker, metrics.KubeState, metrics.Google) for name in kind}
 METRIC = re.compile(r"([a-z_][a-z0-9_]*(?::[a-z0-9_]+)?)\{")
@@ -41,6 +41,13 @@ def names(stack: StackSettings) -> set[str]:
 
 def test_an_external_stack_with_https_has_every_alert(stack: StackSettings) -> None:
     assert names(stack) == EVERY
+
+
+def test_only_an_autoscaled_model_that_runs_has_alerts_on_its_autoscaler(make_stack: MakeStack) -> None:
+    of_autoscalers = {"AutoscalerAtMaximum", "AutoscalerBlind"}
+    assert names(make_stack(models=[AUTOSCALED])) == EVERY | of_autoscalers
+    both = make_stack(models=[{**AUTOSCALED, "stopped": True}, {**MODEL, "name": "other"}])
+    assert not names(both) & of_autoscalers
 
 
 def test_keys_and_titles_are_unique_also_with_several_models(make_stack: MakeStack) -> None:

@@ -1,0 +1,91 @@
+"""KEDA, which makes the replicas of models follow their load on clusters without GKE's managed adapter of metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+import pulumi
+from pulumi_gcp import organizations, projects
+
+from components.cluster import Cluster
+from components.custom_resources import NAMESPACE_TIMES, custom_resource, network_policy
+from components.lazy_sdk import core, helm
+from llmd_gke.catalog import scaling
+from llmd_gke.manifests import identity, keda, pod_security
+from llmd_gke.manifests import scaling as objects
+from llmd_gke.settings import NetworkSettings, PlatformSettings
+
+
+@dataclass(frozen=True)
+class AutoscalerArgs:
+    """``mirrors`` maps each registry of images to its replacement. ``network`` and ``private_nodes`` determine the
+    source addresses of the API server's requests. The operator's service account contains ``prefix``, the cluster's
+    name, and reads the metrics of ``project``.
+    """
+
+    settings: PlatformSettings
+    network: NetworkSettings
+    mirrors: Mapping[str, str]
+    private_nodes: bool
+    project: str
+    prefix: str
+    cluster: Cluster
+
+
+class Autoscaler(pulumi.ComponentResource):
+    """``llmd-gke:autoscaling:Autoscaler``: KEDA in a closed namespace, and its access to the project's metrics.
+
+    Exists only in stacks with a model that KEDA scales. It goes after the models: KEDA has to remove its finalizer from
+    each ScaledObject.
+    """
+
+    def __init__(self, name: str, args: AutoscalerArgs, opts: pulumi.ResourceOptions | None = None) -> None:
+        super().__init__("llmd-gke:autoscaling:Autoscaler", name, None, opts)
+        cluster = args.cluster
+        inside = pulumi.ResourceOptions(parent=self, provider=cluster.provider, deleted_with=cluster.control_plane)
+        namespace = core.Namespace(
+            f"{name}-namespace",
+            metadata={"name": scaling.KEDA_NAMESPACE, "labels": pod_security.labels("baseline")},
+            opts=pulumi.ResourceOptions.merge(inside, pulumi.ResourceOptions(custom_timeouts=NAMESPACE_TIMES)),
+        )
+        first: list[pulumi.Resource] = [namespace]
+        if args.settings.network_policies:
+            closed = keda.network_policies(args.network, private_nodes=args.private_nodes)
+            first += [
+                network_policy(f"{name}-{key}", policy, _after(inside, namespace)) for key, policy in closed.items()
+            ]
+        # Asked once the cluster exists: in a new project the API that answers is not enabled at the first preview.
+        project = cluster.control_plane.id.apply(lambda _: args.project)
+        number = organizations.get_project_output(project_id=project, opts=pulumi.InvokeOptions(parent=self)).number
+        member = number.apply(partial(_member, args.project, keda.account(args.prefix)))
+        first.append(
+            projects.IAMMember(
+                f"{name}-reads-metrics",
+                project=args.project,
+                role=scaling.READER_ROLE,
+                member=member,
+                opts=pulumi.ResourceOptions(parent=self),
+            )
+        )
+        spec = keda.release(args.prefix, args.settings.chart_folder, args.mirrors)
+        release = helm.Release(
+            f"{name}-{spec.name}",
+            name=spec.name,
+            chart=spec.chart,
+            namespace=spec.namespace,
+            values=spec.values,
+            timeout=900,
+            opts=_after(inside, *first),
+        )
+        custom_resource(f"{name}-authentication", objects.authentication(), _after(inside, release))
+        self.register_outputs({})
+
+
+def _member(project: str, account: str, number: str) -> str:
+    return identity.principal(project, number, scaling.KEDA_NAMESPACE, account)
+
+
+def _after(opts: pulumi.ResourceOptions, *earlier: pulumi.Resource) -> pulumi.ResourceOptions:
+    return pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(depends_on=list(earlier)))

@@ -1,0 +1,62 @@
+"""What scales replicas on GKE: Google's managed adapter of metrics, and KEDA below the version that has it.
+
+Sources: https://docs.cloud.google.com/kubernetes-engine/docs/how-to/autoscale-using-metrics (2026-09: AutoscalingMetric
+is generally available from ``[gke] autoscaling_metric`` of ``versions.toml``; gauges only, keys of labels without ``.``
+and ``/``, 50 metrics a node); kedacore/keda v2.18.3 ``apis/keda/v1alpha1`` and ``pkg/scalers/prometheus_scaler.go``;
+kedacore/charts ``keda/values.yaml`` of the same version.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Source = Literal["gke", "keda"]
+"""Who reads the load: GKE's managed adapter, or KEDA."""
+
+METRIC_GROUP = "autoscaling.gke.io"
+METRIC_VERSION = f"{METRIC_GROUP}/v1beta1"
+METRIC = "AutoscalingMetric"
+METRIC_PLURAL = "autoscalingmetrics"
+METRIC_LABEL_KEY = r"[A-Za-z0-9_-]{1,63}"
+"""What the managed adapter accepts as a key in a selector of pods: no ``app.kubernetes.io/name``."""
+MODEL_LABEL = "llmd-gke-model"
+"""Our label of a model's pods that such a selector can name."""
+HPA_PROFILE = "PERFORMANCE"
+"""``podAutoscaling.hpaProfile`` of a cluster: the managed adapter needs it."""
+
+HPA_VERSION = "autoscaling/v2"
+HPA = "HorizontalPodAutoscaler"
+LONGEST_PERIOD_SECONDS = 1800
+LONGEST_WINDOW_SECONDS = 3600
+"""Limits of ``periodSeconds`` and ``stabilizationWindowSeconds`` (kubernetes/kubernetes
+``pkg/apis/autoscaling/validation/validation.go``)."""
+
+KEDA_GROUP = "keda.sh"
+KEDA_VERSION = f"{KEDA_GROUP}/v1alpha1"
+SCALED_OBJECT = "ScaledObject"
+TRIGGER_AUTHENTICATION = "ClusterTriggerAuthentication"
+KEDA_CHART = "keda"
+KEDA_NAMESPACE = "keda"
+KEDA_OPERATOR = "keda-operator"
+"""Value of the label ``app`` of the operator's pods; the pods that serve metrics append ``-metrics-apiserver``."""
+KEDA_METRICS = "keda-operator-metrics-apiserver"
+KEDA_GRPC_PORT = 9666
+"""Where the operator answers the pods that serve metrics."""
+KEDA_WEBHOOK_PORT = 9443
+KEDA_METRICS_PORT = 6443
+AUTHENTICATION = "google-monitoring"
+"""Name of the ClusterTriggerAuthentication by which ScaledObjects read Google's Prometheus."""
+READER_ROLE = "roles/monitoring.viewer"
+POLLING_SECONDS = 15
+
+CONTROLLED_BY_KSERVE = ("-kserve-hpa", "-kserve-keda", "-kserve-va")
+"""Ends of names of objects that KServe deletes, or fails on, next to a service without ``scaling``
+(``pkg/controller/v1alpha2/llmisvc/scaling.go``)."""
+
+
+def prometheus(project: str) -> str:
+    """The address of a project's Prometheus API at Google.
+
+    https://cloud.google.com/stackdriver/docs/managed-prometheus/query-api-ui
+    """
+    return f"https://monitoring.googleapis.com/v1/projects/{project}/location/global/prometheus"

@@ -1,0 +1,56 @@
+"""Alerts on what scales replicas: at its maximum, or without numbers. Only stacks with autoscaled models have them."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.metrics import KubeState
+from llmd_gke.manifests import naming, promql
+from llmd_gke.manifests.alerts.alert import Alert
+from llmd_gke.manifests.alerts.replicas import KUBE_STATE, MINUTE
+from llmd_gke.settings import StackSettings
+
+BY = "by (namespace, horizontalpodautoscaler)"
+
+
+def alerts(settings: StackSettings) -> tuple[Alert, ...]:
+    """The alerts about autoscalers, none where every number of replicas is fixed."""
+    scaled = [naming.autoscaler(model.name) for model in settings.autoscaled]
+    if not scaled:
+        return ()
+    name = promql.one_of("horizontalpodautoscaler", scaled)
+    ours = promql.pods(settings, name)
+    active = 'condition="ScalingActive"'
+    without = promql.pods(settings, name, active, 'status="false"')
+    reading = promql.pods(settings, name, active, 'status="true"')
+    return (
+        Alert(
+            "AutoscalerAtMaximum",
+            f"max {BY} ({KubeState.HPA_DESIRED}{ours}) >= max {BY} ({KubeState.HPA_MAXIMUM}{ours})",
+            30 * MINUTE,
+            "info",
+            "kube-state",
+            "The load has asked for `maxReplicas` for half an hour. More load makes requests wait (ModelQueueing).",
+            (
+                "Is the load expected? The dashboard shows requests by model.",
+                "Raise `maxReplicas`, and the pool's `maxNodes` and quota with it (`llmd-gke doctor --stack STACK`).",
+                "If the model is always at its maximum, `replicas` says the same at less risk.",
+            ),
+            KUBE_STATE,
+        ),
+        Alert(
+            "AutoscalerBlind",
+            f"max {BY} ({KubeState.HPA_CONDITION}{without}) > 0 and "
+            f"max {BY} (max_over_time({KubeState.HPA_CONDITION}{reading}[1d])) > 0",
+            15 * MINUTE,
+            "warning",
+            "kube-state",
+            "The autoscaler of a model cannot read its load, and keeps the number of replicas as it is, whatever "
+            "arrives. It could read the load within the last day, so this is not the model's first start.",
+            (
+                "`kubectl describe hpa` shows the reason (`FailedGetExternalMetric`, `FailedGetPodsMetric`).",
+                "No server answers: see ModelHasNoReadyReplica.",
+                "With KEDA: the log of `keda-operator` in the namespace `keda`, and its role `monitoring.viewer`. With "
+                "GKE's adapter: the cluster's `hpaProfile`, and the AutoscalingMetric of the model.",
+            ),
+            KUBE_STATE,
+        ),
+    )

@@ -1,0 +1,91 @@
+"""KEDA, for stacks whose replicas follow a load that GKE's managed adapter cannot read: its chart and its network.
+
+Value names: ``keda/values.yaml`` of the chart (kedacore/charts @801208a, 2.18.3); ports: its templates.
+"""
+
+from __future__ import annotations
+
+from llmd_gke.catalog import registries, scaling, versions
+from llmd_gke.catalog.registries import NONE, Mirrors
+from llmd_gke.manifests import egress, firewall, identity, platform_firewall
+from llmd_gke.manifests.charts import Release
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import NetworkSettings
+
+REGISTRY = "ghcr.io"
+"""Where the chart's images are."""
+
+_REQUESTS: JsonObject = {"requests": {"cpu": "50m", "memory": "128Mi"}, "limits": {"memory": "512Mi"}}
+
+
+def account(cluster: str) -> str:
+    """The operator's service account. It contains the cluster's name: clusters of a project share identities."""
+    return identity.account("keda", cluster)
+
+
+def release(cluster: str, folder: str | None = None, mirrors: Mirrors = NONE) -> Release:
+    """The chart: operator, metrics server and webhooks, one replica each, without telemetry of its own.
+
+    ``folder`` has a folder for each chart. Without one the chart comes from its Helm repository, also with mirrors,
+    which are for registries; the images follow ``mirrors``.
+    """
+    pinned = versions.archive(scaling.KEDA_CHART)
+    registry, _, path = registries.at(f"{REGISTRY}/x", mirrors).removesuffix("/x").partition("/")
+    prefix = f"{path}/" if path else ""
+    images: JsonObject = {
+        key: {"registry": registry, "repository": f"{prefix}kedacore/{name}"}
+        for key, name in {
+            "keda": "keda",
+            "metricsApiServer": "keda-metrics-apiserver",
+            "webhooks": "keda-admission-webhooks",
+        }.items()
+    }
+    values: JsonObject = {
+        "image": {**images, "pullPolicy": "IfNotPresent"},
+        "clusterName": cluster,
+        "serviceAccount": {"operator": {"name": account(cluster)}},
+        "resources": {"operator": _REQUESTS, "metricServer": _REQUESTS, "webhooks": _REQUESTS},
+    }
+    chart = pinned.home if folder is None else f"{folder.rstrip('/')}/{scaling.KEDA_CHART}"
+    return Release(scaling.KEDA_CHART, scaling.KEDA_NAMESPACE, chart, None, values)
+
+
+def network_policies(network: NetworkSettings, *, private_nodes: bool) -> dict[str, JsonObject]:
+    """Closes KEDA's namespace except for what it needs.
+
+    Requests of the API server to the webhooks and to the metrics; from the metrics server to the operator; from all to
+    the API server; from the operator to Google's metadata server and APIs.
+    """
+    space = scaling.KEDA_NAMESPACE
+    operator: JsonObject = {"matchLabels": {"app": scaling.KEDA_OPERATOR}}
+    metrics: JsonObject = {"matchLabels": {"app": scaling.KEDA_METRICS}}
+    outside: JsonObject = {"cidr": "0.0.0.0/0", "except": list[Json](egress.NOT_OUTSIDE)}
+    google: list[Json] = [
+        {"to": [{"ipBlock": outside}], "ports": firewall.ports(443)},
+        *firewall.identity_server(),
+    ]
+    return {
+        "default-deny": firewall.default_deny(space),
+        "allow-control-plane": platform_firewall.control_plane_policy(
+            space, network, (scaling.KEDA_WEBHOOK_PORT, scaling.KEDA_METRICS_PORT), private_nodes=private_nodes
+        ),
+        "allow-operator": firewall.policy(
+            "allow-operator",
+            space,
+            {
+                "podSelector": operator,
+                "policyTypes": ["Ingress", "Egress"],
+                "ingress": [{"from": [{"podSelector": metrics}], "ports": firewall.ports(scaling.KEDA_GRPC_PORT)}],
+                "egress": google,
+            },
+        ),
+        "allow-metrics": firewall.policy(
+            "allow-metrics",
+            space,
+            {
+                "podSelector": metrics,
+                "policyTypes": ["Egress"],
+                "egress": [{"to": [{"podSelector": operator}], "ports": firewall.ports(scaling.KEDA_GRPC_PORT)}],
+            },
+        ),
+    }

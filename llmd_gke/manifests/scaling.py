@@ -1,0 +1,169 @@
+"""Objects by which the number of a model's replicas follows its load.
+
+Of GKE's managed adapter these are an AutoscalingMetric and a HorizontalPodAutoscaler, of KEDA a ScaledObject, which
+makes the same HorizontalPodAutoscaler. Both scale KServe's Deployment: an LLMInferenceService has no ``scale``
+subresource, and KServe leaves the Deployment's number alone where ``spec.replicas`` is not set (kserve ``workload.go``,
+``PreserveDeploymentReplicas``). Sources of the objects: :mod:`llmd_gke.catalog.scaling`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from llmd_gke.catalog import kserve, scaling
+from llmd_gke.catalog.metrics import Server
+from llmd_gke.manifests import naming
+from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.settings import ModelSettings
+
+RUNNING_SHARE = 0.8
+"""Part of ``maxNumSeqs`` that may run in each replica before one is added."""
+SCALE_UP_WINDOW_SECONDS = 60
+SCALE_DOWN_EVERY_SECONDS = 600
+"""Shortest time between two removed replicas."""
+WAIT_FOR: Mapping[scaling.Source, str] = {"gke": "condition=ScalingActive", "keda": "condition=Active"}
+"""The sign that servers answer. A HorizontalPodAutoscaler is active once it can read the load of a pod, and a
+ScaledObject (``activationThreshold`` -1) once its query has a value. Both stay so while further replicas start; the
+LLMInferenceService is not ``Ready`` then, for as long as a TPU host takes to start."""
+ALWAYS_ACTIVE = "-1"
+"""Every number of requests is above it: only a missing one makes a trigger inactive."""
+
+
+def objects(model: ModelSettings, source: scaling.Source, cluster: str, project: str) -> dict[str, JsonObject]:
+    """The objects of one model, by a key that is unique in it, in the order in which they are made.
+
+    ``cluster`` and ``project`` say where KEDA finds the model's metrics. Empty for a model with a fixed number of
+    replicas, and for a stopped one, whose Deployment KServe deletes.
+    """
+    if not model.autoscaled or model.stopped:
+        return {}
+    if source == "gke":
+        return {"load": _load(model), "replicas": _autoscaler(model)}
+    return {"replicas": _scaled_object(model, cluster, project)}
+
+
+def thresholds(model: ModelSettings) -> dict[Server, int]:
+    """Requests per replica from which on a replica is added, by metric."""
+    pace = model.pace
+    running = pace.running_per_replica
+    if running is None and model.max_num_seqs is not None:
+        running = max(1, round(model.max_num_seqs * RUNNING_SHARE))
+    waiting = {Server.WAITING: pace.waiting_per_replica}
+    return waiting if running is None else {**waiting, Server.RUNNING: running}
+
+
+_GAUGES: Mapping[Server, str] = {Server.WAITING: "waiting", Server.RUNNING: "running"}
+
+
+def pod_labels(model: ModelSettings, source: scaling.Source) -> JsonObject:
+    """Labels that the model's pods need, so that the adapter can select them."""
+    return {scaling.MODEL_LABEL: model.name} if model.autoscaled and source == "gke" else {}
+
+
+def _metadata(model: ModelSettings, name: str, wait_for: str | None = None) -> JsonObject:
+    metadata: JsonObject = {"name": name, "namespace": model.namespace}
+    return metadata if wait_for is None else {**metadata, "annotations": {"pulumi.com/waitFor": wait_for}}
+
+
+def _target(model: ModelSettings) -> JsonObject:
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "name": f"{model.name}{kserve.DEPLOYMENT_SUFFIX}"}
+
+
+def behaviour(model: ModelSettings) -> JsonObject:
+    """One replica at a time, no faster than a TPU host starts.
+
+    Without the limit a queue of 40 over a threshold of 5 would order eight hosts at once: pods that are not ready yet
+    count as 0 in the mean.
+    """
+    up: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": model.pace.scale_up_every_seconds}
+    down: JsonObject = {"type": "Pods", "value": 1, "periodSeconds": SCALE_DOWN_EVERY_SECONDS}
+    return {
+        "scaleUp": {"stabilizationWindowSeconds": SCALE_UP_WINDOW_SECONDS, "policies": [up]},
+        "scaleDown": {
+            "stabilizationWindowSeconds": model.pace.scale_down_after_seconds,
+            "selectPolicy": "Min",
+            "policies": [down],
+        },
+    }
+
+
+def _load(model: ModelSettings) -> JsonObject:
+    gauges: list[Json] = [
+        {"gauge": {"name": _GAUGES[metric], "prometheusMetricName": str(metric)}} for metric in thresholds(model)
+    ]
+    endpoint: JsonObject = {"port": kserve.WORKLOAD_PORT, "path": "/metrics"}
+    labels: JsonObject = {scaling.MODEL_LABEL: model.name}
+    pod: JsonObject = {"selector": {"matchLabels": labels}, "containers": [{"endpoint": endpoint, "metrics": gauges}]}
+    return {
+        "apiVersion": scaling.METRIC_VERSION,
+        "kind": scaling.METRIC,
+        "metadata": _metadata(model, naming.load(model.name)),
+        "spec": {"metrics": [{"pod": pod}]},
+    }
+
+
+def _autoscaler(model: ModelSettings) -> JsonObject:
+    metrics: list[Json] = []
+    for metric, limit in thresholds(model).items():
+        name = f"{scaling.METRIC_GROUP}|{naming.load(model.name)}|{_GAUGES[metric]}"
+        target: JsonObject = {"type": "AverageValue", "averageValue": str(limit)}
+        metrics.append({"type": "Pods", "pods": {"metric": {"name": name}, "target": target}})
+    return {
+        "apiVersion": scaling.HPA_VERSION,
+        "kind": scaling.HPA,
+        "metadata": _metadata(model, naming.autoscaler(model.name), WAIT_FOR["gke"]),
+        "spec": {
+            "scaleTargetRef": _target(model),
+            "minReplicas": model.fewest_replicas,
+            "maxReplicas": model.most_replicas,
+            "metrics": metrics,
+            "behavior": behaviour(model),
+        },
+    }
+
+
+def _scaled_object(model: ModelSettings, cluster: str, project: str) -> JsonObject:
+    """The ScaledObject. It has no ``fallback``: with one, KEDA would hand the autoscaler made-up numbers where the load
+    cannot be read. Without numbers the autoscaler keeps the replicas that there are, and says so (``ScalingActive``).
+    """
+    selector = f'cluster="{cluster}",namespace="{model.namespace}",model="{model.name}"'
+    triggers: list[Json] = [
+        {
+            "type": "prometheus",
+            "metricType": "AverageValue",
+            "authenticationRef": {"name": scaling.AUTHENTICATION, "kind": scaling.TRIGGER_AUTHENTICATION},
+            "metadata": {
+                "serverAddress": scaling.prometheus(project),
+                "query": f"sum({metric}{{{selector}}})",
+                "threshold": str(limit),
+                "activationThreshold": ALWAYS_ACTIVE,
+                # The default reads "no data" as 0, and removes replicas under load.
+                "ignoreNullValues": "false",
+            },
+        }
+        for metric, limit in thresholds(model).items()
+    ]
+    autoscaler: JsonObject = {"name": naming.autoscaler(model.name), "behavior": behaviour(model)}
+    return {
+        "apiVersion": scaling.KEDA_VERSION,
+        "kind": scaling.SCALED_OBJECT,
+        "metadata": _metadata(model, naming.autoscaler(model.name), WAIT_FOR["keda"]),
+        "spec": {
+            "scaleTargetRef": _target(model),
+            "minReplicaCount": model.fewest_replicas,
+            "maxReplicaCount": model.most_replicas,
+            "pollingInterval": scaling.POLLING_SECONDS,
+            "advanced": {"restoreToOriginalReplicaCount": False, "horizontalPodAutoscalerConfig": autoscaler},
+            "triggers": triggers,
+        },
+    }
+
+
+def authentication() -> JsonObject:
+    """Lets ScaledObjects of all namespaces read Google's Prometheus as KEDA's own identity."""
+    return {
+        "apiVersion": scaling.KEDA_VERSION,
+        "kind": scaling.TRIGGER_AUTHENTICATION,
+        "metadata": {"name": scaling.AUTHENTICATION},
+        "spec": {"podIdentity": {"provider": "gcp"}},
+    }

@@ -1,0 +1,163 @@
+"""Rules about autoscaled replicas.
+
+Sources: kserve ``pkg/controller/v1alpha2/llmisvc/workload.go`` (``PreserveDeploymentReplicas``: the number of a
+Deployment is left alone only where the service has none) and ``scaling.go`` (names that it deletes);
+kedacore/keda v2.18.3 ``pkg/scalers/prometheus_scaler.go`` (``ignoreNullValues``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.catalog import kserve, scaling, versions
+from llmd_gke.catalog.accelerators import Slice
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input
+from llmd_gke.rules.versions import version_of
+
+
+def bounds(minimum: int | None, maximum: int | None, *, fixed: bool) -> Iterator[Finding]:
+    """``minReplicas`` and ``maxReplicas`` come together, in order, and without ``replicas`` (``fixed``)."""
+    if minimum is None and maximum is None:
+        return
+    if minimum is None or maximum is None:
+        missing, given = ("minReplicas", maximum) if minimum is None else ("maxReplicas", minimum)
+        yield Finding(
+            "replica-bounds",
+            f"{missing} is missing: the number of replicas follows the load between two bounds",
+            allowed="minReplicas and maxReplicas, or replicas alone",
+            fix=f"add {missing}: {1 if minimum is None else given}",
+        )
+    elif minimum > maximum:
+        yield Finding(
+            "replica-bounds",
+            f"minReplicas {minimum} is more than maxReplicas {maximum}",
+            allowed=f"minReplicas of at most {maximum}",
+            fix=f"minReplicas: {maximum}, or raise maxReplicas to {minimum}",
+        )
+    if fixed:
+        yield Finding(
+            "replica-bounds",
+            "replicas is set, too: KServe writes a fixed number back whenever the autoscaler changes it",
+            allowed="minReplicas and maxReplicas, or replicas alone",
+            fix="remove replicas, or minReplicas and maxReplicas",
+        )
+
+
+def without_bounds() -> Iterator[Finding]:
+    """``scaling`` says when the number of replicas changes, which it only does between two bounds."""
+    yield Finding(
+        "replica-bounds",
+        "scaling has no effect on a fixed number of replicas",
+        allowed="scaling beside minReplicas and maxReplicas",
+        fix="add minReplicas and maxReplicas instead of replicas, or remove scaling",
+    )
+
+
+def single_host(pool: str, shape: Slice) -> Iterator[Finding]:
+    """Models on several hosts are not autoscaled: their node pool is one slice, which has room for one replica."""
+    if shape.multi_host:
+        yield Finding(
+            "replica-autoscaler",
+            f"pool {pool} is one slice of {shape.hosts} hosts, which has room for one replica only",
+            allowed="a single-host pool",
+            fix="remove minReplicas and maxReplicas, or use a pool of single hosts",
+        )
+
+
+def has_managed_adapter(version: str) -> bool:
+    """Whether a control plane of at least this version has GKE's managed adapter, generally available.
+
+    A minor version stands for its newest patch.
+    """
+    current, least = version_of(version), version_of(versions.gke_autoscaling_metric())
+    if current is None or least is None:
+        return False
+    return current >= least if version.count(".") > 1 else current[:2] >= least[:2]
+
+
+def source(chosen: scaling.Source | None, version: str, *, scrape: bool) -> Iterator[Finding]:
+    """The source of the load exists: the managed adapter from a version of GKE on, or metrics that KEDA can query.
+
+    ``chosen`` is the setting, ``version`` the cluster's ``minVersion``, ``scrape`` whether metrics are collected.
+    """
+    least = versions.gke_autoscaling_metric()
+    if chosen == "gke" and not has_managed_adapter(version):
+        yield Finding(
+            "autoscaler-source",
+            f"GKE's managed adapter of metrics needs version {least}, and the cluster's minVersion is {version}",
+            allowed=f"keda, or gke with cluster.minVersion {least} or newer",
+            fix="source: keda",
+        )
+    if effective_source(chosen, version) == "keda" and not scrape:
+        yield Finding(
+            "autoscaler-source",
+            "KEDA reads the load from Managed Service for Prometheus, and monitoring.scrape is false: nothing is "
+            "collected, so the number of replicas would never change",
+            allowed="monitoring.scrape: true, or source gke",
+            fix="monitoring.scrape: true",
+        )
+
+
+def effective_source(chosen: scaling.Source | None, version: str) -> scaling.Source:
+    """The source that is used: the chosen one, or else the managed adapter where the cluster has it."""
+    return chosen or ("gke" if has_managed_adapter(version) else "keda")
+
+
+def target_of(spec: Input) -> str | None:
+    """The model whose Deployment an HPA or a ScaledObject scales; ``None`` for other targets and unknown ones.
+
+    A ScaledObject may leave the kind out: it is a Deployment then.
+    """
+    target = spec.get("scaleTargetRef")
+    kind, name = target.get("kind").text(), target.get("name").text()
+    if name is None or kind not in (None, "Deployment") or not name.endswith(kserve.DEPLOYMENT_SUFFIX):
+        return None
+    return name.removesuffix(kserve.DEPLOYMENT_SUFFIX) or None
+
+
+def autoscaler(kind: str, name: Input, spec: Input) -> Iterator[Finding]:
+    """An HPA or ScaledObject of a model has bounds in order, a name of its own, and does not take "no data" for 0."""
+    if target_of(spec) is None:
+        return
+    title = name.text() or ""
+    if title.endswith(scaling.CONTROLLED_BY_KSERVE):
+        yield _autoscaler(
+            f"{name.path} {title}: KServe deletes an object of that name, or fails because it is not its own",
+            "choose another name, such as NAME-replicas",
+        )
+    keys = ("minReplicas", "maxReplicas") if kind == scaling.HPA else ("minReplicaCount", "maxReplicaCount")
+    low, high = (spec.get(key) for key in keys)
+    least, most = low.integer(), high.integer()
+    if least is not None and most is not None and least > most:
+        yield _autoscaler(f"{low.path} {least} is more than {keys[1]} {most}", "swap them")
+    if least == 0 or (least is None and kind == scaling.SCALED_OBJECT and not low.notes.unknown):
+        yield _autoscaler(
+            f"{low.path} is {'0' if least == 0 else 'missing, which means 0'}: without pods the endpoint picker's "
+            "metrics keep their last value, and clients give up long before a TPU host has started",
+            f"{keys[0]}: 1, or `stopped` for a model that nobody uses",
+        )
+    for trigger in spec.get("triggers").each():
+        ignored = trigger.get("metadata", "ignoreNullValues")
+        reads_zero = str(ignored.value).lower() != "false" and not ignored.notes.unknown
+        if trigger.get("type").text() == "prometheus" and reads_zero:
+            yield _autoscaler(
+                f'{ignored.path} is not "false": where no data arrives KEDA reads 0, and removes replicas under load',
+                'ignoreNullValues: "false"',
+            )
+
+
+def _autoscaler(problem: str, fix: str) -> Finding:
+    return Finding("replica-autoscaler", problem, fix=fix)
+
+
+def contested(model: str, replicas: Input) -> Iterator[Finding]:
+    """A service whose Deployment an autoscaler scales has no ``spec.replicas`` (``replicas``)."""
+    if replicas.present():
+        yield Finding(
+            "contested-replicas",
+            f"{replicas.path} {replicas.value}: an autoscaler changes the replicas of {model}, and KServe writes this "
+            "number back at its next reconciliation",
+            allowed="no spec.replicas, or no autoscaler",
+            fix="remove spec.replicas: KServe then leaves the Deployment's number alone",
+        )

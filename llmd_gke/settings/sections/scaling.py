@@ -1,0 +1,28 @@
+"""How the number of a model's replicas follows its load."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from llmd_gke.catalog.scaling import LONGEST_PERIOD_SECONDS, LONGEST_WINDOW_SECONDS, Source
+from llmd_gke.settings.sections.base import Section
+
+
+class ScalingSettings(Section):
+    """When replicas are added and removed, between ``minReplicas`` and ``maxReplicas`` of the model."""
+
+    waiting_per_replica: Annotated[int, Field(ge=1, le=100_000)] = 5
+    """Waiting requests per replica above which a replica is added (default: 5)."""
+    running_per_replica: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    """Running requests per replica above which a replica is added (default: 80 % of ``maxNumSeqs``; without
+    ``maxNumSeqs`` only waiting requests count)."""
+    scale_up_every_seconds: Annotated[int, Field(ge=15, le=LONGEST_PERIOD_SECONDS)] = 900
+    """Shortest time between two added replicas in seconds (default: 900, about one start of a TPU host with its
+    model), so that one burst does not order every host of the pool."""
+    scale_down_after_seconds: Annotated[int, Field(ge=60, le=LONGEST_WINDOW_SECONDS)] = 1800
+    """Time in seconds for which fewer replicas must be enough before one is removed (default: 1800)."""
+    source: Source | None = None
+    """Who reads the load: ``gke``, Google's managed adapter, or ``keda``, which this program then installs (default:
+    ``gke`` if the cluster's ``minVersion`` has it, otherwise ``keda``)."""

@@ -1,0 +1,106 @@
+"""Objects by which replicas follow the load."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+import pytest
+
+from llmd_gke.catalog import scaling as catalogue
+from llmd_gke.manifests import naming, scaling, serving
+from llmd_gke.settings import ModelSettings, TpuPoolSettings
+from tests.llmd_gke.manifests.conftest import MakeModel
+
+SOURCES: tuple[catalogue.Source, ...] = ("gke", "keda")
+
+
+@pytest.fixture
+def scaled(make_model: MakeModel) -> ModelSettings:
+    return make_model(min_replicas=1, max_replicas=4, max_num_seqs=256)
+
+
+def made(model: ModelSettings, source: catalogue.Source) -> dict[str, Any]:
+    return cast("dict[str, Any]", scaling.objects(model, source, "llmd", "my-project"))
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_fixed_number_and_a_stopped_model_have_no_autoscaler(make_model: MakeModel, source: catalogue.Source) -> None:
+    assert made(make_model(), source) == {}
+    assert made(make_model(min_replicas=1, max_replicas=2, stopped=True), source) == {}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_it_scales_the_deployment_that_kserve_makes_under_a_name_of_our_own(
+    scaled: ModelSettings, source: catalogue.Source
+) -> None:
+    scaler = made(scaled, source)["replicas"]
+    assert scaler["spec"]["scaleTargetRef"] == {"apiVersion": "apps/v1", "kind": "Deployment", "name": "qwen-kserve"}
+    assert scaler["metadata"]["name"] == "qwen-replicas"
+    assert not scaler["metadata"]["name"].endswith(catalogue.CONTROLLED_BY_KSERVE)
+
+
+def test_both_sources_give_the_autoscaler_the_same_bounds_and_pace(scaled: ModelSettings) -> None:
+    hpa, keda = made(scaled, "gke")["replicas"]["spec"], made(scaled, "keda")["replicas"]["spec"]
+    assert (hpa["minReplicas"], hpa["maxReplicas"]) == (keda["minReplicaCount"], keda["maxReplicaCount"]) == (1, 4)
+    assert keda["advanced"]["horizontalPodAutoscalerConfig"] == {"name": "qwen-replicas", "behavior": hpa["behavior"]}
+    limits = [metric["pods"]["target"]["averageValue"] for metric in hpa["metrics"]]
+    assert limits == [trigger["metadata"]["threshold"] for trigger in keda["triggers"]] == ["5", "205"]
+
+
+def test_one_replica_is_added_per_start_of_a_host_and_removed_slowly(make_model: MakeModel) -> None:
+    pace = {"scale_up_every_seconds": 1200, "scale_down_after_seconds": 3600}
+    behaviour = cast("Any", scaling.behaviour(make_model(min_replicas=1, max_replicas=4, scaling=pace)))
+    assert behaviour["scaleUp"]["policies"] == [{"type": "Pods", "value": 1, "periodSeconds": 1200}]
+    assert behaviour["scaleDown"]["stabilizationWindowSeconds"] == 3600
+    assert [policy["value"] for policy in behaviour["scaleDown"]["policies"]] == [1]
+
+
+def test_running_requests_count_only_where_their_limit_is_known(make_model: MakeModel) -> None:
+    plain = make_model(min_replicas=1, max_replicas=4)
+    assert list(scaling.thresholds(plain).values()) == [5]
+    given = make_model(min_replicas=1, max_replicas=4, scaling={"running_per_replica": 7, "waiting_per_replica": 2})
+    assert list(scaling.thresholds(given).values()) == [2, 7]
+
+
+def test_the_managed_adapter_selects_pods_by_a_label_that_it_accepts(
+    scaled: ModelSettings, pool: TpuPoolSettings
+) -> None:
+    (metric,) = made(scaled, "gke")["load"]["spec"]["metrics"]
+    ((key, value),) = metric["pod"]["selector"]["matchLabels"].items()
+    assert {key: value} == cast("Any", serving.service(scaled, pool, source="gke"))["spec"]["labels"]
+    gauges = [one["gauge"]["name"] for one in metric["pod"]["containers"][0]["metrics"]]
+    names = [one["pods"]["metric"]["name"] for one in made(scaled, "gke")["replicas"]["spec"]["metrics"]]
+    assert names == [f"autoscaling.gke.io|{naming.load('qwen')}|{gauge}" for gauge in gauges]
+
+
+def test_keda_reads_this_clusters_model_and_never_takes_missing_data_for_zero(scaled: ModelSettings) -> None:
+    (spec,) = [one["spec"] for one in made(scaled, "keda").values()]
+    assert "fallback" not in spec
+    for trigger in spec["triggers"]:
+        assert trigger["metadata"]["ignoreNullValues"] == "false"
+        assert '{cluster="llmd",namespace="models",model="qwen"}' in trigger["metadata"]["query"]
+        assert trigger["metadata"]["serverAddress"].endswith("/projects/my-project/location/global/prometheus")
+        assert trigger["authenticationRef"]["name"] == cast("Any", scaling.authentication())["metadata"]["name"]
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_service_has_no_number_and_pods_are_waited_for_by_what_scales_them(
+    scaled: ModelSettings, pool: TpuPoolSettings, source: catalogue.Source
+) -> None:
+    service = cast("Any", serving.service(scaled, pool, source=source))
+    assert "replicas" not in service["spec"]
+    assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=RouterReady"
+    waits = [one["metadata"].get("annotations", {}).get("pulumi.com/waitFor") for one in made(scaled, source).values()]
+    assert waits[-1] == {"gke": "condition=ScalingActive", "keda": "condition=Active"}[source]
+
+
+def test_a_trigger_is_active_as_soon_as_there_is_a_number(scaled: ModelSettings) -> None:
+    (spec,) = [one["spec"] for one in made(scaled, "keda").values()]
+    assert {trigger["metadata"]["activationThreshold"] for trigger in spec["triggers"]} == {"-1"}
+
+
+def test_a_fixed_number_changes_nothing_of_the_service(model: ModelSettings, pool: TpuPoolSettings) -> None:
+    service = cast("Any", serving.service(model, pool, source="gke"))
+    assert service["spec"]["replicas"] == 3
+    assert "labels" not in service["spec"]
+    assert service["metadata"]["annotations"]["pulumi.com/waitFor"] == "condition=Ready"

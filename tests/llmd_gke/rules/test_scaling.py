@@ -1,0 +1,127 @@
+"""Rules about autoscaled replicas."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from llmd_gke.catalog import scaling as catalogue
+from llmd_gke.catalog import versions
+from llmd_gke.catalog.accelerators import find_slice
+from llmd_gke.rules import scaling
+from llmd_gke.rules.inputs import Input, Value
+
+FLOOR = versions.gke_autoscaling_metric()
+TARGET: Mapping[str, Value] = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "qwen-kserve"}
+
+
+def problems(kind: str, name: str = "qwen-replicas", **spec: Value) -> list[str]:
+    whole = Input({"metadata": {"name": name}, "spec": {"scaleTargetRef": TARGET, **spec}})
+    return [finding.problem for finding in scaling.autoscaler(kind, whole.get("metadata", "name"), whole.get("spec"))]
+
+
+@pytest.mark.parametrize(("low", "high"), [(None, None), (1, 1), (1, 4)])
+def test_bounds_in_order_are_accepted(low: int | None, high: int | None) -> None:
+    assert list(scaling.bounds(low, high, fixed=False)) == []
+
+
+def test_a_fixed_number_alone_is_accepted() -> None:
+    assert list(scaling.bounds(None, None, fixed=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "fixed", "said"),
+    [
+        (4, 1, False, "minReplicas 4 is more than maxReplicas 1"),
+        (None, 3, False, "minReplicas is missing"),
+        (3, None, False, "maxReplicas is missing"),
+        (1, 3, True, "replicas is set, too"),
+    ],
+)
+def test_other_bounds_are_refused_with_a_fix(low: int | None, high: int | None, fixed: bool, said: str) -> None:
+    (finding,) = scaling.bounds(low, high, fixed=fixed)
+    assert said in finding.problem
+    assert finding.fix
+
+
+def test_a_slice_of_several_hosts_has_room_for_one_replica_only() -> None:
+    single, multi = find_slice("ct6e-standard-4t", "2x2"), find_slice("ct6e-standard-4t", "4x4")
+    assert single is not None
+    assert multi is not None
+    assert list(scaling.single_host("a", single)) == []
+    (finding,) = scaling.single_host("a", multi)
+    assert "room for one replica only" in finding.problem
+
+
+@pytest.mark.parametrize(
+    ("version", "has"),
+    [(FLOOR, True), ("1.37", True), ("1.38", True), ("1.37.0-gke.3099999", False), ("1.36", False), ("1.35", False)],
+)
+def test_the_managed_adapter_is_used_from_its_version_on(version: str, has: bool) -> None:
+    assert scaling.has_managed_adapter(version) is has
+    assert scaling.effective_source(None, version) == ("gke" if has else "keda")
+    assert scaling.effective_source("keda", version) == "keda"
+
+
+def test_the_managed_adapter_of_an_older_cluster_is_refused() -> None:
+    (finding,) = scaling.source("gke", "1.35", scrape=True)
+    assert FLOOR in finding.problem
+    assert finding.fix == "source: keda"
+    assert list(scaling.source("gke", FLOOR, scrape=False)) == []
+
+
+def test_keda_without_collected_metrics_is_refused() -> None:
+    (finding,) = scaling.source(None, "1.35", scrape=False)
+    assert "monitoring.scrape is false" in finding.problem
+    assert list(scaling.source(None, "1.35", scrape=True)) == []
+
+
+def test_an_autoscaler_with_bounds_and_a_name_of_its_own_is_accepted() -> None:
+    assert problems(catalogue.HPA, minReplicas=1, maxReplicas=3) == []
+    trigger: Value = {"type": "prometheus", "metadata": {"ignoreNullValues": "false"}}
+    assert problems(catalogue.SCALED_OBJECT, minReplicaCount=1, maxReplicaCount=3, triggers=[trigger]) == []
+
+
+def test_an_hpa_without_a_minimum_has_one_replica() -> None:
+    assert problems(catalogue.HPA, maxReplicas=3) == []
+
+
+@pytest.mark.parametrize("name", ["qwen-kserve-hpa", "qwen-kserve-keda", "qwen-kserve-va"])
+def test_a_name_that_kserve_deletes_is_refused(name: str) -> None:
+    (problem,) = problems(catalogue.HPA, name, minReplicas=1, maxReplicas=2)
+    assert "KServe deletes an object of that name" in problem
+
+
+def test_bounds_the_wrong_way_round_are_refused() -> None:
+    assert problems(catalogue.HPA, minReplicas=3, maxReplicas=2) == ["spec.minReplicas 3 is more than maxReplicas 2"]
+
+
+def test_zero_replicas_are_refused_also_where_they_are_the_default() -> None:
+    (given,) = problems(catalogue.HPA, minReplicas=0, maxReplicas=2)
+    (default,) = problems(catalogue.SCALED_OBJECT, maxReplicaCount=2)
+    assert "spec.minReplicas is 0" in given
+    assert "spec.minReplicaCount is missing, which means 0" in default
+
+
+@pytest.mark.parametrize("metadata", [{}, {"ignoreNullValues": "true"}])
+def test_missing_data_that_reads_as_zero_is_refused(metadata: Value) -> None:
+    trigger: Value = {"type": "prometheus", "metadata": metadata}
+    (problem,) = problems(catalogue.SCALED_OBJECT, minReplicaCount=1, maxReplicaCount=2, triggers=[trigger])
+    assert "removes replicas under load" in problem
+
+
+@pytest.mark.parametrize(
+    "target",
+    [{"kind": "Deployment", "name": "web"}, {"kind": "StatefulSet", "name": "qwen-kserve"}, {"kind": "Deployment"}],
+)
+def test_an_autoscaler_of_something_else_is_nobodys_business(target: Mapping[str, Value]) -> None:
+    spec = Input({"scaleTargetRef": target, "minReplicas": 0})
+    assert scaling.target_of(spec) is None
+    assert list(scaling.autoscaler(catalogue.HPA, Input("web-kserve-hpa"), spec)) == []
+
+
+def test_a_number_of_replicas_beside_an_autoscaler_is_refused() -> None:
+    (finding,) = scaling.contested("qwen", Input({"replicas": 2}).get("replicas"))
+    assert "KServe writes this number back" in finding.problem
+    assert list(scaling.contested("qwen", Input({}).get("replicas"))) == []

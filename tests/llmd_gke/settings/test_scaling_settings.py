@@ -1,0 +1,103 @@
+"""Replicas that follow the load, in the settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from llmd_gke.catalog import versions
+from llmd_gke.settings import Checked
+from tests.llmd_gke.settings.conftest import Config, Refuse
+
+
+def scaled(config: Config, **changes: Any) -> Config:
+    """The configuration with one model between 1 and 3 replicas; ``None`` removes a key."""
+    model = config["llmd-gke:models"][0]
+    for key, value in {"replicas": None, "minReplicas": 1, "maxReplicas": 3, **changes}.items():
+        model.pop(key, None)
+        if value is not None:
+            model[key] = value
+    return config
+
+
+def test_a_model_between_two_bounds_counts_with_its_maximum(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(scaled(config)).settings
+    (model,) = settings.models
+    assert (model.autoscaled, model.fewest_replicas, model.most_replicas, model.running_replicas) == (True, 1, 3, 3)
+    assert model.replicas_text == "1 to 3 replicas"
+    assert settings.busy_nodes(settings.pools[0]) == 3
+    assert settings.least_nodes(settings.pools[0]) == 1
+    assert settings.least_totals.chips == 4
+
+
+def test_a_fixed_number_is_as_before(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(config).settings
+    (model,) = settings.models
+    assert (model.autoscaled, model.fewest_replicas, model.most_replicas) == (False, 3, 3)
+    assert model.replicas_text == "3 replicas"
+    assert settings.totals == settings.least_totals
+    assert settings.autoscaled == ()
+
+
+def test_a_stopped_model_holds_no_host_and_has_no_autoscaler(config: Config, accepted: Callable[..., Checked]) -> None:
+    settings = accepted(scaled(config, stopped=True)).settings
+    assert (settings.models[0].running_replicas, settings.models[0].least_replicas) == (0, 0)
+    assert settings.autoscaled == ()
+    assert not settings.scales_by("keda")
+
+
+def test_keda_is_the_source_below_the_version_with_the_managed_adapter(
+    config: Config, accepted: Callable[..., Checked]
+) -> None:
+    settings = accepted(scaled(config)).settings
+    assert settings.scales_by("keda")
+    assert not settings.scales_by("gke")
+    config["llmd-gke:cluster"]["minVersion"] = versions.gke_autoscaling_metric()
+    newer = accepted(config).settings
+    assert newer.scales_by("gke")
+    assert not newer.scales_by("keda")
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "said"),
+    [
+        ({"minReplicas": 4}, "models[0].maxReplicas = 3", "minReplicas 4 is more than maxReplicas 3"),
+        ({"replicas": 2}, "models[0].maxReplicas = 3", "replicas is set, too"),
+        ({"replicas": 1}, "models[0].maxReplicas = 3", "replicas is set, too"),
+        ({"minReplicas": None}, "models[0].maxReplicas = 3", "minReplicas is missing"),
+        ({"maxReplicas": None}, "models[0].minReplicas = 1", "maxReplicas is missing"),
+        ({"minReplicas": 0}, "models[0].minReplicas = 0", "1"),
+        ({"maxReplicas": 4}, "tpuPools[0].maxNodes = 4", "has 4 hosts for 4 replicas"),
+        ({"maxReplicas": 9}, "tpuPools[0].maxNodes = 4", "need 9 hosts, but it has at most 4"),
+        ({"scaling": {"source": "gke"}}, "models[0].scaling.source = 'gke'", "managed adapter of metrics needs"),
+        ({"scaling": {"wva": {"keda": {}}}}, "models[0].scaling.wva", "autoscaler that llm-d has deprecated"),
+        ({"scaling": {"maxReplicas": 4}}, "models[0].scaling.maxReplicas = 4", "beside `scaling`"),
+        ({"scaling": {"source": "wva"}}, "models[0].scaling.source", "keda"),
+        ({"scaling": {"scaleUpEverySeconds": 3600}}, "models[0].scaling.scaleUpEverySeconds", "1800"),
+        (
+            {"scaling": {}, "minReplicas": None, "maxReplicas": None, "replicas": 2},
+            "models[0].scaling",
+            "no effect on a fixed number",
+        ),
+    ],
+)
+def test_bad_input_is_refused_with_key_value_and_fix(
+    config: Config, refused: Refuse, changes: dict[str, Any], key: str, said: str
+) -> None:
+    message = refused(scaled(config, **changes))
+    assert key in message.replace('"', "'")
+    assert said in message
+    assert "fix:" in message or "allowed:" in message
+
+
+def test_keda_without_collected_metrics_is_refused(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:monitoring"] = {"scrape": False}
+    assert "[autoscaler-source]" in refused(scaled(config))
+
+
+def test_a_model_across_hosts_is_not_autoscaled(config: Config, refused: Refuse) -> None:
+    config["llmd-gke:tpuPools"][0] |= {"topology": "4x4", "diskGb": 200}
+    message = refused(scaled(config, experimentalMultiHost=True))
+    assert "room for one replica only" in message

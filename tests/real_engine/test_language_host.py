@@ -18,6 +18,7 @@ import psutil
 import pytest
 from google.protobuf import empty_pb2, struct_pb2
 from pulumi.runtime.proto import (
+    engine_pb2,
     engine_pb2_grpc,
     language_pb2,
     language_pb2_grpc,
@@ -44,10 +45,10 @@ def folder(engine: None) -> Path:
 
 @contextmanager
 def serving(
-    folder: Path, **environ: str
+    folder: Path, *arguments: str, **environ: str
 ) -> Generator[tuple[subprocess.Popen[str], language_pb2_grpc.LanguageRuntimeStub]]:
     host = subprocess.Popen(
-        [folder / HOST],
+        [folder / HOST, *arguments],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
@@ -90,17 +91,27 @@ class Monitor(resource_pb2_grpc.ResourceMonitorServicer):
 
 
 class Engine(engine_pb2_grpc.EngineServicer):
-    """Takes log messages."""
+    """Keeps log messages."""
+
+    def __init__(self) -> None:
+        self.logged: list[tuple[int, str]] = []
 
     def Log(self, request, context):  # noqa: N802
+        self.logged.append((request.severity, request.message))
         return empty_pb2.Empty()
 
 
 @pytest.fixture(scope="module")
-def engine_address() -> Generator[str]:
+def messages() -> Engine:
+    """The engine's part that takes messages."""
+    return Engine()
+
+
+@pytest.fixture(scope="module")
+def engine_address(messages: Engine) -> Generator[str]:
     server = grpc.server(futures.ThreadPoolExecutor())
     resource_pb2_grpc.add_ResourceMonitorServicer_to_server(Monitor(), server)
-    engine_pb2_grpc.add_EngineServicer_to_server(Engine(), server)
+    engine_pb2_grpc.add_EngineServicer_to_server(messages, server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     yield f"127.0.0.1:{port}"
@@ -178,6 +189,27 @@ def test_a_program_ends_in_good_order_also_with_the_fast_exit(
     assert answer.error == "program exited with non-zero exit code: 7"
     assert (tmp_path / "thread").exists(), "threads of the program are waited for"
     assert (tmp_path / "atexit").exists(), "atexit functions run"
+
+
+LOGS = """
+import pulumi
+
+pulumi.log.debug("a detail")
+pulumi.log.info("a message")
+pulumi.log.warn("a warning")
+"""
+
+
+@pytest.mark.parametrize(("asked_for", "expected"), [("", []), ("1", ["a detail"])])
+def test_debug_messages_are_sent_only_where_they_are_asked_for_and_all_others_always(
+    folder: Path, request_for: Ask, messages: Engine, engine_address: str, asked_for: str, expected: list[str]
+) -> None:
+    messages.logged.clear()
+    with serving(folder, engine_address, LLMD_GKE_SDK_DEBUG=asked_for) as (_, stub):
+        assert stub.Run(request_for(LOGS)).error == ""
+    own = [(severity, text) for severity, text in messages.logged if text.startswith("a ")]
+    assert [text for severity, text in own if severity == engine_pb2.DEBUG] == expected
+    assert [text for severity, text in own if severity > engine_pb2.DEBUG] == ["a message", "a warning"]
 
 
 def test_an_empty_configuration_arrives_as_an_empty_table(folder: Path, tmp_path: Path, request_for: Ask) -> None:

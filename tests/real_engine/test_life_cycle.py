@@ -57,7 +57,9 @@ def test_the_worktree_stays_clean(small_running: Rehearsal) -> None:
     assert "encryptionsalt" not in small.workdir.stack_file("local").read_text()
 
 
-def test_the_engine_writes_its_own_log_only_where_it_is_asked_for_and_plans_the_same(small_running: Rehearsal) -> None:
+def test_logs_are_written_and_debug_messages_sent_only_where_they_are_asked_for_and_plans_are_the_same(
+    small_running: Rehearsal,
+) -> None:
     small = small_running
     folder = small.workdir.pulumi_home / "logs"
     small.edit("local", lambda config: config["llmd-gke:models"][0].update(replicas=2))
@@ -68,6 +70,8 @@ def test_the_engine_writes_its_own_log_only_where_it_is_asked_for_and_plans_the_
     small.make("env")
     assert small.steps("preview") == planned
     assert list(folder.iterdir())
+    small.environ["LLMD_GKE_SDK_DEBUG"] = "1"
+    assert small.steps("preview") == planned
 
 
 def test_a_preview_of_another_stack_leaves_what_is_up_alone(small: Rehearsal) -> None:

@@ -4,6 +4,10 @@ Importing the large cloud SDKs makes some million objects. Collecting garbage wh
 one at exit, takes about a second of every preview and changes nothing: the operating system takes the memory back.
 What a program may rely on at its end still happens: non-daemon threads are joined, `atexit` functions run, output is
 flushed, and the exit status is the executor's own. `LLMD_GKE_FAST_EXIT=0` switches this launcher off.
+
+The SDK also sends the engine debug messages, in a call that the event loop waits for, of every property of every
+resource (pulumi.log). The engine drops them unless it is run with `--debug`. They are left out, unless
+`LLMD_GKE_SDK_DEBUG=1` asks for them.
 """
 
 import atexit
@@ -25,11 +29,26 @@ def status_of(end: SystemExit) -> int:
     return 1
 
 
+def drop(*message: object, **options: object) -> None:
+    """In place of `pulumi.log.debug`."""
+
+
+def leave_out_debug_messages() -> None:
+    """Keeps the SDK from sending debug messages."""
+    try:
+        import pulumi.log
+    except ImportError:  # the executor says what is missing
+        return
+    pulumi.log.debug = drop
+
+
 def main() -> int:
     """The exit status that the executor would leave with."""
     gc.disable()
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(sys.argv[0])
+    if os.environ.get("LLMD_GKE_SDK_DEBUG") != "1":
+        leave_out_debug_messages()
     try:
         runpy.run_path(sys.argv[0], run_name="__main__")
     except SystemExit as end:

@@ -17,9 +17,10 @@ export MAKE_CLOUD := $(value CLOUD)
 SET_UP  = python3 localcloud/python_first.py
 LAPTOP  = .venv/bin/python -m localcloud --cloud "$$MAKE_CLOUD"
 # Tests of the laptop cloud that share a cluster stay together (tests/real_kubernetes/sharing.py). Of the others, those
-# with the real engine come first and take longest: a worker without tests takes over half of the other's queue.
+# with the real engine come first and take longest: a worker without tests takes over half of another's queue. They wait
+# for processes a quarter of their time, so three workers keep two processors busy.
 TESTS   = $(if $(filter laptop,$(CLOUD)),tests/real_kubernetes)
-PYTEST_ARGS ?= -n 2 --dist $(if $(filter laptop,$(CLOUD)),load,worksteal)
+PYTEST_ARGS ?= $(if $(filter laptop,$(CLOUD)),-n 2 --dist load,-n 3 --dist worksteal)
 OPERATE = .venv/bin/python -m operations
 STACK_THERE = --stack "$$MAKE_STACK" --cloud "$$MAKE_CLOUD" $(ARGS)
 

@@ -12,6 +12,7 @@ from llmd_gke import gateways
 from llmd_gke.catalog import endpoints, front_door, kserve
 from llmd_gke.manifests import naming
 from llmd_gke.manifests.types import Json, JsonObject
+from llmd_gke.rules.open_gateway import OPEN_ANNOTATION
 from llmd_gke.settings import GatewaySettings, ModelSettings, TlsSettings
 
 GATEWAY_API = "gateway.networking.k8s.io/v1"
@@ -29,15 +30,18 @@ def gateway(settings: GatewaySettings, address_name: str, namespaces: Sequence[s
     """The Gateway at a reserved address (by the address resource's name), open to routes of ``namespaces`` only.
 
     They are named, not labelled: the API server sets ``kubernetes.io/metadata.name`` itself, while whoever may label a
-    namespace could admit it, and take over a path.
+    namespace could admit it, and take over a path. One that is meant to be open to everyone says so to the policies.
     """
+    annotations: JsonObject = {"pulumi.com/waitFor": "condition=Programmed"}
+    if settings.open:
+        annotations[OPEN_ANNOTATION] = "true"
     return {
         "apiVersion": GATEWAY_API,
         "kind": "Gateway",
         "metadata": {
             "name": naming.GATEWAY_NAME,
             "namespace": naming.GATEWAY_NAMESPACE,
-            "annotations": {"pulumi.com/waitFor": "condition=Programmed"},
+            "annotations": annotations,
         },
         "spec": {
             "gatewayClassName": gateway_class(settings),

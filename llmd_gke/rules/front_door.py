@@ -248,9 +248,14 @@ def reports_usage(template: Input) -> Iterator[Finding]:
             )
 
 
+def is_kept(route: Input) -> bool:
+    """Whether a route at the load balancer is marked as kept beside a front door, for a transition."""
+    return route.get("metadata", "annotations", front_door.KEPT_ANNOTATION).text() == "true"
+
+
 def beside(route: Input) -> Iterator[Finding]:
     """A route that leads past the front door to an InferencePool, unless it is marked as kept for a transition."""
-    if route.get("metadata", "annotations", front_door.KEPT_ANNOTATION).text() == "true":
+    if is_kept(route):
         return
     for rule in route.get("spec", "rules").each():
         for backend in rule.get("backendRefs").each():

@@ -104,6 +104,7 @@ _DEPENDS_ON: Mapping[str, str] = {
     "egress-combination": r"network.*",
     "egress-bucket": r"network.*|" + _ANY_POOL_OR_MODEL,
     "plain-http": r"gateway(\.allowPlainHttp|\.tls.*)?",
+    "open-gateway": r"(frontDoor|gateway).*",
     "gateway-certificate": r"gateway(\.tls.*)?",
     "gateway-combination": r"gateway.*",
     "caller-model": r"frontDoor.*|" + _MODEL.format("name"),

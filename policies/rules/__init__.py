@@ -11,6 +11,7 @@ from policies.rules import (
     front_door,
     gateway,
     health,
+    open_gateway,
     platform,
     pods,
     pools,
@@ -33,7 +34,7 @@ class Group:
 
 
 GROUPS = (
-    Group("gateways", "Gateways", gateway.RULES),
+    Group("gateways", "Gateways", (*gateway.RULES, *open_gateway.RULES)),
     Group("routes", "Routes", routes.RULES),
     Group("front-door", "Front door", front_door.RULES),
     Group("health-checks", "Health checks and timeouts", health.RULES),

@@ -44,7 +44,7 @@ def _other_classes(program: Program) -> set[str]:
     return classes
 
 
-def _backend(reference: Input, route: Subject) -> BackendReference | None:
+def backend_of(reference: Input, route: Subject) -> BackendReference | None:
     """The backend that a route refers to; ``None`` if it is of another kind or not known yet."""
     kind, name = _text(reference.get("kind"), "Service"), _text(reference.get("name"))
     if kind not in ("Service", "InferencePool") or not name:
@@ -67,7 +67,7 @@ def served(program: Program, settings: Settings) -> dict[BackendReference, Subje
             continue
         for rule in route_of(route).get("rules").each():
             for reference in rule.get("backendRefs").each():
-                backend = _backend(reference, route)
+                backend = backend_of(reference, route)
                 if backend is not None:
                     served_by.setdefault(backend, route)
     for pool in program.of(POOL):

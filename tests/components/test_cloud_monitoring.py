@@ -19,7 +19,12 @@ UPTIME_CHECK = "gcp:monitoring/uptimeCheckConfig:UptimeCheckConfig"
 COMPONENT = "llmd-gke:monitoring:CloudMonitoring"
 SECRET = "xoxb-token-of-tests"
 HOOK = "https://hooks.example.com/in/TOKEN-OF-TESTS"
-HTTPS = {"exposure": "external", "domain": "llm.example.com", "tls": {"certificateManager": ["llm-example-com"]}}
+HTTPS = {
+    "exposure": "external",
+    "open": True,
+    "domain": "llm.example.com",
+    "tls": {"certificateManager": ["llm-example-com"]},
+}
 
 
 def notified(*channels: Mapping[str, object], **more: str) -> dict[str, object]:
@@ -93,7 +98,7 @@ def test_uptime_checks_take_the_path_that_clients_take(record: Callable[..., Gra
 
 
 def test_without_a_domain_the_gateways_address_is_called(record: Callable[..., Graph]) -> None:
-    graph = record({"llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True}})
+    graph = record({"llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True, "open": True}})
     (check,), (address,) = of(UPTIME_CHECK)(graph), of(kinds.ADDRESS)(graph)
     assert graph.comes_before(address, check)
     assert body(check, "httpCheck", "validateSsl") is False

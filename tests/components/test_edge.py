@@ -10,6 +10,7 @@ from tests.components.conftest import Record
 
 EDGE = {
     "exposure": "external",
+    "open": True,
     "tls": {"certificateManager": ["llm"]},
     "domain": "llm.example.com",
     "redirectHttp": True,

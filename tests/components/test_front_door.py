@@ -38,6 +38,7 @@ def door(record: Record) -> Callable[..., Graph]:
     def recorded(**settings: object) -> Graph:
         return record(
             {
+                "llmd-gke:gateway": {"exposure": "external", "allowPlainHttp": True},
                 "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}, {"name": "batch"}], **settings},
                 "llmd-gke:callerKeys": KEYS,
             }
@@ -244,9 +245,11 @@ def test_a_claim_is_the_callers_name_as_it_is_and_models_get_no_token(
     door: Callable[..., Graph], record: Record
 ) -> None:
     """Of a key's name the part before the dot counts; whoever has a claim ``team-a.x`` is not team-a."""
+    tokens = {"callers": [{"name": "team-a"}], "identity": ISSUER}
+    by_token = record({"llmd-gke:gateway": {"exposure": "internal"}, "llmd-gke:frontDoor": tokens})
     scripts = [
         str(spec(the(graph, f"kubernetes:{front_door.GATEWAY_VERSION}:EnvoyExtensionPolicy", "callers"))["lua"])
-        for graph in (door(), record({"llmd-gke:frontDoor": {"callers": [{"name": "team-a"}], "identity": ISSUER}}))
+        for graph in (door(), by_token)
     ]
     assert [script.count("match(") for script in scripts] == [1, 0]
     assert ['remove("authorization")' in script for script in scripts] == [False, True]
@@ -257,6 +260,7 @@ def test_without_network_policies_the_controllers_reach_any_control_plane_and_th
 ) -> None:
     graph = record(
         {
+            "llmd-gke:gateway": {"exposure": "internal"},
             "llmd-gke:frontDoor": {"callers": [{"name": "team-a"}]},
             "llmd-gke:callerKeys": {"team-a": KEYS["team-a"]},
             "llmd-gke:platform": {"networkPolicies": False},

@@ -24,7 +24,7 @@ def network(record: Record, exposure: str = "internal", **existing: str) -> Grap
                 "proxies": "10.20.0.0/23",
                 "existing": {"network": "corp", "subnet": "gke", **existing},
             },
-            "llmd-gke:gateway": {"exposure": exposure, "allowPlainHttp": True},
+            "llmd-gke:gateway": {"exposure": exposure, "allowPlainHttp": True, "open": exposure == "external"},
         },
         preview=True,
     )

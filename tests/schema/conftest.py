@@ -98,6 +98,7 @@ VARIANTS: dict[str, tuple[str, Table]] = {
         {
             "llmd-gke:gateway": {
                 "exposure": "external",
+                "open": True,
                 "tls": {"certificateManager": ["llm", "llm-old"]},
                 "domain": "llm.example.com",
                 "redirectHttp": True,

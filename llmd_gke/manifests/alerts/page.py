@@ -47,6 +47,7 @@ def example() -> StackSettings:
             ],
             "llmd-gke:gateway": {
                 "exposure": "external",
+                "open": True,
                 "domain": "llm.example.com",
                 "tls": {"certificateManager": ["llm-example-com"]},
             },

@@ -35,6 +35,9 @@ class GatewaySettings(Section):
     """Reachable from the VPC (``internal``, default) or from the Internet (``external``)."""
     allow_plain_http: bool = False
     """Allow an external gateway without HTTPS, for trials only (default: false)."""
+    open: bool = False
+    """Let everyone on the Internet use the models, without keys, tokens or limits (default: false: an external gateway
+    needs ``llmd-gke:frontDoor``)."""
     tls: TlsSettings | None = None
     """HTTPS and its certificate (default: plain HTTP on port 80)."""
     domain: str | None = None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from llmd_gke.rules import gateway as checks
 from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.open_gateway import open_gateway
 from llmd_gke.settings.sections import GatewaySettings, StackSettings
 from llmd_gke.settings.validation.finding_at import SettingFinding, locate
 
@@ -16,6 +17,7 @@ def gateway(settings: StackSettings) -> Iterator[SettingFinding]:
     """Checks that plain HTTP on the Internet is allowed explicitly, and that settings that need each other are set."""
     edge = settings.gateway
     yield from _plain_http(edge)
+    yield from _open(settings)
     if edge.tls is not None:
         sources = {
             "certificateManager": edge.tls.certificate_manager,
@@ -48,6 +50,19 @@ def _plain_http(edge: GatewaySettings) -> Iterator[SettingFinding]:
             severity="warning",
         )
         yield SettingFinding(f"{KEY}.allowPlainHttp", True, finding)
+
+
+def _open(settings: StackSettings) -> Iterator[SettingFinding]:
+    edge, door = settings.gateway, settings.front_door
+    findings = open_gateway(
+        external=edge.exposure == "external",
+        guarded=door is not None,
+        meant=edge.open,
+        fix="add the line `open: true` below llmd-gke:gateway if this is meant; otherwise set llmd-gke:frontDoor",
+    )
+    yield from locate(f"{KEY}.exposure", edge.exposure, findings)
+    if edge.open and door is not None and not door.keep_paths:
+        yield _needs("open", True, "the front door asks who calls, so this has no effect", "remove open")
 
 
 def _together(edge: GatewaySettings) -> Iterator[SettingFinding]:

@@ -98,7 +98,8 @@ def test_a_section_that_is_no_table_is_refused_in_words_of_the_file(config: Conf
     assert refused(config) == (
         HEAD + '  llmd-gke:gateway = "external"\n'
         "    this must be a map of settings  [wrong-value]\n"
-        "    allowed: exposure, allowPlainHttp, tls, domain, redirectHttp, allowGlobalAccess, dnsZone, dnsTtlSeconds\n"
+        "    allowed: exposure, allowPlainHttp, open, tls, domain, redirectHttp, allowGlobalAccess, dnsZone, "
+        "dnsTtlSeconds\n"
         "    fix:     one `key: value` per line"
     )
 
@@ -344,6 +345,7 @@ def test_a_secret_in_the_wrong_place_is_not_repeated(
     ("spoil", "rule"),
     [
         (lambda c: c["llmd-gke:gateway"].pop("allowPlainHttp"), "plain-http"),
+        (lambda c: c["llmd-gke:gateway"].pop("open"), "open-gateway"),
         (lambda c: c["llmd-gke:models"].append({**c["llmd-gke:models"][0], "replicas": 1}), "unique-name"),
         (lambda c: c["llmd-gke:tpuPools"].append(c["llmd-gke:tpuPools"][0]), "unique-name"),
         (lambda c: c["llmd-gke:tpuPools"][0].update(name="system"), "unique-name"),

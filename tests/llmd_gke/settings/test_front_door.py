@@ -17,6 +17,7 @@ SECOND = {"name": "second", "uri": "hf://Qwen/Qwen3-4B", "pool": "v6e4"}
 
 
 def door(config: Config, *callers: dict[str, Any], **more: Any) -> Config:
+    config["llmd-gke:gateway"].pop("open", None)
     config["llmd-gke:frontDoor"] = {"callers": list(callers) or [{"name": "team-a"}], **more}
     return config
 

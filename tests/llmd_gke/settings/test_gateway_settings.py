@@ -17,7 +17,7 @@ TLS = {"certificateManager": ["llm"]}
 def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
     config: Config, accepted: Callable[..., Checked]
 ) -> None:
-    config["llmd-gke:gateway"] = {"exposure": "external", "tls": TLS}
+    config["llmd-gke:gateway"] = {"exposure": "external", "open": True, "tls": TLS}
     checked = accepted(config)
     assert checked.settings.gateway.scheme == "https"
     assert not [one for one in checked.warnings if one.finding.rule == "plain-http"]
@@ -27,11 +27,20 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
     ("gateway", "message"),
     [
         (
-            {"exposure": "external"},
+            {"exposure": "external", "open": True},
             '  llmd-gke:gateway.exposure = "external"\n'
             "    an external gateway would serve unauthenticated plain HTTP to the Internet  [plain-http]\n"
             "    allowed: exposure: internal, tls with a certificate, or allowPlainHttp: true to accept this\n"
             "    fix:     pulumi config set --path llmd-gke:gateway.exposure internal",
+        ),
+        (
+            {"exposure": "external", "tls": TLS},
+            '  llmd-gke:gateway.exposure = "external"\n'
+            "    everyone on the Internet could use the models: nothing asks for a key, a token or an identity, or "
+            "limits addresses  [open-gateway]\n"
+            "    allowed: a front door with keys or tokens, IAP, address ranges, or an internal gateway\n"
+            "    fix:     add the line `open: true` below llmd-gke:gateway if this is meant; otherwise set "
+            "llmd-gke:frontDoor",
         ),
         (
             {"tls": {}},
@@ -82,7 +91,7 @@ def test_https_on_the_internet_needs_no_permission_and_gives_no_warning(
             "    fix:     set tls, or remove redirectHttp",
         ),
         (
-            {"exposure": "external", "tls": TLS, "allowGlobalAccess": True},
+            {"exposure": "external", "open": True, "tls": TLS, "allowGlobalAccess": True},
             "  llmd-gke:gateway.allowGlobalAccess = true\n"
             "    an external gateway is reachable from everywhere; GKE supports this only for internal gateways  "
             "[gateway-combination]\n"
@@ -129,3 +138,24 @@ def test_plain_http_on_the_internet_is_a_warning_for_those_who_asked(
 ) -> None:
     warnings = [describe(one) for one in accepted(config).warnings if one.finding.rule == "plain-http"]
     assert len(warnings) == 1
+
+
+def test_a_front_door_may_face_the_internet(config: Config, accepted: Callable[..., Checked]) -> None:
+    config["llmd-gke:gateway"] = {"exposure": "external", "tls": TLS}
+    config["llmd-gke:frontDoor"] = {"callers": [{"name": "team-a"}]}
+    assert accepted(config).settings.front_door is not None
+
+
+def test_a_gateway_with_a_front_door_is_not_said_to_be_open_unless_paths_stay_beside_it(
+    config: Config, refused: Refuse, accepted: Callable[..., Checked]
+) -> None:
+    config["llmd-gke:gateway"] = {"exposure": "external", "tls": TLS, "open": True}
+    door: dict[str, object] = {"callers": [{"name": "team-a"}]}
+    config["llmd-gke:frontDoor"] = door
+    assert refused(config).endswith(
+        "  llmd-gke:gateway.open = true\n"
+        "    the front door asks who calls, so this has no effect  [gateway-combination]\n"
+        "    fix:     remove open"
+    )
+    door["keepPaths"] = True
+    assert accepted(config).settings.gateway.open

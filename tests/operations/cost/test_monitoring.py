@@ -51,7 +51,7 @@ def test_a_stack_without_alerts_pays_for_none(clone: Clone) -> None:
 
 def test_only_an_external_gateway_is_checked_from_outside(clone: Clone) -> None:
     assert estimate(settings(clone)).uptime_executions == 0
-    external = {"exposure": "external", "allowPlainHttp": True}
+    external = {"exposure": "external", "allowPlainHttp": True, "open": True}
     assert estimate(settings(clone, gateway=external)).uptime_executions == 6 * SECONDS_PER_MONTH // 60
     unchecked = settings(clone, gateway=external, monitoring={"uptimeCheck": False})
     assert estimate(unchecked).uptime_executions == 0

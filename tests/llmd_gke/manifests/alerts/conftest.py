@@ -24,6 +24,7 @@ BASE: Mapping[str, Any] = {
     "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
     "llmd-gke:gateway": {
         "exposure": "external",
+        "open": True,
         "domain": "llm.example.com",
         "tls": {"certificateManager": ["llm-example-com"]},
     },

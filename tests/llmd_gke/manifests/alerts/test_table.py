@@ -112,7 +112,7 @@ def test_an_internal_gateway_has_no_checks_from_outside(make_stack: MakeStack) -
 
 
 def test_without_https_no_certificate_expires(make_stack: MakeStack) -> None:
-    plain = {"exposure": "external", "allowPlainHttp": True}
+    plain = {"exposure": "external", "allowPlainHttp": True, "open": True}
     assert names(make_stack(gateway=plain)) == EVERY - {"CertificateExpiring"}
     unchecked = make_stack(gateway=plain, monitoring={"uptimeCheck": False})
     assert names(unchecked) == EVERY - {"CertificateExpiring", "EndpointUnreachable"}

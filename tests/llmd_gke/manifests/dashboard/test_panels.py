@@ -87,7 +87,11 @@ def test_the_namespaces_of_all_models_are_asked_for(make_stack: MakeStack) -> No
     ("exposure", "metric", "kind"),
     [
         ({"exposure": "internal"}, metrics.Google.INTERNAL_REQUESTS, metrics.INTERNAL_LB),
-        ({"exposure": "external", "allowPlainHttp": True}, metrics.Google.EXTERNAL_REQUESTS, metrics.EXTERNAL_LB),
+        (
+            {"exposure": "external", "allowPlainHttp": True, "open": True},
+            metrics.Google.EXTERNAL_REQUESTS,
+            metrics.EXTERNAL_LB,
+        ),
     ],
 )
 def test_the_gateway_is_asked_about_by_the_metrics_of_its_kind(

@@ -21,7 +21,7 @@ CONFIG: dict[str, Any] = {
     "gcp:project": "my-project",
     "llmd-gke:cluster": {"name": "llmd", "zone": "us-east5-b"},
     "llmd-gke:tpuPools": [{"name": "v6e1", "machineType": "ct6e-standard-1t", "topology": "1x1", "maxNodes": 9}],
-    "llmd-gke:gateway": {"exposure": "external", "domain": "llm.example.com", "tls": TLS},
+    "llmd-gke:gateway": {"exposure": "external", "open": True, "domain": "llm.example.com", "tls": TLS},
     "llmd-gke:models": [MODEL],
 }
 
@@ -62,9 +62,14 @@ def test_each_running_model_has_a_check_of_a_path_that_its_route_passes_on() -> 
 @pytest.mark.parametrize(
     ("gateway", "host", "ssl", "validated"),
     [
-        ({"exposure": "external", "domain": "llm.example.com", "tls": TLS}, "llm.example.com", True, True),
-        ({"exposure": "external", "tls": TLS}, None, True, False),
-        ({"exposure": "external", "allowPlainHttp": True}, None, False, False),
+        (
+            {"exposure": "external", "open": True, "domain": "llm.example.com", "tls": TLS},
+            "llm.example.com",
+            True,
+            True,
+        ),
+        ({"exposure": "external", "open": True, "tls": TLS}, None, True, False),
+        ({"exposure": "external", "allowPlainHttp": True, "open": True}, None, False, False),
     ],
 )
 def test_a_check_speaks_what_clients_speak(gateway: dict[str, object], host: str, ssl: bool, validated: bool) -> None:

@@ -1,0 +1,58 @@
+"""Rules about gateways on the Internet that ask nobody who they are.
+
+A guard is what keeps strangers from the models: callers' keys or tokens (the front door), IAP, or a policy of Cloud
+Armor with address ranges. HTTPS is none: it hides what is said, and lets everyone speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from llmd_gke.gateways import gke
+from llmd_gke.rules.finding import Finding
+from llmd_gke.rules.inputs import Input, Unknown
+
+OPEN_ANNOTATION = "llmd-gke/open"
+"""On a Gateway that is meant to be open to everyone: what the setting ``gateway.open`` says."""
+
+IDENTITIES = ("apiKeyAuth", "basicAuth", "extAuth", "jwt", "oidc")
+"""Parts of a SecurityPolicy of Envoy Gateway that ask who calls (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+
+
+def open_gateway(*, external: bool, guarded: bool, meant: bool, fix: str) -> Iterator[Finding]:
+    """An external gateway is guarded, or open because somebody says that it is meant."""
+    if external and not guarded and not meant:
+        yield Finding(
+            "open-gateway",
+            "everyone on the Internet could use the models: nothing asks for a key, a token or an identity, or limits "
+            "addresses",
+            allowed="a front door with keys or tokens, IAP, address ranges, or an internal gateway",
+            fix=fix,
+        )
+
+
+def faces_the_internet(gateway: Input) -> bool:
+    """Whether GKE gives the Gateway a public address. Classes of others are not judged."""
+    name = gateway.get("spec", "gatewayClassName").text() or ""
+    return name.startswith(gke.CLASS_PREFIX) and "rilb" not in name.split("-")
+
+
+def is_meant(gateway: Input) -> bool:
+    """Whether the Gateway says that it is open."""
+    return gateway.get("metadata", "annotations", OPEN_ANNOTATION).text() == "true"
+
+
+def guards_backend(policy_spec: Input) -> bool:
+    """Whether a GCPBackendPolicy has IAP or a policy of Cloud Armor. What is not known yet counts, and is noted."""
+    default = policy_spec.get("default")
+    enabled, armor = default.get("iap", "enabled"), default.get("securityPolicy")
+    return enabled.boolean() is True or bool(armor.text()) or _later(enabled) or _later(armor)
+
+
+def asks_who_calls(policy_spec: Input) -> bool:
+    """Whether a SecurityPolicy of Envoy Gateway asks who calls."""
+    return any(policy_spec.get(part).present() for part in IDENTITIES)
+
+
+def _later(node: Input) -> bool:
+    return isinstance(node.value, Unknown)

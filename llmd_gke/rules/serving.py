@@ -214,7 +214,7 @@ def scaling(spec: Input) -> Iterator[Finding]:
                 "service-scaling",
                 f"{section.get('scaling').path}: KServe scales only through the workload variant autoscaler with "
                 "HPA or KEDA; without their CRDs the service never becomes Ready (ScalingCRDNotFound)",
-                fix="set replicas, or install both and disable this rule",
+                fix="set replicas, or leave both out and scale the Deployment NAME-kserve by an autoscaler of your own",
             )
 
 

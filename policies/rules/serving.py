@@ -183,7 +183,7 @@ NAME_LENGTH = Rule(
 
 SCALING = Rule(
     name="service-scaling",
-    title="LLMInferenceServices have a fixed number of replicas",
+    title="LLMInferenceServices leave `scaling` out",
     why="KServe's `scaling` creates a VariantAutoscaling and an HPA or a KEDA ScaledObject. KServe includes none "
     "of their controllers, llm-d has retired the first, and a replica without a free TPU host stays Pending.",
     sources=(kserve.source(f"{kserve.CONTROLLER}/scaling.go"),),

@@ -10,6 +10,7 @@ import pytest
 from llmd_gke.catalog import kserve, scaling, versions
 from llmd_gke.graph.recording import Graph, ResourceNode
 from llmd_gke.settings.load import read_config
+from operations.comment.policy_messages import run_policies
 from tests.components import kinds, test_resources
 from tests.components.conftest import ROOT, Record
 from tests.components.kinds import of, spec
@@ -77,6 +78,11 @@ def test_the_service_has_no_number_and_comes_before_what_scales_it(
     scaler = one(graph, type_)
     assert service.urn in scaler.depends_on
     assert cast("Any", spec(scaler))["scaleTargetRef"]["name"] == f"qwen{kserve.DEPLOYMENT_SUFFIX}"
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_the_policies_accept_it(scaled: Scaled, source: scaling.Source) -> None:
+    assert [one for one in run_policies("eu4a", scaled(source)) if one.mandatory] == []
 
 
 def test_keda_is_installed_only_where_it_is_the_source(scaled: Scaled) -> None:

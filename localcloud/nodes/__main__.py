@@ -14,7 +14,7 @@ from localcloud.kubernetes import client as kubernetes
 from localcloud.kubernetes.cache import Mirror
 from localcloud.kubernetes.client import Kube, Resource
 from localcloud.kubernetes.watch import watch
-from localcloud.nodes import logs, runtime
+from localcloud.nodes import logs, objectives, runtime
 from localcloud.nodes.environment import Sources
 from localcloud.nodes.events import Recorder
 from localcloud.nodes.heartbeats import Heartbeats
@@ -75,6 +75,7 @@ async def main(layout: Layout) -> None:
         await pods.synced.wait()
         group.create_task(pools.run())
         group.create_task(heartbeats.run(pools.ours))
+        group.create_task(objectives.run(client))
         context = logs.tls(home / "cluster" / "run", home / "cluster" / "pki" / "ca.crt")
         server = await asyncio.start_server(logs.Logs(manager.log).answer, "0.0.0.0", KUBELET_PORT, ssl=context)  # noqa: S104 - every node's address
         log.info("runs")

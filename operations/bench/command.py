@@ -139,7 +139,7 @@ def take(
         taken = datetime.now(UTC)
         levels, stopped = load.run(
             python,
-            load.Load(endpoint.url, endpoint.served_model_name, loads, seconds, warmup, first, most),
+            load.Load(endpoint.url, endpoint.served_model_name, loads, seconds, warmup, first, most, key=endpoint.key),
             work.say,
         )
         # What answers at an address given by hand are not the stack's chips.

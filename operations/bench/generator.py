@@ -76,6 +76,9 @@ def scenario(spec: dict[str, Any], workload: Workload, streams: int) -> Benchmar
                 "request_format": "/v1/completions",
                 "verify": True,
                 "timeout": spec["timeout"],
+                "api_key": spec.get("key") or None,
+                # Before the load guidellm asks this path. A front door has no /health.
+                "api_routes": {"/health": "v1/models"},
             },
             profile={
                 "kind": "concurrent",

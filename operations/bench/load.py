@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, cast
 
@@ -30,7 +30,7 @@ PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SSL_CERT_FILE", "SSL_C
 
 @dataclass(frozen=True)
 class Load:
-    """The load: URL, model name, and how much to send. Times in seconds."""
+    """The load: URL, model name, and how much to send; ``key``: of a caller, behind a front door. Times in seconds."""
 
     url: str
     model: str
@@ -40,6 +40,7 @@ class Load:
     first: int
     most: int
     timeout: float = 600.0
+    key: str = field(default="", repr=False)
 
 
 def run(python: Path, load: Load, say: Callable[[str], None]) -> tuple[list[Level], dict[str, str]]:

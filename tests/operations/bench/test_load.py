@@ -12,6 +12,7 @@ from operations.bench.workload import Workload
 from operations.cli import main
 from operations.exits import Failed
 from tests.fakes import generator
+from tests.fakes.keyed import behind_key
 from tests.fakes.simulator import simulating
 
 pytestmark = pytest.mark.slow
@@ -65,3 +66,13 @@ def test_an_address_where_nothing_answers_ends_with_the_generators_last_words(py
 
 def test_the_pins_name_the_generator() -> None:
     assert environment.generator().startswith("guidellm==")
+
+
+def test_behind_a_front_door_every_request_has_the_callers_key_and_none_asks_for_health(python: Path) -> None:
+    with behind_key("key-of-team-a") as (url, asked):
+        given = load.Load(url, "qwen", [Workload("random", 200, 100, 16)], 2, 1, 1, 1, key="key-of-team-a")
+        ([level], _) = load.run(python, given, quiet)
+    assert (level.errors, level.requests > 0) == (0, True)
+    assert {path for path, _ in asked} == {"/v1/models", "/v1/completions"}
+    assert {key for _, key in asked} == {"Bearer key-of-team-a"}
+    assert "key-of-team-a" not in repr(given)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from localcloud.common.child_process import follow
 from operations import outputs
+from operations.live import engine_events
 from operations.live.report import without_secrets
 from operations.options import Cloud
 from operations.target import Target
@@ -19,10 +20,11 @@ STOP = ((signal.SIGINT, 120), (signal.SIGTERM, 20), (signal.SIGKILL, 20))
 """Signals to stop the engine, each with the seconds to wait for it: two minutes to stop in order."""
 
 
-def up(target: Target) -> list[str]:
-    """The command that brings the stack up."""
+def up(target: Target, events: Path | None = None) -> list[str]:
+    """The command that brings the stack up. ``events``: the file for the engine's events, on Google Cloud only."""
     if target.cloud is Cloud.GOOGLE:
-        return ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
+        command = ["pulumi", "up", "--yes", "--non-interactive", "--stack", target.stack, "--policy-pack", "policies"]
+        return [*command, engine_events.FLAG, str(events)] if events else command
     return ["make", "up", f"STACK={target.stack}", f"CLOUD={target.cloud.value}"]
 
 
@@ -66,7 +68,7 @@ def run(command: Sequence[str], target: Target, log: Path, seconds: float, say: 
             say(" ".join(clean.split())[:100])
 
     log.touch()  # it is read also when nothing was said
-    environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true"}
+    environment = os.environ | {"PULUMI_SKIP_UPDATE_CHECK": "true", **engine_events.ENVIRONMENT}
     try:
         return follow(command, target.root, environment, hear, stop=STOP, group=True, seconds=seconds)
     except subprocess.TimeoutExpired:

@@ -37,7 +37,8 @@ class Evidence:
     smoke: dict[str, str] = field(default_factory=dict[str, str])
     """Verdict by ``model: check``."""
     bench: BenchResult | None = None
-    up_log: str = ""
+    created: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Seconds that each resource took that the engine created, by the resource's name."""
     unchanged: bool | None = None
     """Whether a preview, or a second ``up``, found nothing to change; ``None`` where there was none."""
     left: str | None = None

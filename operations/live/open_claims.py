@@ -88,11 +88,11 @@ def _ready(seen: Evidence) -> Answer:
 
 
 def _took(resource: str) -> Callable[[Evidence], Answer]:
-    """An answer from the engine's line about a resource, with its duration."""
+    """An answer from the engine's event about a resource, with its duration."""
 
     def answer(seen: Evidence) -> Answer:
-        lines = [line.strip() for line in seen.up_log.splitlines() if f" {resource} " in line and "created" in line]
-        return ("yes", " ".join(lines[-1].split())) if lines else NOT_SEEN
+        seconds = seen.created.get(resource)
+        return NOT_SEEN if seconds is None else ("yes", f"{resource} was created in {seconds} s")
 
     return answer
 

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from operations.exits import NotUp, Problem
-from operations.live import engine, leftovers, local_steps
+from operations.live import engine, engine_events, leftovers, local_steps
 from operations.live.destroying import destroy
 from operations.live.evidence import Evidence, Step, Verdict
 from operations.live.sections import MARK
@@ -80,10 +81,11 @@ class Run:
 
     def _up(self) -> tuple[Verdict, str]:
         log = self._plan.folder / "up.log"
-        status = engine.run(
-            engine.up(self._target), self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}")
-        )
-        self.seen.up_log = log.read_text(encoding="utf-8") if log.exists() else ""
+        with TemporaryDirectory() as folder:  # the events hold inputs: they are read, and not kept
+            events = Path(folder) / "events.jsonl"
+            command = engine.up(self._target, events)
+            status = engine.run(command, self._target, log, UP_SECONDS, lambda line: self._say(f"up: {line}"))
+            self.seen.created = engine_events.created(events)
         return (
             ("passed", "every resource was created") if status == 0 else ("failed", f"status {status}, see {log.name}")
         )

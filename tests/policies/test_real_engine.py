@@ -11,6 +11,7 @@ import pytest
 from llmd_gke.repository import CLONE
 from localcloud.common.workdir import cache_folder
 from localcloud.pulumi_cli import resolve
+from operations.live import engine_events
 from tests.real_engine.harness import GOOGLE, Rehearsal
 
 pytestmark = pytest.mark.rehearsal
@@ -92,6 +93,7 @@ def test_a_violation_fails_the_preview_and_up_does_not_create_the_resource(rehea
     assert "proxies" not in made(rehearsal)
     rehearsal.events("up", "--yes", "--skip-preview")
     assert "proxies" in made(rehearsal), "without the pack nothing else holds it back"
+    assert "proxies" in engine_events.created(rehearsal.folder / "events.jsonl"), "as the engine's own events say"
 
 
 def test_a_plain_pulumi_command_of_the_shell_runs_the_pack(rehearsal: Rehearsal) -> None:

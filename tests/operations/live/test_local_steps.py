@@ -72,7 +72,7 @@ def laptop(project: Project, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
 
     monkeypatch.setattr(outputs, "_ask", asked)
     for name, command in (("up", ["true"]), ("down", ["true"]), ("unchanged", ["true"])):
-        monkeypatch.setattr(engine, name, lambda target, command=command: command)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+        monkeypatch.setattr(engine, name, lambda target, *_, command=command: command)  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     return project
 
 

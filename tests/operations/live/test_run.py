@@ -42,8 +42,8 @@ def commands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     for name in ("up", "down", "unchanged"):
         (tmp_path / f"{name}.sh").write_text(f"echo {name} >> {tmp_path}/calls\n")
 
-        def made(target: Target, name: str = name) -> list[str]:
-            return ["sh", str(tmp_path / f"{name}.sh")]
+        def made(target: Target, events: Path | None = None, name: str = name) -> list[str]:
+            return ["sh", str(tmp_path / f"{name}.sh"), *([str(events)] if events else [])]
 
         monkeypatch.setattr(engine, name, made)
     for name in ("_status", "_smoke", "_bench"):
@@ -69,6 +69,13 @@ def test_a_run_that_works_goes_through_every_step_and_destroys(commands: Path) -
     assert calls(commands) == ["up", "unchanged", "down"]
     assert list(verdicts(seen)) == ["up", "second up", "status", "smoke", "bench", "destroy"]
     assert set(verdicts(seen).values()) == {"passed"}
+
+
+def test_what_the_engine_created_is_read_from_its_events_which_are_not_kept(commands: Path) -> None:
+    event = {"timestamp": 5, "resOutputsEvent": {"metadata": {"op": "create", "urn": "urn:pulumi:a::b::c::edge"}}}
+    (commands / "up.sh").write_text(f"echo '{json.dumps(event)}' > $1; echo $1 > {commands}/events; echo done")
+    assert go(commands).created == {"edge": 0}
+    assert not Path((commands / "events").read_text().strip()).exists()
 
 
 def test_after_a_failed_up_nothing_is_asked_and_the_destroy_comes(commands: Path) -> None:
@@ -251,8 +258,10 @@ def test_what_doctor_found_is_in_the_report_with_its_fix(project: Project) -> No
 
 def test_the_commands_of_google_cloud_are_pulumis_own() -> None:
     assert " ".join(engine.up(TARGET)) == "pulumi up --yes --non-interactive --stack eu4a --policy-pack policies"
+    assert engine.up(TARGET, Path("/e"))[-2:] == ["--event-log", "/e"]
     assert " ".join(engine.down(TARGET)) == "pulumi destroy --yes --non-interactive --stack eu4a"
     rehearsal = replace(TARGET, cloud=Cloud.REHEARSAL)
+    assert engine.up(rehearsal, Path("/e")) == ["make", "up", "STACK=eu4a", "CLOUD=rehearsal"]
     assert engine.down(rehearsal) == ["make", "down", "STACK=eu4a", "CLOUD=rehearsal"]
 
 
@@ -279,11 +288,12 @@ def test_a_run_on_another_cloud_answers_no_open_point() -> None:
 def test_points_are_answered_by_what_was_seen_and_not_by_what_was_not() -> None:
     seen = Evidence("eu4a", "google", TARGET.settings, steps=[Step("up", "passed", "")])
     seen.smoke = {"qwen: completion": "passed"}
-    seen.up_log = " +  kubernetes:gateway.networking.k8s.io/v1:Gateway edge-gateway created (95s)\n"
+    seen.created = {"edge-gateway": 95}
     seen.left = "disks x"
     result = {point.number: (answer, text) for point, answer, text in open_claims.answers(seen)}
     assert result[10][0] == "yes"
-    assert "created (95s)" in result[4][1]
+    assert result[4] == ("yes", "edge-gateway was created in 95 s")
+    assert result[24] == open_claims.NOT_SEEN
     assert result[12] == ("no", "disks x")
     assert result[3][0] == "open"
 

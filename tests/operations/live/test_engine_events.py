@@ -1,0 +1,56 @@
+"""How long a resource took is in the engine's events, not in what it prints for people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from operations.live import engine_events
+
+URN = "urn:pulumi:eu4a::llmd-gke::llmd-gke:edge:Edge$kubernetes:gateway.networking.k8s.io/v1:Gateway::edge-gateway"
+
+
+def event(kind: str, at: int, op: str = "create", urn: str = URN, **more: object) -> str:
+    return json.dumps({"sequence": at, "timestamp": at, kind: {"metadata": {"op": op, "urn": urn}, **more}})
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    return tmp_path / "events.jsonl"
+
+
+def test_a_resource_took_from_its_first_event_to_its_outputs(log: Path) -> None:
+    log.write_text("\n".join([event("resourcePreEvent", 1000), event("resOutputsEvent", 1095)]))
+    assert engine_events.created(log) == {"edge-gateway": 95}
+
+
+def test_a_preview_creates_nothing(log: Path) -> None:
+    preview = [event("resourcePreEvent", 1000, planning=True), event("resOutputsEvent", 1001, planning=True)]
+    log.write_text("\n".join(preview))
+    assert engine_events.created(log) == {}
+    log.write_text("\n".join([*preview, event("resourcePreEvent", 1010), event("resOutputsEvent", 1020)]))
+    assert engine_events.created(log) == {"edge-gateway": 10}
+
+
+@pytest.mark.parametrize("op", ["same", "update", "delete", "read"])
+def test_a_resource_that_was_there_was_not_created(log: Path, op: str) -> None:
+    log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1001, op)]))
+    assert engine_events.created(log) == {}
+
+
+def test_a_replacement_is_created(log: Path) -> None:
+    op = "create-replacement"
+    log.write_text("\n".join([event("resourcePreEvent", 1000, op), event("resOutputsEvent", 1001, op)]))
+    assert engine_events.created(log) == {"edge-gateway": 1}
+
+
+@pytest.mark.parametrize("rest", ['{"sequence": 3, "resOutp', "[]x", event("resourcePreEvent", 1, "step-of-2030")])
+def test_lines_that_cannot_be_read_are_left_out(log: Path, rest: str) -> None:
+    log.write_text("\n".join([event("resourcePreEvent", 1000), event("resOutputsEvent", 1001), rest]))
+    assert engine_events.created(log) == {"edge-gateway": 1}
+
+
+def test_without_a_file_nothing_was_created(log: Path) -> None:
+    assert engine_events.created(log) == {}

@@ -46,6 +46,7 @@ COMMANDS: dict[str, Command] = {
     ),
     "logs": Command("operations.logs.command", "Print log queries for the most frequent questions."),
     "key": Command("operations.key.command", "Create, rotate or revoke a key of a caller of the front door."),
+    "usage": Command("operations.usage.command", "Show requests and tokens by caller and model of the front door."),
     "smoke": Command("operations.smoke.command", "Check everything that clients rely on."),
     "ask": Command("operations.ask.command", "Send a request to each pod of a model, bypassing the gateway."),
     "live": Command("operations.live.command", "Create a stack on Google Cloud, test and measure it, and destroy it."),

@@ -49,6 +49,8 @@ READY_PATH = "/ready"
 METRICS_PORT = 19001
 AI_METRICS_PORT = 1064
 """Of AI Gateway's sidecar: token usage by caller and model."""
+METRICS_JOB = "front-door"
+"""Name of the PodMonitoring that reads it; Prometheus has it as the label ``job``."""
 XDS_PORT = 18000
 LIMITS_XDS_PORT = 18001
 LIMITER = "envoy-ratelimit"

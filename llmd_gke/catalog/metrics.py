@@ -54,6 +54,15 @@ class Picker(StrEnum):
     DECISION_SECONDS = "inference_extension_scheduler_e2e_duration_seconds"
 
 
+class AiGateway(StrEnum):
+    """v1.0.0 (``internal/metrics``), at the front door's proxies: labels ``caller``,
+    ``gen_ai_request_model``, ``gen_ai_token_type``.
+    """
+
+    TOKENS = "gen_ai_client_token_usage"
+    """A histogram of tokens per request."""
+
+
 class KubeState(StrEnum):
     """Kube state metrics that GKE collects for us (``MONITORED`` in ``components/cluster_hardening.py``).
 

@@ -9,9 +9,6 @@ from llmd_gke.catalog import front_door, monitoring
 from llmd_gke.manifests import firewall
 from llmd_gke.manifests.types import JsonObject
 
-PROXIES = "front-door"
-"""Name of the PodMonitoring; Prometheus has it as the label ``job``."""
-
 
 def proxies(interval_seconds: int) -> JsonObject:
     """The PodMonitoring of every Envoy's sidecar."""
@@ -23,7 +20,7 @@ def proxies(interval_seconds: int) -> JsonObject:
     return {
         "apiVersion": monitoring.API_VERSION,
         "kind": monitoring.POD_MONITORING,
-        "metadata": {"name": PROXIES, "namespace": front_door.PROXIES_NAMESPACE},
+        "metadata": {"name": front_door.METRICS_JOB, "namespace": front_door.PROXIES_NAMESPACE},
         "spec": {
             "selector": {"matchLabels": dict(front_door.PROXY_LABELS)},
             "endpoints": [endpoint],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -170,3 +171,23 @@ def test_without_requests_a_token_has_no_price(promtool: Path, stack: StackSetti
     quiet = {key: "5x60" if "generation_tokens" in key else values for key, values in RECORDED.items()}
     (query,) = next(panel for panel in panels(stack) if panel.key == "price").queries
     assert evaluated(promtool, tmp_path, quiet, [(query.promql, [])]) == ""
+
+
+def test_panels_of_callers_count_each_request_once_and_cached_tokens_not_twice(
+    promtool: Path, make_stack: Callable[..., StackSettings], tmp_path: Path
+) -> None:
+    stack = make_stack(gateway={"exposure": "internal"}, frontDoor={"callers": [{"name": "team-a"}]})
+    job = f'cluster="{stack.cluster.name}",job="front-door",caller="team-a",gen_ai_request_model="qwen"'
+    series = {
+        f'gen_ai_client_token_usage_{name}{{{job},gen_ai_token_type="{kind}",pod="{pod}"}}': f"0+{step}x60"
+        for pod in ("one", "two")
+        for kind, tokens in (("input", 600), ("cached_input", 300), ("output", 60))
+        for name, step in (("sum", tokens), ("count", 30))
+    }
+    who = {"caller": "team-a", "gen_ai_request_model": "qwen"}
+    expected = {"caller-requests": 1.0, "caller-tokens": 22.0}
+    asked: list[tuple[str, Samples]] = [
+        (panel.queries[0].promql, [(who, expected[panel.key])]) for panel in panels(stack) if panel.key in expected
+    ]
+    assert len(asked) == 2
+    assert evaluated(promtool, tmp_path, series, asked) == ""

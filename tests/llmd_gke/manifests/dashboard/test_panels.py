@@ -13,7 +13,11 @@ from llmd_gke.settings import StackSettings
 
 MakeStack = Callable[..., StackSettings]
 
-NAMES = {name.value for kind in (metrics.Server, metrics.Picker, metrics.KubeState, metrics.Google) for name in kind}
+NAMES = {
+    name.value
+    for kind in (metrics.Server, metrics.Picker, metrics.AiGateway, metrics.KubeState, metrics.Google)
+    for name in kind
+}
 METRIC = re.compile(r"([a-z_][a-z0-9_]*(?::[a-z0-9_]+)?)\{")
 AGGREGATED = re.compile(r"^(?:sum|max|avg|count) by \(([^)]*)\)")
 
@@ -155,3 +159,17 @@ def test_the_state_of_slices_is_shown_where_they_have_several_hosts(
 def test_what_only_google_has_is_told_from_what_any_prometheus_answers(stack: StackSettings) -> None:
     google = {panel.key for panel in panels(stack) if panel.google_only}
     assert google == {"gateway-answers", "gateway-latency", "nodes", "tensorcore", "hbm-bandwidth", "hbm-used"}
+
+
+def test_only_a_front_door_that_is_measured_has_panels_of_callers(make_stack: MakeStack) -> None:
+    door = {"callers": [{"name": "team-a"}]}
+    with_door = make_stack(gateway={"exposure": "internal"}, frontDoor=door)
+    unread = make_stack(gateway={"exposure": "internal"}, frontDoor=door, monitoring={"scrape": False})
+    shown = [
+        [panel.key for panel in panels(one) if panel.key.startswith("caller-")]
+        for one in (with_door, make_stack(), unread)
+    ]
+    assert shown == [["caller-requests", "caller-tokens"], [], []]
+    (query,) = named(with_door, "caller-tokens").queries
+    assert query.legend_labels == ("caller", "gen_ai_request_model")
+    assert query.promql.startswith("sum by (caller, gen_ai_request_model) (rate(gen_ai_client_token_usage_sum{")

@@ -1,0 +1,70 @@
+"""Panels about the front door's callers, and the expressions that ``llmd-gke usage`` asks, too."""
+
+from __future__ import annotations
+
+from llmd_gke.catalog.front_door import METRICS_JOB
+from llmd_gke.catalog.metrics import AiGateway
+from llmd_gke.manifests import promql
+from llmd_gke.manifests.dashboard.panel import Panel, Query
+from llmd_gke.settings import StackSettings
+
+METRICS = "https://aigateway.envoyproxy.io/docs/capabilities/observability/metrics"
+
+CALLER, MODEL, TOKEN_TYPE = "caller", "gen_ai_request_model", "gen_ai_token_type"
+INPUT, OUTPUT = "input", "output"
+"""Values of the label :data:`TOKEN_TYPE`. Others, such as ``cached_input``, are parts of these two."""
+
+
+def callers(settings: StackSettings, window: str) -> list[Panel]:
+    """Requests and tokens by caller and model; none without a front door whose proxies are read."""
+    if settings.front_door is None or not settings.monitoring.scrape:
+        return []
+    return [
+        Panel(
+            "caller-requests",
+            "Requests by caller",
+            "per second",
+            (Query(_sum(requests(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),),
+            "Answered requests that reported tokens. A caller's second key has a line of its own.",
+            METRICS,
+            "stacked",
+        ),
+        Panel(
+            "caller-tokens",
+            "Tokens by caller",
+            "per second",
+            (Query(_sum(tokens(settings, "rate", window), CALLER, MODEL), f"{{{{{CALLER}}}}} {{{{{MODEL}}}}}"),),
+            "Tokens of prompts and answers together, as the callers' budgets count them.",
+            METRICS,
+            "stacked",
+        ),
+    ]
+
+
+def used(settings: StackSettings, seconds: int) -> dict[str, str]:
+    """Expressions of what was used in the last seconds: ``requests`` by caller and model, ``tokens`` also by type."""
+    window = f"{seconds}s"
+    return {
+        "requests": _sum(requests(settings, "increase", window), CALLER, MODEL),
+        "tokens": _sum(tokens(settings, "increase", window), CALLER, MODEL, TOKEN_TYPE),
+    }
+
+
+def requests(settings: StackSettings, function: str, window: str) -> str:
+    """Each request is observed once for every type of token, so those of prompts are counted."""
+    selector = _selector(settings, f'{TOKEN_TYPE}="{INPUT}"')
+    return f"{function}({AiGateway.TOKENS}_count{selector}[{window}])"
+
+
+def tokens(settings: StackSettings, function: str, window: str) -> str:
+    """Tokens of prompts and answers."""
+    selector = _selector(settings, promql.one_of(TOKEN_TYPE, (INPUT, OUTPUT)))
+    return f"{function}({AiGateway.TOKENS}_sum{selector}[{window}])"
+
+
+def _selector(settings: StackSettings, *more: str) -> str:
+    return "{" + ",".join((f'cluster="{settings.cluster.name}"', f'job="{METRICS_JOB}"', *more)) + "}"
+
+
+def _sum(expression: str, *labels: str) -> str:
+    return f"sum by ({', '.join(labels)}) ({expression})"

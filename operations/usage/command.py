@@ -1,0 +1,104 @@
+"""``llmd-gke usage``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from operations.options import DEFAULT_STACK, CloudOption, Output, OutputOption, StackOption
+
+if TYPE_CHECKING:
+    from operations.target import Target
+    from operations.usage.amounts import Usage
+
+
+def command(
+    stack: StackOption = DEFAULT_STACK,
+    output: OutputOption = Output.TABLE,
+    cloud: CloudOption = None,
+    days: Annotated[
+        float, typer.Option(min=0.01, max=400, metavar="N", help="The period: the last N days; 0.5 is 12 hours.")
+    ] = 1.0,
+) -> None:
+    """Show requests and tokens by caller and model of the front door, for a period that ends now.
+
+    The numbers are from the metrics of the proxies: Prometheus extrapolates to the ends of the period, so they are
+    close to those of the limits but not equal. Both keys of a caller are one caller.
+    """
+    from operations.enter_localcloud import enter, starting
+
+    with starting(f"asking for the usage of stack {stack}"):
+        from operations.target import Target
+
+        target = Target.choose(stack, cloud)
+        _has_usage(target)
+        enter(target)
+        usage = _asked(target, round(days * 86400))
+    from rich.table import Table
+
+    from operations.printing import show
+
+    data = {
+        "stack": target.stack,
+        "cloud": target.cloud.value,
+        "days": days,
+        "usage": [
+            {
+                "caller": one.caller,
+                "model": one.model,
+                "requests": one.requests,
+                "inputTokens": one.input_tokens,
+                "outputTokens": one.output_tokens,
+            }
+            for one in usage
+        ],
+    }
+    table = Table(title=f"Stack {target.stack}: usage of the last {days:g} days", title_justify="left")
+    for heading in ("caller", "model"):
+        table.add_column(heading)
+    for heading in ("requests", "input tokens", "output tokens"):
+        table.add_column(heading, justify="right")
+    for one in usage:
+        numbers = (one.requests, one.input_tokens, one.output_tokens)
+        table.add_row(one.caller, one.model, *(f"{number:,}" for number in numbers))
+    show(output, data, table if usage else f"Stack {target.stack}: no usage in the last {days:g} days")
+
+
+def _has_usage(target: Target) -> None:
+    """Raises ``BadInput`` where nobody is asked who calls, or no metrics are collected."""
+    from operations.exits import BadInput
+
+    if target.settings.front_door is None:
+        raise BadInput(
+            f"Stack {target.stack} has no front door, so nobody is asked who calls.\n"
+            "Fix: set llmd-gke:frontDoor (docs/front-door.md)"
+        )
+    if not target.settings.monitoring.scrape:
+        raise BadInput(
+            f"The metrics of stack {target.stack} are not collected.\nFix: remove `scrape: false` from "
+            "llmd-gke:monitoring"
+        )
+
+
+def _asked(target: Target, seconds: int) -> list[Usage]:
+    import asyncio
+    import time
+
+    from operations.exits import Unreachable
+    from operations.prometheus import access
+    from operations.prometheus.client import NotAnswered
+    from operations.usage.amounts import ask
+
+    async def asking() -> list[Usage]:
+        async with access.of(target) as prometheus:
+            return await ask(prometheus, target.settings, seconds, time.time())
+
+    try:
+        return asyncio.run(asking())
+    except NotAnswered as problem:
+        raise Unreachable(
+            f"The metrics of stack {target.stack} cannot be queried: {problem}\n"
+            f"Fix: {access.NEEDED} (roles/monitoring.viewer) for Google Cloud; "
+            "LLMD_GKE_PROMETHEUS=1 make up CLOUD=laptop for a laptop cloud (docs/monitoring.md)"
+        ) from None

@@ -1,0 +1,104 @@
+"""``llmd-gke usage``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from llmd_gke.manifests.dashboard.caller_panels import used
+from llmd_gke.settings import load_stack
+from operations.doctor.google import ENDPOINT
+from operations.prometheus.client import Series
+from operations.usage.amounts import Usage, rows
+from tests.fakes.prometheus import StandIn, serving
+from tests.operations.support import run
+
+STACK = """\
+config:
+  gcp:project: my-project
+  llmd-gke:cluster: {name: llmd-one, zone: us-east5-b, deletionProtection: false}
+  llmd-gke:tpuPools: [{name: v6e1, machineType: ct6e-standard-1t, topology: 1x1, maxNodes: 2}]
+  llmd-gke:models: [{name: qwen, uri: "hf://Qwen/Qwen3-4B", pool: v6e1}]
+"""
+DOOR = "  llmd-gke:frontDoor: {callers: [{name: team-a}, {name: team-b}]}\n"
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A clone whose stack has a front door."""
+    (tmp_path / "Pulumi.one.yaml").write_text(STACK + DOOR)
+    return tmp_path
+
+
+def series(value: float, **labels: str) -> Series:
+    return Series(labels, [(0, value)])
+
+
+def test_both_keys_of_a_caller_are_one_row_and_the_largest_comes_first() -> None:
+    requests = [
+        series(2, caller="team-a", gen_ai_request_model="qwen"),
+        series(1, caller="team-a.next", gen_ai_request_model="qwen"),
+        series(1, caller="team-b", gen_ai_request_model="qwen"),
+    ]
+    tokens = [
+        series(20.4, caller="team-a", gen_ai_request_model="qwen", gen_ai_token_type="input"),
+        series(10, caller="team-a.next", gen_ai_request_model="qwen", gen_ai_token_type="input"),
+        series(7, caller="team-a", gen_ai_request_model="qwen", gen_ai_token_type="output"),
+        series(900, caller="team-b", gen_ai_request_model="qwen", gen_ai_token_type="output"),
+        series(float("nan"), caller="team-b", gen_ai_request_model="qwen", gen_ai_token_type="input"),
+    ]
+    assert rows(requests, tokens) == [Usage("team-b", "qwen", 1, 0, 900), Usage("team-a", "qwen", 3, 30, 7)]
+
+
+def test_the_metrics_of_the_period_are_asked_of_the_stacks_project(
+    clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = used(load_stack(clone, "one").settings, 7 * 86400)
+    assert 'cluster="llmd-one",job="front-door"' in asked["requests"]
+    assert asked["tokens"].endswith("[604800s]))")
+    who = {"caller": "team-a", "gen_ai_request_model": "qwen"}
+    stand_in = StandIn(
+        series={
+            asked["requests"]: [(who, lambda _: 4.0)],
+            asked["tokens"]: [
+                ({**who, "gen_ai_token_type": "input"}, lambda _: 40.0),
+                ({**who, "gen_ai_token_type": "output"}, lambda _: 1000.0),
+            ],
+        }
+    )
+    with serving(stand_in) as url:
+        environment = {ENDPOINT: url, "NO_PROXY": "127.0.0.1"}
+        done = run("usage", "--stack", "one", "--days", "7", "-o", "json", root=clone, environment=environment)
+        shown = run("usage", "--stack", "one", "--days", "7", root=clone, environment=environment)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "stack": "one",
+        "cloud": "google",
+        "days": 7.0,
+        "usage": [{"caller": "team-a", "model": "qwen", "requests": 4, "inputTokens": 40, "outputTokens": 1000}],
+    }
+    assert "1,000" in shown.stdout
+
+
+def test_a_stack_without_a_front_door_has_no_callers(clone: Path) -> None:
+    (clone / "Pulumi.one.yaml").write_text(STACK)
+    done = run("usage", "--stack", "one", root=clone)
+    assert done.returncode == 2
+    assert "Stack one has no front door" in done.stderr
+    assert "Fix: set llmd-gke:frontDoor" in done.stderr
+
+
+def test_metrics_that_nobody_collects_are_said_so(clone: Path) -> None:
+    (clone / "Pulumi.one.yaml").write_text(STACK + DOOR + "  llmd-gke:monitoring: {scrape: false}\n")
+    done = run("usage", "--stack", "one", root=clone)
+    assert done.returncode == 2
+    assert "scrape: false" in done.stderr
+
+
+def test_without_a_prometheus_the_fix_is_named(clone: Path) -> None:
+    (clone / "Pulumi.one.yaml").write_text(STACK.replace("my-project", "rehearsal") + DOOR)
+    done = run("usage", "--stack", "one", root=clone)
+    assert done.returncode == 8
+    assert "the rehearsal has no metrics" in done.stderr

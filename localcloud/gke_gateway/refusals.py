@@ -68,6 +68,15 @@ def _rules(route: JsonObject) -> list[JsonObject]:
     return each(route, "spec", "rules")
 
 
+def _parent_ports(route: JsonObject, _: GatewayClass) -> Iterator[str]:
+    """HTTPRouteParentRefPort and HTTPRouteDestinationPortMatching: unsupported (REPORTS).
+
+    No public source; wording inferred.
+    """
+    if any("port" in parent for parent in each(route, "spec", "parentRefs")):
+        yield "Port in a parentRef is not supported"
+
+
 def _timeouts(route: JsonObject, _: GatewayClass) -> Iterator[str]:
     """HTTPRouteRequestTimeout and HTTPRouteBackendTimeout: unsupported (REPORTS; kserve/kserve#5311).
 
@@ -103,6 +112,9 @@ def _matches(route: JsonObject, _: GatewayClass) -> Iterator[str]:
 def _filters(route: JsonObject, gateway_class: GatewayClass) -> Iterator[str]:
     """Filters of rules. HTTPRoutePathRewrite, HTTPRoutePortRedirect, 303/307/308, CORS: unsupported (REPORTS).
 
+    So is HTTPRouteRequestMultipleMirrors: the load balancer's routes have one mirror (Compute API,
+    ``HttpRouteAction.requestMirrorPolicy``).
+
     ReplacePrefixMatch works nevertheless, ReplaceFullPath does not (FREEZE). A redirect's port:
     https://docs.cloud.google.com/kubernetes-engine/docs/how-to/gatewayclass-capabilities#spec-rules-filters. That the
     classic load balancer takes no filters, and in which words it says so, was seen in events of a Gateway whose record
@@ -115,6 +127,8 @@ def _filters(route: JsonObject, gateway_class: GatewayClass) -> Iterator[str]:
                 f"classic GXLB (GatewayClass {gateway_class.name}) does not support rule filters, "
                 "GFEv3 based External LB (GatewayClass gke-l7-global-external-managed) supports rule filters"
             )
+        if sum("requestMirror" in entry for entry in filters) > 1:
+            yield "More than one RequestMirror filter in a rule is not supported"
         for entry in filters:
             if text(entry, "urlRewrite", "path", "type") == "ReplaceFullPath":
                 yield "Path rewrite type ReplaceFullPath is not supported"
@@ -137,7 +151,7 @@ def _backend_filters(route: JsonObject, _: GatewayClass) -> Iterator[str]:
             yield "Filters in backendRefs are not supported"
 
 
-ROUTE_RULES: tuple[RouteRule, ...] = (_timeouts, _retry, _matches, _filters, _backend_filters)
+ROUTE_RULES: tuple[RouteRule, ...] = (_parent_ports, _timeouts, _retry, _matches, _filters, _backend_filters)
 
 
 def _addresses(gateway: JsonObject, snapshot: ClusterSnapshot) -> Iterator[Refusal]:

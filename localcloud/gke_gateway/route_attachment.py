@@ -14,7 +14,7 @@ from localcloud.gke_gateway.resources.objects import (
     ClusterSnapshot,
     label_selector_matches,
 )
-from localcloud.kubernetes.fields import each, get, labels, name, namespace, number, text, texts
+from localcloud.kubernetes.fields import each, get, labels, name, namespace, text, texts
 from localcloud.providers.protocol.values import JsonObject
 
 ANY_HOST = ""
@@ -53,11 +53,10 @@ def refers_to(parent: JsonObject, route: JsonObject, gateway: JsonObject) -> boo
 
 
 def _attach(route: JsonObject, parent: JsonObject, gateway: JsonObject, snapshot: ClusterSnapshot) -> Attachment:
-    section, port = text(parent, "sectionName"), number(parent, "port")
+    # A port in the reference is refused (refusals.py).
+    section = text(parent, "sectionName")
     candidates = [
-        listener
-        for listener in each(gateway, "spec", "listeners")
-        if (not section or text(listener, "name") == section) and port in (None, number(listener, "port"))
+        listener for listener in each(gateway, "spec", "listeners") if not section or text(listener, "name") == section
     ]
     if not candidates:
         return Attachment(route, parent, (), "NoMatchingParent", f'There is no listener "{section}" in the Gateway.')

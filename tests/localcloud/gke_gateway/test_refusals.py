@@ -17,6 +17,7 @@ from tests.localcloud.gke_gateway import builders as b
 REGIONAL = CLASSES["gke-l7-regional-external-managed"]
 CLASSIC = CLASSES["gke-l7-gxlb"]
 BACKEND = b.to_service("models")
+MIRROR: JsonObject = {"type": "RequestMirror", "requestMirror": {"backendRef": BACKEND}}
 
 REFUSED: dict[str, tuple[JsonObject, str]] = {
     "timeouts": (b.rule("/", BACKEND, timeouts={"request": "0s"}), "Timeouts are not supported"),
@@ -44,6 +45,10 @@ REFUSED: dict[str, tuple[JsonObject, str]] = {
         {"filters": [{"type": "RequestRedirect", "requestRedirect": {"scheme": "https", "statusCode": 308}}]},
         "308",
     ),
+    "two mirrors": (
+        b.rule("/", BACKEND, filters=[MIRROR, MIRROR]),
+        "More than one RequestMirror",
+    ),
     "filter of a backend": (
         b.rule("/", {**BACKEND, "filters": [{"type": "RequestHeaderModifier", "requestHeaderModifier": {}}]}),
         "Filters in backendRefs",
@@ -59,6 +64,13 @@ def test_a_route_is_refused_with_the_code_and_its_name(case: str) -> None:
     assert refusal.reason == "UnsupportedValue"
     assert refusal.message.startswith('Error GWCER104: HTTPRoute "llm/broken" is misconfigured, err: ')
     assert error in refusal.message
+
+
+def test_a_port_in_the_reference_to_the_gateway_is_refused() -> None:
+    route = b.route("port", b.rule("/", BACKEND), parentRefs=[{"name": "gateway", "port": 80}])
+    refusal = route_refusal(route, REGIONAL)
+    assert refusal is not None
+    assert "Port in a parentRef" in refusal.message
 
 
 def test_the_words_for_timeouts_are_those_of_gke() -> None:

@@ -184,6 +184,16 @@ def forced_usage(arguments: Sequence[str]) -> Iterator[Finding]:
             )
 
 
+LOSSES = {
+    "SecurityPolicy": "requests to it need no key",
+    "BackendTrafficPolicy": "its requests and tokens count for no limit of a caller",
+    "EnvoyExtensionPolicy": "the endpoint picker does not learn who calls, and priorities have no effect",
+}
+"""What a policy of Envoy Gateway loses where one of its kind replaces it."""
+MERGED = frozenset({"SecurityPolicy", "BackendTrafficPolicy"})
+"""Kinds that have a ``mergeType`` (envoyproxy/gateway v1.8.3 ``api/v1alpha1``)."""
+
+
 # --- objects -------------------------------------------------------------------------------------------------------
 
 
@@ -194,17 +204,31 @@ def targets(spec: Input) -> Iterator[Input]:
         yield spec.get("targetRef")
 
 
-def merges(spec: Input) -> Iterator[Finding]:
-    """A SecurityPolicy of a route is merged with that of its Gateway, whose keys it would replace otherwise."""
-    on_routes = any((target.get("kind").text() or "").endswith("Route") for target in targets(spec))
+def merges(kind: str, spec: Input) -> Iterator[Finding]:
+    """A policy of a route is merged with that of its Gateway, and none is attached to a listener alone.
+
+    Of several policies of a kind Envoy Gateway applies only the most specific one, as a whole: route before listener
+    before Gateway. ``kind``: one of :data:`LOSSES`. An EnvoyExtensionPolicy has no ``mergeType``.
+    """
+    attached = [*targets(spec), *spec.get("targetSelectors").each()]
+    kinds = [target.get("kind").text() or "" for target in attached]
     merge_type = spec.get("mergeType")
-    if on_routes and merge_type.text() is None and not isinstance(merge_type.value, Unknown):
+    merged = kind in MERGED and (merge_type.text() is not None or isinstance(merge_type.value, Unknown))
+    if any(one.endswith("Route") for one in kinds) and not merged:
         yield Finding(
             "security-policy-merge",
-            "this SecurityPolicy of a route replaces the Gateway's, so that requests to the route need no key",
-            allowed="mergeType: StrategicMerge or JSONMerge",
-            fix="add spec.mergeType: StrategicMerge",
+            f"this {kind} of a route replaces the Gateway's, so that {LOSSES[kind]}",
+            allowed="mergeType: StrategicMerge or JSONMerge" if kind in MERGED else f"no {kind} of a route",
+            fix="add spec.mergeType: StrategicMerge" if kind in MERGED else "attach it to the Gateway, in one policy",
         )
+    for target, one in zip(attached, kinds, strict=True):
+        if not one.endswith("Route") and target.get("sectionName").present():
+            yield Finding(
+                "security-policy-merge",
+                f"{target.path}.sectionName: this {kind} of a listener replaces the Gateway's, so that {LOSSES[kind]}",
+                allowed="a policy of the whole Gateway",
+                fix="remove sectionName",
+            )
 
 
 def shared_limits(spec: Input) -> Iterator[Finding]:

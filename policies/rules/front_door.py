@@ -9,6 +9,7 @@ from llmd_gke.rules import front_door
 from llmd_gke.rules.finding import Finding
 from policies.rules.rule import (
     AI_ROUTE,
+    EXTENSION_POLICY,
     HTTP_ROUTE,
     SECURITY_POLICY,
     SERVICE_CONFIG,
@@ -23,8 +24,12 @@ from policies.rules.rule import (
 _API = "https://gateway.envoyproxy.io/docs/api/extension_types/"
 
 
-def _merges(subject: Subject, _settings: Settings) -> Iterator[Finding]:
-    yield from front_door.merges(subject.spec)
+def _merges(program: Program, _settings: Settings) -> Iterator[StackFinding]:
+    # Without a front door only keys are at stake: other programs may have routes with limits of their own.
+    kinds = (SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY) if any(program.of(AI_ROUTE)) else (SECURITY_POLICY,)
+    for policy in program.of(*kinds):
+        for finding in front_door.merges(policy.kind.name, policy.spec):
+            yield StackFinding(policy, finding)
 
 
 def _shared(subject: Subject, _settings: Settings) -> Iterator[Finding]:
@@ -47,15 +52,18 @@ def _beside(program: Program, _settings: Settings) -> Iterator[StackFinding]:
 
 MERGE = Rule(
     name="security-policy-merge",
-    title="A SecurityPolicy of a route is merged with the Gateway's",
-    why="Of several SecurityPolicies Envoy Gateway applies only the most specific one, as a whole: a policy of a route "
-    "that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a mergeType.",
+    title="No policy of Envoy Gateway replaces the Gateway's",
+    why="Of several policies of a kind Envoy Gateway applies only the most specific one, as a whole: a SecurityPolicy "
+    "of a route that limits who may use it also removes the Gateway's API keys, so that everyone may, unless it has a "
+    "mergeType. In a program with a front door a BackendTrafficPolicy of a route removes the limits, too, and an "
+    "EnvoyExtensionPolicy, which cannot be merged, the names of callers. A policy of one listener replaces the "
+    "Gateway's in the same way, and so does one that selects routes by labels.",
     sources=(
         f"{_API}#securitypolicyspec",
         "https://gateway.envoyproxy.io/docs/concepts/gateway_api_extensions/security-policy/",
     ),
-    kinds=(SECURITY_POLICY,),
-    check_resource=_merges,
+    kinds=(SECURITY_POLICY, TRAFFIC_POLICY, EXTENSION_POLICY, AI_ROUTE),
+    check_stack=_merges,
     severity="critical",
     opt_out="Where a route is meant to be open to everyone, make this rule advisory.",
 )

@@ -275,6 +275,7 @@ LISTENER_SETS = (
 FQDN_POLICY = Kind("networking.gke.io", "FQDNNetworkPolicy")
 AI_ROUTE = Kind(front_door.AI_GROUP, "AIGatewayRoute")
 SECURITY_POLICY = Kind(front_door.GATEWAY_GROUP, "SecurityPolicy")
+EXTENSION_POLICY = Kind(front_door.GATEWAY_GROUP, "EnvoyExtensionPolicy")
 TRAFFIC_POLICY = Kind(front_door.GATEWAY_GROUP, "BackendTrafficPolicy")
 CONFIG_MAP = Kind("", "ConfigMap")
 CRD = Kind("apiextensions.k8s.io", "CustomResourceDefinition")

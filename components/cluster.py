@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import pulumi
 import pulumi_kubernetes as k8s
@@ -194,23 +195,27 @@ def _kubeconfig(settings: ClusterSettings, cluster: container.Cluster) -> pulumi
     impersonate = impersonated()
     if settings.endpoint == "dns":
         # The DNS endpoint has a public certificate.
-        endpoints = cluster.control_plane_endpoints_config
-        return endpoints.apply(
-            lambda values: access.kubeconfig(
-                settings.name,
-                _required(values.dns_endpoint_config.endpoint if values.dns_endpoint_config else None),
-                None,
-                impersonate,
-            )
+        return cluster.control_plane_endpoints_config.apply(
+            lambda values: _dns_kubeconfig(settings.name, values.dns_endpoint_config, impersonate)
         )
     parts = pulumi.Output.all(cluster.endpoint, cluster.master_auth.cluster_ca_certificate)
     return parts.apply(lambda values: access.kubeconfig(settings.name, str(values[0]), str(values[1]), impersonate))
 
 
-def _required(endpoint: str | None) -> str:
+def _dns_kubeconfig(
+    name: str,
+    config: container.outputs.ClusterControlPlaneEndpointsConfigDnsEndpointConfig | None,
+    impersonate: str | None,
+) -> str:
+    """Raises ``RunError`` if Google reports no endpoint."""
+    endpoint = config.endpoint if config else None
+    if not endpoint and pulumi.runtime.is_dry_run():
+        # The state of a cluster whose creation failed late (deletion of its default pool, for example) has no endpoint.
+        # The engine updates such a cluster in any case, and reads it then.
+        return cast("str", pulumi.UNKNOWN)
     if not endpoint:
         raise pulumi.RunError(
-            "the cluster has no DNS endpoint although its settings require one; set `llmd-gke:cluster.endpoint: "
-            "ip` with authorizedNetworks, or run `pulumi refresh` and try again"
+            "the cluster has no DNS endpoint although its settings require one.\nFix: run `pulumi refresh` and try "
+            "again; or set `llmd-gke:cluster.endpoint: ip` with authorizedNetworks"
         )
-    return endpoint
+    return access.kubeconfig(name, endpoint, None, impersonate)

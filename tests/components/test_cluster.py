@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import pulumi
 import pytest
+from pulumi.runtime.mocks import MockResourceArgs
 
+from llmd_gke.graph.monitor import Invented
 from llmd_gke.graph.resources import Graph
 from tests.components import kinds
 from tests.components.kinds import of
@@ -188,3 +191,32 @@ def test_what_happens_is_recorded_where_settings_ask(
 def test_production_is_audited(record: Record) -> None:
     result: Any = record(stack="prod").find(kinds.CLUSTER).inputs
     assert "APISERVER" in result["loggingConfig"]["enableComponents"]
+
+
+def without_endpoint(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cluster is in the state without its DNS endpoint, as after a creation that failed late."""
+    usual = Invented.new_resource
+
+    def new_resource(self: Invented, args: MockResourceArgs) -> tuple[str | None, dict[str, object]]:
+        ident, state = usual(self, args)
+        if args.typ == "gcp:container/cluster:Cluster":
+            state["controlPlaneEndpointsConfig"] = {"dnsEndpointConfig": {"allowExternalTraffic": True}}
+        return ident, state
+
+    monkeypatch.setattr(Invented, "new_resource", new_resource)
+
+
+def test_a_preview_goes_on_where_the_creation_of_the_cluster_failed_before_its_endpoint_was_read(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = cluster(record).find(kinds.KUBERNETES_PROVIDER).inputs
+    without_endpoint(monkeypatch)
+    assert cluster(record).find(kinds.KUBERNETES_PROVIDER).inputs == usual
+
+
+def test_an_update_of_a_cluster_without_its_endpoint_names_the_fix(
+    record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without_endpoint(monkeypatch)
+    with pytest.raises(pulumi.RunError, match="Fix: run `pulumi refresh`"):
+        record()

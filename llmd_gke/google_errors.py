@@ -101,6 +101,13 @@ ERRORS: tuple[GoogleError, ...] = (
         "`pulumi refresh --stack {stack}`, which removes it from the state, then try again",
     ),
     GoogleError(
+        r"googleapi: (Error|got HTTP response code) 404",
+        "Google does not have the resource: it was deleted by hand, or the provider created it and lost its name after "
+        "an earlier error",
+        "`pulumi refresh --stack {stack}`, then try again; if the message then is that a resource already exists, "
+        "import it with `pulumi import` or delete it",
+    ),
+    GoogleError(
         r"(?i)\binternal error\b(?! occurred)",  # "Internal error occurred: " is a Kubernetes API server's
         "Google accepted the request, and its own service failed while it carried it out",
         "wait a few minutes, then try again; if it fails again, report it to Google with the time and the resource",

@@ -68,4 +68,27 @@ COUNTER_EXAMPLES: dict[str, CounterExample] = {
         "was made twice (found by reading after a seed had killed the engine there)",
         "tests/localcloud/workflow/test_unfinished_creates.py",
     ),
+    "the default pool cannot be deleted": CounterExample(
+        '[{"command": "up", "faults": [{"fault": "expired-token", "method": '
+        '"container.projects.locations.clusters.nodePools.delete", "times": 1}]}, {"command": "up"}]',
+        "the cluster was in the state without its DNS endpoint, and every later `up` ended in the program",
+        "tests/components/test_cluster.py",
+    ),
+    "an error when the provider looks whether a pool exists": CounterExample(
+        '[{"command": "up"}, {"command": "up", "change": "a second pool", "faults": [{"fault": "expired-token", '
+        '"method": "container.projects.locations.clusters.nodePools.get", "times": 1}]}]',
+        "the provider makes the pool without an id: the error 404 that follows had neither cause nor fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "the operation that deletes a pool fails": CounterExample(
+        '[{"command": "up"}, {"command": "down", "faults": [{"fault": "operation", "method": '
+        '"container.projects.locations.clusters.nodePools.delete", "message": "internal error", "times": 1}]}]',
+        "Google's message is all that the provider says, and had neither cause nor fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
+    "the Kubernetes provider is killed while it uninstalls": CounterExample(
+        '[{"command": "up"}, {"command": "down", "kill": {"victim": "kubernetes", "after": 10}}]',
+        "a release that was gone and still in the state could not be deleted, without cause and fix",
+        "tests/llmd_gke/test_google_errors.py",
+    ),
 }

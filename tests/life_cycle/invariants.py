@@ -72,10 +72,14 @@ def vanished(seen: Seen) -> set[Entry]:
     return compared - seen.cloud
 
 
-def same_on_both_sides(seen: Seen) -> list[str]:
-    """The cloud holds what the state holds, and no operation is unfinished: holds after each command that succeeded."""
+def same_on_both_sides(seen: Seen, command: str = "up") -> list[str]:
+    """The cloud holds what the state holds, and no operation is unfinished: holds after each command that succeeded.
+
+    A refresh deletes no default pool that an `up` has left.
+    """
+    left = {one for one in orphans(seen) if command == "refresh" and one[1].endswith(DEFAULT_POOL)}
     return [
-        *(f"in the cloud and not in the state: {one}" for one in sorted(orphans(seen))),
+        *(f"in the cloud and not in the state: {one}" for one in sorted(orphans(seen) - left)),
         *(f"in the state and not in the cloud: {one}" for one in sorted(vanished(seen))),
         *(f"still to be deleted: {one.kind} {one.id}" for one in seen.state if one.replaced),
         *(f"unfinished: {one}" for one in seen.pending),
@@ -141,8 +145,10 @@ SAID = ("Fix: ", "Stopped. ", "The engine was killed. ")
 """Each names what to do next."""
 
 
-CONSEQUENCE = "context canceled"
-"""What the engine says of what it stopped because of another error, policies for example."""
+CONSEQUENCES = ("context canceled", "program exited with non-zero exit code: 1")
+"""What the engine says of what it stopped because of another error: policies and the program."""
+FIX = "\nFix: "
+"""What the program's own errors end with."""
 
 
 def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
@@ -152,7 +158,7 @@ def failure_is_explained(output: str, errors: Iterable[str]) -> list[str]:
     flat = " ".join(output.split())
     wrong: list[str] = []
     for error in errors:
-        if error.strip().endswith(CONSEQUENCE):
+        if error.strip().endswith(CONSEQUENCES) or FIX in error:
             continue
         explained = list(google_errors.explained([error], "dev"))
         if not explained:

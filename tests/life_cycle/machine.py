@@ -9,6 +9,7 @@ import secrets
 import time
 from collections import Counter
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,6 +38,9 @@ POOL, MODEL = "gcp:container/nodePool:NodePool", "serving.kserve.io/v1alpha2/LLM
 DELETE_UNREACHABLE = "PULUMI_K8S_DELETE_UNREACHABLE"
 GONE = f"with {DELETE_UNREACHABLE}=true"
 """What the fix says where a cluster was replaced, whose objects the engine deletes last: docs/stacks.md."""
+LOOK = "container.projects.locations.clusters.nodePools.get"
+"""The provider looks whether a pool exists before it makes it. After an error other than 404 it makes the pool without
+an id, and the state lacks it (``resourceContainerNodePoolCreate`` of terraform-provider-google)."""
 UNINSTALLED = "release: not found"
 """What a Helm release's deletion ends with where the answer to an earlier one was lost."""
 
@@ -212,7 +216,7 @@ class Machine:
         """What holds after a command that succeeded."""
         if command == "down":
             return invariants.nothing_left(seen)
-        orphaned = [] if self.lost else invariants.same_on_both_sides(seen)
+        orphaned = [] if self.lost else invariants.same_on_both_sides(seen, command)
         return orphaned + (invariants.as_wanted(seen, self._wanted()) if command == "up" else [])
 
     def _wanted(self) -> frozenset[Entry]:
@@ -247,7 +251,9 @@ class Machine:
         for before, after in zip(step.faults, left, strict=False):
             if "times" in before and after.get("times", 0) < before["times"]:
                 self.outcome.met[kind_of(before)] += 1
-                self.lost |= before["fault"] == "drop"
+                self.lost |= before["fault"] == "drop" or (
+                    before["fault"] in ("error", "expired-token") and fnmatchcase(LOOK, before["method"])
+                )
         signs = {"quota": "QUOTA_EXCEEDED", "not usable yet": "yet", "in use": "already being used"}
         for fault in step.faults:
             if fault["fault"] == "world" and signs[kind_of(fault)] in ended.output:

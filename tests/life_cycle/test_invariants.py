@@ -137,3 +137,16 @@ EXPLAINED = "\nCause: the project's quota is exhausted, or was never\ngranted.\n
 )  # fmt: skip
 def test_a_failure_without_cause_and_fix_is_noticed(output: str, errors: list[str], wrong: list[str]) -> None:
     assert invariants.failure_is_explained(output, errors) == wrong
+
+
+def test_a_refresh_may_leave_the_default_pool_of_an_unfinished_up_and_an_up_may_not() -> None:
+    pool = (POOL[0], f"projects/p/locations/z/clusters/c{invariants.DEFAULT_POOL}")
+    seen = replace(HEALTHY, cloud=HEALTHY.cloud | {pool})
+    assert invariants.same_on_both_sides(seen, "refresh") == []
+    assert invariants.same_on_both_sides(seen, "up") == [f"in the cloud and not in the state: {pool}"]
+
+
+def test_an_error_of_the_program_brings_its_own_fix() -> None:
+    errors = ["there is none.\nFix: set one", "an unhandled error: program exited with non-zero exit code: 1"]
+    assert invariants.failure_is_explained("Fix: set one", errors) == []
+    assert invariants.failure_is_explained("Fix: set one", ["there is none"]) != []

@@ -48,6 +48,8 @@ EXISTS = "googleapi: Error 409: The resource 'projects/p/regions/r/addresses/x' 
         ),
         ("Error while waiting to delete default node pool: backend down", "failed later", "the message names"),
         ("uninstall: Release not loaded: lws: release: not found", "no longer in the cluster", "refresh --stack dev"),
+        ("googleapi: Error 404: Not found: projects/p", "deleted by hand", "refresh --stack dev"),
+        ("googleapi: got HTTP response code 404 with body: <html>", "lost its name", "import"),
         ("Error waiting for Creating Router: internal error", "its own service failed", "try again"),
         ("1 error occurred:\n\t* internal error\n", "its own service failed", "try again"),
         (

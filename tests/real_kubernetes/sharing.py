@@ -15,7 +15,7 @@ from xdist.scheduler import LoadScopeScheduling  # pyright: ignore[reportMissing
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("requests", "edge", "operations", "prefixes", "two_models", "program", "traces", "multi_host", "destroy"),
-    ("refusals", "routing", "load", "allowed_paths"),
+    ("refusals", "routing", "load", "allowed_paths", "clients"),
     ("pods_network", "pods_volumes", "pods_life"),
     ("nodes",),
     ("providers_agree",),
@@ -24,8 +24,8 @@ GROUPS: tuple[tuple[str, ...], ...] = (
     ("front_door_stack",),
 )
 """Files that share a cluster, in their order: the stack (which ``destroy`` ends), a cluster without the program, a
-small one, one with a Prometheus, one with a front door, the stack that has one. What shows most comes first, should
-there be no time for all. Tests of other files have clusters of their own.
+small one, one with a Prometheus, one with a front door, the stack that has one. What shows most comes first,
+should there be no time for all. Tests of other files have clusters of their own.
 """
 
 FILES = tuple(name for files in GROUPS for name in files)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import subprocess
@@ -121,6 +122,16 @@ def test_every_test_of_the_laptop_cloud_is_in_exactly_one_long_suite() -> None:
     matches = re.findall(r'^  \[\w+\]="([\w ]+)"$', FULL.read_text(), re.MULTILINE)
     names = [name for files in matches for name in files.split()]
     assert sorted(names) == sorted(LAPTOP_TESTS)
+
+
+def test_the_client_for_node_is_pinned_by_hash_and_from_no_registry() -> None:
+    folder = ROOT / "tests" / "real_kubernetes" / "clients"
+    lock = json.loads((folder / "package-lock.json").read_text())
+    wanted = json.loads((folder / "package.json").read_text())["dependencies"]
+    packages = {name.removeprefix("node_modules/"): one for name, one in lock["packages"].items() if name}
+    assert wanted == {name: one["version"] for name, one in packages.items()}
+    assert [name for name, one in packages.items() if not one["integrity"].startswith("sha512-")] == []
+    assert "resolved" not in json.dumps(lock), "npm install --omit-lockfile-registry-resolved"
 
 
 def test_the_core_names_files_that_exist() -> None:

@@ -1,0 +1,219 @@
+# OpenAI's client lies in an environment of its own (requirements/clients.txt), which type checkers do not see.
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false, reportUnknownLambdaType=false
+"""OpenAI's client for Python asks an endpoint: reads the question of ``asking.py`` from standard input, prints what it
+saw in each case. ``openai.mjs`` does the same with OpenAI's client for Node.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import httpx2
+import openai
+
+QUESTION: dict[str, Any] = json.load(sys.stdin)
+MODEL, TOOLS, SCHEMA = QUESTION["model"], QUESTION["tools"], QUESTION["schema"]
+SHORT, LONG = QUESTION["short"], QUESTION["long"]
+
+
+def client(**more: Any) -> openai.OpenAI:
+    given = {"base_url": QUESTION["base"], "api_key": QUESTION["key"], "max_retries": 0, "timeout": 60, **more}
+    return openai.OpenAI(**given)
+
+
+def messages(text: str) -> list[Any]:
+    return [{"role": "user", "content": text}]
+
+
+def chat() -> dict[str, Any]:
+    answer = client().chat.completions.create(model=MODEL, messages=messages(SHORT), max_tokens=64)
+    choice = answer.choices[0]
+    usage = answer.usage.completion_tokens if answer.usage else 0
+    return {"text": choice.message.content, "end": choice.finish_reason, "model": answer.model, "tokens": usage}
+
+
+def completion() -> dict[str, Any]:
+    answer = client().completions.create(model=MODEL, prompt=SHORT, max_tokens=64)
+    return {"text": answer.choices[0].text, "end": answer.choices[0].finish_reason, "model": answer.model}
+
+
+def stream() -> dict[str, Any]:
+    more: Any = {"stream_options": {"include_usage": True}}
+    pieces: list[str] = []
+    tokens = 0
+    for event in client().chat.completions.create(model=MODEL, messages=messages(SHORT), stream=True, **more):
+        pieces += [choice.delta.content for choice in event.choices if choice.delta.content]
+        tokens = event.usage.completion_tokens if event.usage else tokens
+    return {"text": "".join(pieces), "pieces": len(pieces), "tokens": tokens}
+
+
+def completion_stream() -> dict[str, Any]:
+    events = client().completions.create(model=MODEL, prompt=SHORT, max_tokens=64, stream=True)
+    pieces = [choice.text for event in events for choice in event.choices if choice.text]
+    return {"text": "".join(pieces), "pieces": len(pieces)}
+
+
+def models() -> dict[str, Any]:
+    return {"names": [one.id for one in client().models.list()]}
+
+
+def tools() -> dict[str, Any]:
+    answer = client().chat.completions.create(
+        model=MODEL, messages=messages(SHORT), tools=TOOLS, tool_choice="required"
+    )
+    choice = answer.choices[0]
+    (call,) = choice.message.tool_calls or []
+    return {"name": call.function.name, "arguments": json.loads(call.function.arguments), "end": choice.finish_reason}
+
+
+def tools_stream() -> dict[str, Any]:
+    given: Any = {"model": MODEL, "messages": messages(SHORT), "tools": TOOLS, "tool_choice": "required"}
+    name, arguments = "", ""
+    for event in client().chat.completions.create(**given, stream=True):
+        for choice in event.choices:
+            for call in choice.delta.tool_calls or []:
+                name = name or call.function.name or ""
+                arguments += call.function.arguments or ""
+    return {"name": name, "arguments": json.loads(arguments)}
+
+
+def structured() -> dict[str, Any]:
+    shape: Any = {"type": "json_schema", "json_schema": {"name": "place", "schema": SCHEMA, "strict": True}}
+    text = json.dumps({"city": "Paris"})
+    answer = client().chat.completions.create(model=MODEL, messages=messages(text), response_format=shape)
+    return {"content": json.loads(answer.choices[0].message.content or "")}
+
+
+def unknown_model() -> dict[str, Any]:
+    return failure(lambda: client().chat.completions.create(model="no-such-model", messages=messages(SHORT)))
+
+
+def wrong_request() -> dict[str, Any]:
+    return failure(lambda: client().chat.completions.create(model=MODEL, messages=messages(SHORT), max_tokens=-1))
+
+
+def too_long() -> dict[str, Any]:
+    return failure(lambda: client().completions.create(model=MODEL, prompt="word " * 100_000, max_tokens=1))
+
+
+def wrong_path() -> dict[str, Any]:
+    return failure(lambda: client().post("/nobody/knows", body={"model": MODEL}, cast_to=object))
+
+
+def wrong_key() -> dict[str, Any]:
+    other = client(api_key="nobody-has-this-key-0123456789abcdef")
+    return failure(lambda: other.chat.completions.create(model=MODEL, messages=messages(SHORT)))
+
+
+def refused() -> dict[str, Any]:
+    return failure(lambda: client().chat.completions.create(model=MODEL, messages=messages(SHORT)))
+
+
+def too_large() -> dict[str, Any]:
+    return failure(lambda: client().completions.create(model=MODEL, prompt="x" * 17_000_000, max_tokens=1))
+
+
+def time_out() -> dict[str, Any]:
+    started = time.monotonic()
+    seen = failure(lambda: client(timeout=1).completions.create(model=MODEL, prompt=LONG, max_tokens=4000))
+    return {**seen, "seconds": time.monotonic() - started}
+
+
+def cancelled() -> dict[str, Any]:
+    started = time.monotonic()
+    with client().chat.completions.create(model=MODEL, messages=messages(LONG), stream=True) as events:
+        seen = sum(1 for _, _ in zip(range(3), events, strict=False))
+    return {"events": seen, "seconds": time.monotonic() - started}
+
+
+def together() -> dict[str, Any]:
+    count = int(QUESTION["at_once"])
+
+    async def ask_all() -> list[str]:
+        async with openai.AsyncOpenAI(base_url=QUESTION["base"], api_key=QUESTION["key"], max_retries=0) as many:
+            asked = [
+                many.chat.completions.create(model=MODEL, messages=messages(f"{SHORT} {number}"))
+                for number in range(count)
+            ]
+            return [str(answer.choices[0].message.content) for answer in await asyncio.gather(*asked)]
+
+    answers = asyncio.run(ask_all())
+    return {"answers": len(answers), "own": [f"{SHORT} {number}" for number in range(count)] == answers}
+
+
+def retries(heals: bool) -> dict[str, Any]:
+    attempts: list[str] = []
+
+    def count(request: Any) -> None:
+        attempts.append(request.headers.get("x-stainless-retry-count", ""))
+        if heals and len(attempts) > 1:
+            del request.headers["x-return-error"]
+
+    # The simulator answers with the status that this header names; vLLM does not know it.
+    headers = {"X-Return-Error": "500"}
+    with httpx2.Client(event_hooks={"request": [count]}) as counting:
+        asking = client(max_retries=2, http_client=counting).chat.completions
+        seen: dict[str, Any] = {}
+
+        def ask() -> None:
+            answer = asking.create(model=MODEL, messages=messages(SHORT), extra_headers=headers)
+            seen["text"] = answer.choices[0].message.content
+
+        seen |= failure(ask)
+    return {**seen, "attempts": attempts}
+
+
+def failure(ask: Callable[[], Any]) -> dict[str, Any]:
+    """The client's own kind of error and what it made of the answer's body; no ``error`` where there was none."""
+    try:
+        ask()
+    except openai.APIStatusError as error:
+        message = error.body.get("message") if isinstance(error.body, dict) else None
+        return {"error": type(error).__name__, "status": error.status_code, "message": message, "text": error.message}
+    except openai.OpenAIError as error:
+        return {"error": type(error).__name__}
+    return {}
+
+
+CASES: dict[str, Callable[[], dict[str, Any]]] = {
+    "chat": chat,
+    "completion": completion,
+    "stream": stream,
+    "completion stream": completion_stream,
+    "models": models,
+    "tools": tools,
+    "tools, streamed": tools_stream,
+    "structured output": structured,
+    "unknown model": unknown_model,
+    "wrong request": wrong_request,
+    "too long": too_long,
+    "wrong path": wrong_path,
+    "wrong key": wrong_key,
+    "refused": refused,
+    "too large": too_large,
+    "time-out": time_out,
+    "cancelled": cancelled,
+    "at once": together,
+    "retries": lambda: retries(heals=False),
+    "retries until it answers": lambda: retries(heals=True),
+}
+
+
+def main() -> None:
+    """Runs the cases that the question names, each on its own; one that ends with an error tells it."""
+    seen: dict[str, Any] = {}
+    for name in QUESTION["cases"]:
+        try:
+            seen[name] = CASES[name]()
+        except Exception as error:
+            seen[name] = {"broken": repr(error)}
+    json.dump({"version": openai.__version__, "cases": seen}, sys.stdout)
+
+
+main()

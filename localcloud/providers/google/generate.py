@@ -1,6 +1,6 @@
 """Writes ``types.json``: the properties of the resource types that the stand-in knows, from the Google SDK's classes.
 
-``python -m localcloud.providers.google.generate`` after a change of pulumi-gcp's version or of the list below.
+``python -m localcloud.providers.google.generate`` after a change of pulumi-gcp's version or a new resource type.
 Importing the SDK's classes takes seconds, so the stand-in reads this table. A property is required where the
 argument class's signature has no default.
 
@@ -19,32 +19,9 @@ import typing
 from pathlib import Path
 from types import UnionType
 
+from localcloud.providers.google.registry import KINDS
 from localcloud.providers.google.schema import TABLE
 
-RESOURCES = (
-    "compute/address:Address",
-    "compute/firewall:Firewall",
-    "compute/network:Network",
-    "compute/regionSslCertificate:RegionSslCertificate",
-    "compute/regionSslPolicy:RegionSslPolicy",
-    "compute/resourcePolicy:ResourcePolicy",
-    "compute/router:Router",
-    "compute/routerNat:RouterNat",
-    "compute/subnetwork:Subnetwork",
-    "container/cluster:Cluster",
-    "container/nodePool:NodePool",
-    "dns/recordSet:RecordSet",
-    "monitoring/alertPolicy:AlertPolicy",
-    "monitoring/dashboard:Dashboard",
-    "monitoring/notificationChannel:NotificationChannel",
-    "monitoring/uptimeCheckConfig:UptimeCheckConfig",
-    "projects/iAMMember:IAMMember",
-    "projects/service:Service",
-    "serviceaccount/account:Account",
-    "serviceaccount/iAMMember:IAMMember",
-    "storage/bucket:Bucket",
-    "storage/bucketIAMMember:BucketIAMMember",
-)
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
@@ -87,13 +64,12 @@ def build() -> dict[str, object]:
             properties[wire] = required + kind(hints[wire])
         return name
 
-    for resource in RESOURCES:
-        module = importlib.import_module(f"pulumi_gcp.{resource.split('/')[0]}")
-        cls = resource.split(":")[1]
-        token = get_type_token(getattr(module, cls))
-        if token != f"gcp:{resource}":
-            raise ValueError(f"the SDK names {cls} {token}, the list says gcp:{resource}")
-        types[f"gcp:{resource}"] = shape(getattr(module, f"{cls}Args"))
+    for token in sorted(KINDS):
+        _, path, cls = token.split(":")
+        module = importlib.import_module(f"pulumi_gcp.{path.split('/')[0]}")
+        if (given := get_type_token(getattr(module, cls))) != token:
+            raise ValueError(f"the SDK names {cls} {given}, the module of its group says {token}")
+        types[token] = shape(getattr(module, f"{cls}Args"))
     return {"types": types, "shapes": dict(sorted(shapes.items()))}
 
 

@@ -32,9 +32,8 @@ def kind_of(name: str) -> ResourceType:
     kind = KINDS.get(name)
     if kind is None:
         raise ProviderRefusal(
-            f"the gcp stand-in does not know {name}, so it rejects it. To add it: list it in RESOURCES of "
-            "localcloud/providers/google/generate.py, run `python -m localcloud.providers.google.generate`, "
-            "and write a ResourceType with its rules in the module of its group"
+            f"the gcp stand-in does not know {name}, so it rejects it. To add it: write a ResourceType with its "
+            "rules in the module of its group, and run `python -m localcloud.providers.google.generate`"
         )
     return kind
 

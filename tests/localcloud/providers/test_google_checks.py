@@ -83,7 +83,7 @@ def test_an_unknown_value_passes_wherever_a_value_is_expected(google: Standin):
 
 
 def test_a_type_without_rules_is_refused_with_the_way_to_add_it(google: Standin):
-    with pytest.raises(Exception, match=r"does not know gcp:sql/database:Database.*generate\.py"):
+    with pytest.raises(Exception, match=r"does not know gcp:sql/database:Database.*providers\.google\.generate"):
         google.check("gcp:sql/database:Database", {})
 
 
